@@ -1,0 +1,396 @@
+//! Events: the facts of one run. Everything else is derived from them.
+//!
+//! The wire form is compact JSON, one object with one key per event, readable with `jq`:
+//! `{"TaskFinished":{"t":3,"a":1,"k":"…","output":{"sha":"…"}}}`. Tasks are dense numbers here;
+//! whoever prints an event knows the plan and prints paths.
+
+mod record;
+
+pub use record::{Envelope, Record, decode, encode};
+
+use crate::id::{PlanHash, TokenHash};
+use crate::limits;
+use crate::name::Name;
+use crate::time::{Millis, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// The number of a task in its run: dense, given in the order in which scopes are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskIx(pub u32);
+
+/// The version of the rules that a run is folded by. A change of what the fold derives is a new one.
+pub const RULES: u32 = 1;
+
+/// A fact of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Event {
+    /// Somebody wants a run; pins the plan and the rules.
+    RunTriggered(RunTriggered),
+    /// The plan is there: tasks exist from here on.
+    PlanCreated(PlanCreated),
+    /// Nothing of this run may start any more.
+    RunCancelRequested(Request),
+    /// No new leases for now.
+    RunPauseRequested(Request),
+    /// Leases again.
+    RunResumeRequested(Request),
+    /// The fold goes on where its bound on inline work stopped it.
+    RunAdvanced(RunAdvanced),
+    /// A lease: one attempt of a task is a worker's.
+    DispatchEnqueued(DispatchEnqueued),
+    /// A lease that never reached its worker; the attempt is not spent.
+    DispatchReturned(AttemptRef),
+    /// Progress of an attempt worth keeping.
+    TaskHeartbeat(TaskHeartbeat),
+    /// One attempt ended, said by its worker, a timeout or the sweep.
+    TaskFinished(TaskFinished),
+    /// An instant was reached.
+    TimerFired(TimerFired),
+    /// A person said yes.
+    ApprovalGiven(Approved),
+    /// A person took their yes back.
+    ApprovalWithdrawn(Approved),
+    /// A person said no.
+    GateRejected(GateRejected),
+    /// An operator declares a task dealt with, without output.
+    TaskResolvedManually(TaskAct),
+    /// An operator supplies a task's output.
+    TaskCompletedManually(TaskCompletedManually),
+    /// An operator gives a failed task new attempts.
+    TaskResetForRetry(TaskAct),
+    /// An operator leaves a task out.
+    TaskSkipRequested(TaskAct),
+    /// An operator cancels one task.
+    TaskCancelRequested(TaskAct),
+    /// An operator declares the whole run dealt with.
+    RunResolvedManually(Request),
+    /// Written by a newer program: folds to nothing and is counted.
+    #[serde(skip)]
+    Unknown(Box<str>),
+}
+
+/// See [`Event::RunTriggered`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunTriggered {
+    /// The flow's name.
+    pub flow: Name,
+    /// The plan it is pinned to.
+    pub plan: PlanHash,
+    /// The rules it is folded by.
+    pub rules: u32,
+    /// What the caller gave.
+    pub input: Box<RawValue>,
+    /// Who asked.
+    pub by: Name,
+    /// The caller's own key, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// For people to search by.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+/// See [`Event::PlanCreated`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PlanCreated {
+    /// The plan, by its hash.
+    pub plan: PlanHash,
+}
+
+/// Something a person asked of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// See [`Event::RunAdvanced`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunAdvanced {}
+
+/// Names one attempt of a task, and proves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptRef {
+    /// The task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Its generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Which attempt.
+    #[serde(rename = "a")]
+    pub attempt: u16,
+    /// The hash of the lease's token.
+    #[serde(rename = "k")]
+    pub token: TokenHash,
+}
+
+/// See [`Event::DispatchEnqueued`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DispatchEnqueued {
+    /// The task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Its generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Which attempt this is.
+    #[serde(rename = "a")]
+    pub attempt: u16,
+    /// The hash of the lease's token.
+    #[serde(rename = "k")]
+    pub token: TokenHash,
+    /// Who has it: audit, never permission.
+    #[serde(rename = "w")]
+    pub worker: Box<str>,
+}
+
+/// See [`Event::TaskHeartbeat`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TaskHeartbeat {
+    /// Which attempt.
+    #[serde(flatten)]
+    pub attempt: AttemptRef,
+    /// What the worker wants remembered.
+    pub progress: Box<RawValue>,
+}
+
+/// See [`Event::TaskFinished`]: a success unless there is an error.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TaskFinished {
+    /// The task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Its generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Which attempt ended.
+    #[serde(rename = "a")]
+    pub attempt: u16,
+    /// The hash of the lease's token.
+    #[serde(rename = "k")]
+    pub token: TokenHash,
+    /// What it made; absent is null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Box<RawValue>>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// Why something failed. A type on the wire, never a map that happens to look like one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The type of the failure, such as `exit_1` or `timeout`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// For people.
+    pub message: String,
+    /// Whether the worker thinks another attempt could help. It can only narrow the flow's policy.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub retryable: bool,
+    /// How long the worker asks to wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Millis>,
+}
+
+/// Which instant of a task a timer stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum TimerKind {
+    /// The wait before the next attempt is over.
+    Retry,
+    /// A timer gate opens.
+    Gate,
+    /// A gate stayed closed for too long.
+    Deadline,
+    /// A ready task was not taken in time.
+    Queue,
+    /// A task with all its attempts took too long.
+    Overall,
+}
+
+/// Names a timer. Structured, never parsed back from text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TimerKey {
+    /// The task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Which of its instants.
+    pub kind: TimerKind,
+    /// The task's generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// The attempts made when it was set.
+    #[serde(rename = "a")]
+    pub attempt: u16,
+}
+
+/// See [`Event::TimerFired`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TimerFired {
+    /// Which timer.
+    #[serde(flatten)]
+    pub timer: TimerKey,
+    /// The instant it was set for.
+    pub due: Time,
+}
+
+/// See [`Event::ApprovalGiven`] and [`Event::ApprovalWithdrawn`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Approved {
+    /// The gate's task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Its generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Who.
+    pub by: Name,
+    /// What they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// See [`Event::GateRejected`].
+pub type GateRejected = Approved;
+
+/// Something an operator did to a task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TaskAct {
+    /// The task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// The generation the operator looked at.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// See [`Event::TaskCompletedManually`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TaskCompletedManually {
+    /// The act.
+    #[serde(flatten)]
+    pub act: TaskAct,
+    /// The output supplied.
+    pub output: Box<RawValue>,
+}
+
+impl Failure {
+    /// A failure of a type; the message is cut at the limit.
+    pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if message.len() > limits::MESSAGE_BYTES {
+            let mut end = limits::MESSAGE_BYTES;
+            while !message.is_char_boundary(end) {
+                end -= 1;
+            }
+            message.truncate(end);
+            message.push_str(" … (cut)");
+        }
+        Self { kind: kind.into(), message, retryable: true, retry_after: None }
+    }
+}
+
+impl TaskFinished {
+    /// The attempt this ends.
+    pub fn attempt(&self) -> AttemptRef {
+        AttemptRef { task: self.task, generation: self.generation, attempt: self.attempt, token: self.token }
+    }
+}
+
+impl Event {
+    /// The event's type, as the model names it.
+    pub fn name(&self) -> &str {
+        match self {
+            Event::RunTriggered(_) => "RunTriggered",
+            Event::PlanCreated(_) => "PlanCreated",
+            Event::RunCancelRequested(_) => "RunCancelRequested",
+            Event::RunPauseRequested(_) => "RunPauseRequested",
+            Event::RunResumeRequested(_) => "RunResumeRequested",
+            Event::RunAdvanced(_) => "RunAdvanced",
+            Event::DispatchEnqueued(_) => "DispatchEnqueued",
+            Event::DispatchReturned(_) => "DispatchReturned",
+            Event::TaskHeartbeat(_) => "TaskHeartbeat",
+            Event::TaskFinished(_) => "TaskFinished",
+            Event::TimerFired(_) => "TimerFired",
+            Event::ApprovalGiven(_) => "ApprovalGiven",
+            Event::ApprovalWithdrawn(_) => "ApprovalWithdrawn",
+            Event::GateRejected(_) => "GateRejected",
+            Event::TaskResolvedManually(_) => "TaskResolvedManually",
+            Event::TaskCompletedManually(_) => "TaskCompletedManually",
+            Event::TaskResetForRetry(_) => "TaskResetForRetry",
+            Event::TaskSkipRequested(_) => "TaskSkipRequested",
+            Event::TaskCancelRequested(_) => "TaskCancelRequested",
+            Event::RunResolvedManually(_) => "RunResolvedManually",
+            Event::Unknown(name) => name,
+        }
+    }
+
+    /// The task it is about, if it is about one.
+    pub fn task(&self) -> Option<TaskIx> {
+        match self {
+            Event::DispatchEnqueued(e) => Some(e.task),
+            Event::DispatchReturned(e) => Some(e.task),
+            Event::TaskHeartbeat(e) => Some(e.attempt.task),
+            Event::TaskFinished(e) => Some(e.task),
+            Event::TimerFired(e) => Some(e.timer.task),
+            Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => Some(e.task),
+            Event::TaskResolvedManually(e)
+            | Event::TaskResetForRetry(e)
+            | Event::TaskSkipRequested(e)
+            | Event::TaskCancelRequested(e) => Some(e.task),
+            Event::TaskCompletedManually(e) => Some(e.act.task),
+            _ => None,
+        }
+    }
+}
+
+/// The event types this program knows.
+const KNOWN: [&str; 20] = [
+    "RunTriggered",
+    "PlanCreated",
+    "RunCancelRequested",
+    "RunPauseRequested",
+    "RunResumeRequested",
+    "RunAdvanced",
+    "DispatchEnqueued",
+    "DispatchReturned",
+    "TaskHeartbeat",
+    "TaskFinished",
+    "TimerFired",
+    "ApprovalGiven",
+    "ApprovalWithdrawn",
+    "GateRejected",
+    "TaskResolvedManually",
+    "TaskCompletedManually",
+    "TaskResetForRetry",
+    "TaskSkipRequested",
+    "TaskCancelRequested",
+    "RunResolvedManually",
+];
+
+fn one() -> u16 {
+    1
+}
+fn is_one(n: &u16) -> bool {
+    *n == 1
+}
+fn yes() -> bool {
+    true
+}
+fn is_true(b: &bool) -> bool {
+    *b
+}

@@ -1,0 +1,61 @@
+//! Gates: waits on the world. A gate opens once, by an event that says who or what opened it.
+
+use crate::name::Name;
+use crate::time::{Millis, Time};
+use serde::{Deserialize, Serialize};
+
+/// What a gate waits for, and for how long at most.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Gate {
+    /// What opens it.
+    pub wait: Wait,
+    /// How long it may stay closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Millis>,
+    /// What happens when the deadline passes.
+    #[serde(default, skip_serializing_if = "OnDeadline::is_default")]
+    pub on_deadline: OnDeadline,
+}
+
+/// What opens a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// Time passing, counted from when the gate was reached.
+    After(Millis),
+    /// An instant, also one that passed while nothing was running.
+    Until(Time),
+    /// People: `count` different ones of `from`; anybody if `from` is empty.
+    Approval {
+        /// Who may approve.
+        from: Vec<Name>,
+        /// How many of them it takes.
+        count: u32,
+    },
+}
+
+/// What a passed deadline means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDeadline {
+    /// The gate is rejected: the task ends in Error `deadline`.
+    #[default]
+    Reject,
+    /// The gate opens.
+    Open,
+}
+
+impl OnDeadline {
+    fn is_default(&self) -> bool {
+        *self == Self::Reject
+    }
+}
+
+/// One person's yes, as the fold keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Who said yes.
+    pub by: Name,
+    /// When.
+    pub at: Time,
+}

@@ -1,0 +1,26 @@
+//! The rules of Edgewise.
+//!
+//! A flow becomes a plan; a run is a stream of events over a plan; the fold turns events into state;
+//! rows are what is shown of it. Nothing here does I/O, reads a clock or draws a number, so the
+//! same ledger folds to the same state on any machine, any day.
+//!
+//! ```text
+//! flow ──► plan ──► event ──► fold ──► run ──► rows
+//!                               ▲        │
+//!                            rules    invariant
+//! ```
+
+pub mod error;
+pub mod event;
+pub mod gate;
+pub mod id;
+pub mod limits;
+pub mod name;
+pub mod plan;
+pub mod retry;
+pub mod rows;
+pub mod state;
+pub mod template;
+pub mod time;
+
+pub use error::{Error, Kind, Result};

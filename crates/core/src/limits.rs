@@ -1,0 +1,39 @@
+//! Every limit of the core, by name, in one place.
+//!
+//! A limit is a promise to the machine that runs us: whatever a flow or a worker sends, memory and
+//! time stay bounded. Crossing one is refused with a message that names the limit.
+
+/// Longest name of a flow, task, action, worker, person or input.
+pub const NAME_BYTES: usize = 128;
+/// Largest flow file that is read.
+pub const FLOW_BYTES: usize = 64 << 20;
+/// Deepest nesting of a flow file, a value or a template.
+pub const DEPTH: usize = 64;
+/// Most nodes in one plan, over all its regions.
+pub const PLAN_NODES: usize = 2_000_000;
+/// Most edges in one plan, over all its regions.
+pub const PLAN_EDGES: usize = 16_000_000;
+/// Most tasks one run may come to, with all its scopes.
+pub const RUN_TASKS: usize = 8_000_000;
+/// Most items of one spread.
+pub const SPREAD_ITEMS: usize = 1_000_000;
+/// Deepest nesting of regions (a spread within a spread).
+pub const REGION_DEPTH: usize = 8;
+/// Largest output of one task, as JSON text.
+pub const OUTPUT_BYTES: usize = 16 << 20;
+/// Largest input of a run, as JSON text.
+pub const INPUT_BYTES: usize = 16 << 20;
+/// Longest message kept of a failure; the rest is cut and said to be.
+pub const MESSAGE_BYTES: usize = 8 << 10;
+/// Most attempts a task may be given.
+pub const MAX_ATTEMPTS: u16 = 10_000;
+/// Longest duration a flow may name: ten years.
+pub const DURATION_MS: u64 = 10 * 366 * 24 * 3_600_000;
+/// Most approvers one gate may name.
+pub const APPROVERS: usize = 1_000;
+/// Longest comment of a person on a gate or a cancel.
+pub const COMMENT_BYTES: usize = 8 << 10;
+/// Scopes one event may make before the rest waits for `RunAdvanced`.
+pub const INLINE_STEPS: u32 = 10_000;
+/// Most problems reported for one flow file.
+pub const PROBLEMS: usize = 100;

@@ -1,0 +1,113 @@
+//! Rows: what a run looks like in the projections, and all that loading it needs.
+//!
+//! A task has a row once it has left its first state; a task without one is Pending, generation 1.
+//! Edges have none: all out-edges of a task resolve alike, so they follow from plan and task rows.
+
+use crate::event::{TaskIx, TimerKey};
+use crate::id::{EventId, PlanHash, RunId, TokenHash};
+use crate::name::Name;
+use crate::state::{RunState, TaskState};
+use crate::time::Time;
+
+/// One run: what people search and list, and `body` for the rest that the fold needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRow {
+    /// Which run.
+    pub id: RunId,
+    /// The flow's name.
+    pub flow: Name,
+    /// The plan it is pinned to.
+    pub plan: PlanHash,
+    /// Where it is.
+    pub state: RunState,
+    /// No new leases for now.
+    pub paused: bool,
+    /// How many tasks are in each state, in the order of [`TaskState::ALL`].
+    pub counts: [u32; 11],
+    /// When it was asked for.
+    pub triggered_at: Time,
+    /// When its first task began.
+    pub started_at: Time,
+    /// When it ended.
+    pub completed_at: Time,
+    /// The seq of the last event folded into these rows.
+    pub applied_seq: u64,
+    /// The id of the event that last changed it.
+    pub version: EventId,
+    /// The rest, as JSON, only read by the core.
+    pub body: String,
+}
+
+/// One task that has left its first state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskRow {
+    /// Which task of the run.
+    pub task: TaskIx,
+    /// The scope it is in.
+    pub scope: u32,
+    /// Which node of its region.
+    pub node: u32,
+    /// Its printed name where the plan alone does not tell it (in a spread's scope).
+    pub path: Option<String>,
+    /// Its generation.
+    pub generation: u16,
+    /// Where it is.
+    pub state: TaskState,
+    /// Attempts made in this generation.
+    pub attempt: u16,
+    /// The token of the last lease.
+    pub token: TokenHash,
+    /// When it became ready.
+    pub ready_at: Time,
+    /// When its last attempt began.
+    pub started_at: Time,
+    /// When it was done.
+    pub completed_at: Time,
+    /// What it made, as JSON.
+    pub output: Option<String>,
+    /// Why it failed or was left out, as JSON.
+    pub error: Option<String>,
+    /// Gate, spread and cause, as JSON, only read by the core.
+    pub body: Option<String>,
+    /// The id of the event that last changed it.
+    pub version: EventId,
+}
+
+/// A timer that is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TimerRow {
+    /// Which timer.
+    pub key: TimerKey,
+    /// When it is due.
+    pub due: Time,
+}
+
+/// A task that waits for a worker.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OutboxRow {
+    /// Which task.
+    pub task: TaskIx,
+    /// Its generation.
+    pub generation: u16,
+    /// The attempt it waits for.
+    pub attempt: u16,
+    /// Which action, or `run` for the command runner.
+    pub action: Name,
+    /// Since when.
+    pub ready_at: Time,
+}
+
+/// A lease: a worker's right to one attempt until a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseRow {
+    /// Which task.
+    pub task: TaskIx,
+    /// Its generation.
+    pub generation: u16,
+    /// Which attempt.
+    pub attempt: u16,
+    /// Who has it.
+    pub worker: String,
+    /// Until when.
+    pub deadline: Time,
+}

@@ -1,0 +1,141 @@
+//! The ledger: records in streams, appended all together or not at all.
+
+use edgewise_core::Result;
+use edgewise_core::event::Record;
+use edgewise_core::id::{EventId, PlanHash, RunId};
+use edgewise_core::name::Name;
+use edgewise_core::time::Time;
+
+/// The name of a stream, walls included: tenant, workspace, and which of its streams.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stream {
+    /// Who owns it.
+    pub tenant: Name,
+    /// Where it lives.
+    pub workspace: Name,
+    /// The run whose events these are.
+    pub run: RunId,
+}
+
+impl Stream {
+    /// What a record's checksum is taken over, so that a record cannot move to another stream.
+    pub fn label(&self) -> String {
+        format!("{}/{}/run/{}", self.tenant, self.workspace, self.run)
+    }
+}
+
+/// The order over all streams of a workspace, from 1; 0 is before everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Position(pub u64);
+
+/// Where a stream ends: its last seq, and the id of its last event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// The last seq; 0 for a stream that does not exist.
+    pub seq: u64,
+    /// The last event's id: tells after an unknown commit whether it was ours that landed.
+    pub last: EventId,
+}
+
+/// What a batch was decided on: the append succeeds only if it is still so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guard {
+    /// Which stream.
+    pub stream: Stream,
+    /// The seq its head must have.
+    pub seq: u64,
+}
+
+/// A workspace-wide unique key that a batch uses up, such as a client's idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyClaim {
+    /// Whose walls it is unique within, and what it names.
+    pub stream: Stream,
+    /// The key itself.
+    pub key: String,
+    /// The hash of the request: the same key with another body is a conflict.
+    pub body: u64,
+}
+
+/// Who used up a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyOwner {
+    /// The run the key named.
+    pub run: RunId,
+    /// The hash of the request that used it up.
+    pub body: u64,
+}
+
+/// One commit: all of it or nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Append {
+    /// Checked before anything is written; every stream in `records` has one.
+    pub guards: Vec<Guard>,
+    /// Keys used up by it.
+    pub keys: Vec<KeyClaim>,
+    /// Plans to store, unless they are there.
+    pub plans: Vec<(PlanHash, Vec<u8>)>,
+    /// At most one record a stream, each beginning right after its guard's seq.
+    pub records: Vec<(Stream, Record, EventId)>,
+    /// The committer's clock.
+    pub at: Time,
+}
+
+/// What became of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Appended {
+    /// Durable. The position of the last record.
+    Done(Position),
+    /// A guard did not hold: nothing was written. Forget the stream and decide again.
+    Conflict(Stream),
+    /// A key is used up: nothing was written.
+    KeyTaken(KeyOwner),
+}
+
+/// A record as it is read back, with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Its place in the order over all streams.
+    pub position: Position,
+    /// Its stream.
+    pub stream: Stream,
+    /// The record; not yet verified.
+    pub record: Record,
+}
+
+/// Ground: what must not be lost, or must be atomic with a commit.
+///
+/// Errors: `Unavailable` with code `unknown_commit` from [`Ledger::append`] means that the batch may or may
+/// not be there: read the heads back before anything is decided again. Every other error of `append`
+/// means that nothing was written; code `sync_failed` means that the process must end.
+pub trait Ledger: Send {
+    /// Checks the guards and keys, then writes everything durably, or nothing.
+    fn append(&mut self, batch: &Append) -> Result<Appended>;
+
+    /// Where a stream ends.
+    fn head(&mut self, stream: &Stream) -> Result<Head>;
+
+    /// The records of a stream after a seq, in order, at most `limit` of them.
+    fn read(&mut self, stream: &Stream, after: u64, limit: usize) -> Result<Vec<Stored>>;
+
+    /// The records of all streams after a position, in order, at most `limit` of them.
+    fn read_all(&mut self, after: Position, limit: usize) -> Result<Vec<Stored>>;
+
+    /// The position of the last record.
+    fn tail(&mut self) -> Result<Position>;
+
+    /// A plan's stored bytes.
+    fn plan(&mut self, hash: PlanHash) -> Result<Option<Vec<u8>>>;
+
+    /// Who used up a key.
+    fn key(&mut self, claim: &KeyClaim) -> Result<Option<KeyOwner>>;
+
+    /// Marks a stream frozen with a reason, or takes the mark away. Durable.
+    fn freeze(&mut self, stream: &Stream, reason: Option<&str>) -> Result<()>;
+
+    /// The frozen streams with their reasons.
+    fn frozen(&mut self) -> Result<Vec<(Stream, String)>>;
+
+    /// The streams whose run id starts with these characters, at most `limit` of them.
+    fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>>;
+}

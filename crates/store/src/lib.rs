@@ -1,0 +1,18 @@
+//! The memory of Edgewise: the ledger is ground, the projections are derived from it.
+//!
+//! A store is a pair: a [`Ledger`], which must not lose anything, and [`Projections`], which a refold
+//! gives back. `memory` is the reference; `sqlite` the embedded default; `faulty` wraps either and
+//! fails as told; [`conformance`] is the definition of a store, run on all of them.
+//!
+//! Both traits are synchronous and are called by one thread each: the committer owns the ledger, the
+//! compactor the projections. A store that speaks to a server blocks that thread, nobody else.
+
+pub mod conformance;
+pub mod faulty;
+pub mod ledger;
+pub mod memory;
+pub mod projections;
+pub mod sqlite;
+
+pub use ledger::{Append, Appended, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Stored, Stream};
+pub use projections::{Flush, Projections, RunChange, RunFilter, RunRows};

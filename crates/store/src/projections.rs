@@ -1,0 +1,98 @@
+//! Projections: rows derived from the ledger. Losing them costs a refold, never a fact.
+
+use crate::ledger::{Position, Stream};
+use edgewise_core::Result;
+use edgewise_core::event::{TaskIx, TimerKey};
+use edgewise_core::id::PlanHash;
+use edgewise_core::name::Name;
+use edgewise_core::plan::Plan;
+use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::state::RunState;
+use std::sync::Arc;
+
+/// What changed of one run since it was last written.
+#[derive(Debug, Clone)]
+pub struct RunChange {
+    /// Which run.
+    pub stream: Stream,
+    /// The `applied_seq` its rows must have now; 0 if there are none.
+    pub from_seq: u64,
+    /// The run's own row; its `applied_seq` is the new one.
+    pub run: RunRow,
+    /// The plan, the first time it is written: names and edges for the views.
+    pub plan: Option<Arc<Plan>>,
+    /// Tasks to write.
+    pub tasks: Vec<TaskRow>,
+    /// Timers to write.
+    pub timers: Vec<TimerRow>,
+    /// Timers to take away.
+    pub timers_gone: Vec<TimerKey>,
+    /// Waiting tasks to write.
+    pub outbox: Vec<OutboxRow>,
+    /// Waiting tasks to take away.
+    pub outbox_gone: Vec<TaskIx>,
+    /// Leases to write.
+    pub leases: Vec<LeaseRow>,
+    /// Leases to take away.
+    pub leases_gone: Vec<TaskIx>,
+}
+
+/// One flush: all of it or nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Flush {
+    /// What changed, by run.
+    pub runs: Vec<RunChange>,
+    /// Everything up to here is in the rows once this is written.
+    pub watermark: Position,
+}
+
+/// All rows of one run, read in one snapshot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRows {
+    /// The run's own row.
+    pub run: RunRow,
+    /// Its tasks that have left their first state, in order.
+    pub tasks: Vec<TaskRow>,
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, Default)]
+pub struct RunFilter {
+    /// Only of this flow.
+    pub flow: Option<Name>,
+    /// Only in these states; all if empty.
+    pub states: Vec<RunState>,
+    /// At most so many, the newest first.
+    pub limit: usize,
+}
+
+/// Derived rows, guarded by the seq they were applied to.
+pub trait Projections: Send {
+    /// Writes everything in one transaction. A run whose rows are not at `from_seq` refuses the whole
+    /// flush (`Conflict`, code `projection_moved`): somebody else applied it.
+    fn flush(&mut self, flush: &Flush) -> Result<()>;
+
+    /// All rows of a run in one snapshot; `None` if it has none.
+    fn load(&mut self, stream: &Stream) -> Result<Option<RunRows>>;
+
+    /// The ledger position up to which everything is in the rows.
+    fn watermark(&mut self) -> Result<Position>;
+
+    /// Runs, the newest first.
+    fn runs(&mut self, filter: &RunFilter) -> Result<Vec<(Stream, RunRow)>>;
+
+    /// Every task that waits for a worker, in order of `ready_at`.
+    fn outbox(&mut self) -> Result<Vec<(Stream, OutboxRow)>>;
+
+    /// Every timer that is set, the earliest first.
+    fn timers(&mut self) -> Result<Vec<(Stream, TimerRow)>>;
+
+    /// Every lease that was live when last written.
+    fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>>;
+
+    /// Takes away all rows of a run, so that they can be written anew from seq 0.
+    fn forget(&mut self, stream: &Stream) -> Result<()>;
+
+    /// Whether the names and edges of a plan are written.
+    fn has_plan(&mut self, plan: PlanHash) -> Result<bool>;
+}
