@@ -14,12 +14,14 @@ pub mod error;
 pub mod event;
 pub mod gate;
 pub mod id;
+pub mod input;
 pub mod limits;
 pub mod name;
 pub mod plan;
 pub mod retry;
 pub mod rows;
 pub mod state;
+pub mod suggest;
 pub mod template;
 pub mod time;
 

@@ -12,6 +12,7 @@ pub use build::{PlanDraft, Problem, RegionDraft};
 pub use region::{InEdge, OutEdge, Region};
 
 use crate::gate::Gate;
+use crate::input::Input;
 use crate::name::Name;
 use crate::retry::Retry;
 use crate::template::{Reference, Template};
@@ -32,6 +33,8 @@ pub struct Plan {
     pub specs: Vec<Spec>,
     /// The root first, then one for each composite.
     pub regions: Vec<Region>,
+    /// What a run must be given, in the author's order.
+    pub inputs: Vec<Input>,
     /// The run's output; the map of all outputs of tasks without dependents if absent.
     pub output: Option<Template>,
 }

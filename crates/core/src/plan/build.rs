@@ -2,6 +2,7 @@
 
 use super::region::Names;
 use super::{Accepts, InEdge, Items, Join, OnFailure, OutEdge, Plan, Region, Spec, Work};
+use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
 use crate::template::{Reference, Root, Template};
@@ -15,6 +16,8 @@ pub struct PlanDraft {
     pub regions: Vec<RegionDraft>,
     /// What a permanent failure does to the rest.
     pub on_failure: OnFailure,
+    /// What a run must be given.
+    pub inputs: Vec<Input>,
     /// The run's output.
     pub output: Option<Template>,
 }
@@ -68,7 +71,7 @@ impl RegionDraft {
 
 impl PlanDraft {
     /// Checks everything and lays the plan out; all problems are reported, not just the first.
-    pub fn build(self, flow: Name) -> Result<Plan, Vec<Problem>> {
+    pub fn build(mut self, flow: Name) -> Result<Plan, Vec<Problem>> {
         let mut problems = Vec::new();
         self.check_size(&mut problems);
         self.check_regions(&mut problems);
@@ -76,7 +79,7 @@ impl PlanDraft {
             return Err(problems);
         }
         let mut regions = Vec::with_capacity(self.regions.len());
-        for (number, draft) in self.regions.into_iter().enumerate() {
+        for (number, draft) in std::mem::take(&mut self.regions).into_iter().enumerate() {
             check_names(number as u32, &draft, &mut problems);
             let region = lay_out(number as u32, draft, &mut problems);
             regions.push(region);
@@ -91,7 +94,8 @@ impl PlanDraft {
             problems.truncate(limits::PROBLEMS);
             return Err(problems);
         }
-        Ok(Plan { flow, on_failure: self.on_failure, specs: self.specs, regions, output: self.output })
+        let Self { specs, on_failure, inputs, output, .. } = self;
+        Ok(Plan { flow, on_failure, specs, regions, inputs, output })
     }
 
     fn check_size(&self, problems: &mut Vec<Problem>) {

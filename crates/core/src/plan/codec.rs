@@ -6,6 +6,7 @@ use super::build::{PlanDraft, RegionDraft};
 use super::{Accepts, Join, OnFailure, Plan, Region, Spec};
 use crate::error::{Error, Result};
 use crate::id::PlanHash;
+use crate::input::Input;
 use crate::name::Name;
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ struct Wire {
     flow: Name,
     #[serde(default, skip_serializing_if = "super::is_default")]
     on_failure: OnFailure,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<Input>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output: Option<Template>,
     specs: Vec<Spec>,
@@ -47,6 +50,7 @@ impl Plan {
             v: VERSION,
             flow: self.flow.clone(),
             on_failure: self.on_failure,
+            inputs: self.inputs.clone(),
             output: self.output.clone(),
             specs: self.specs.clone(),
             regions: self.regions.iter().map(WireRegion::of).collect(),
@@ -66,7 +70,8 @@ impl Plan {
         for region in wire.regions {
             regions.push(region.draft().ok_or_else(|| corrupt("its columns differ in length".into()))?);
         }
-        let draft = PlanDraft { specs: wire.specs, regions, on_failure: wire.on_failure, output: wire.output };
+        let Wire { specs, on_failure, inputs, output, .. } = wire;
+        let draft = PlanDraft { specs, regions, on_failure, inputs, output };
         draft.build(wire.flow).map_err(|problems| corrupt(problems[0].message.clone()))
     }
 }
