@@ -75,6 +75,7 @@ impl PlanDraft {
         let mut problems = Vec::new();
         self.check_size(&mut problems);
         self.check_regions(&mut problems);
+        self.check_output(&mut problems);
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -115,6 +116,23 @@ impl PlanDraft {
         if text > u32::MAX as usize {
             say("too_many_tasks", "the names of the plan's nodes are too long together".into());
         }
+    }
+
+    /// The run's output stands in the root region, outside of every spread.
+    fn check_output(&self, problems: &mut Vec<Problem>) {
+        let nodes = self.regions.first().map_or(0, RegionDraft::len);
+        let Some(output) = &self.output else { return };
+        output.references(&mut |r| {
+            let ok = match r.root {
+                Root::Input => true,
+                Root::Output { up, node } => up == 0 && node < nodes,
+                Root::Item { .. } => false,
+            };
+            if !ok {
+                let message = format!("{:?} names nothing that the run's output can use", r.root);
+                problems.push(Problem { region: 0, node: None, code: "unknown_reference", message });
+            }
+        });
     }
 
     /// Every region but the root belongs to exactly one composite, in a region before it; references stay inside the plan.
@@ -167,7 +185,9 @@ impl PlanDraft {
         }
         for (number, region) in self.regions.iter().enumerate() {
             let mut chain = vec![number as u32];
-            while let Some(parent) = parents[chain[chain.len() - 1] as usize] {
+            while chain.len() <= limits::REGION_DEPTH
+                && let Some(parent) = parents[chain[chain.len() - 1] as usize]
+            {
                 chain.push(parent);
             }
             if chain.len() > limits::REGION_DEPTH {
@@ -175,11 +195,7 @@ impl PlanDraft {
                     region: number as u32,
                     node: None,
                     code: "too_deep",
-                    message: format!(
-                        "regions are nested {} deep, at most {} are allowed",
-                        chain.len(),
-                        limits::REGION_DEPTH
-                    ),
+                    message: format!("regions are nested deeper than the {} allowed", limits::REGION_DEPTH),
                 });
             }
             for (node, spec) in region.specs.iter().enumerate() {
@@ -253,6 +269,7 @@ fn lay_out(number: u32, draft: RegionDraft, problems: &mut Vec<Problem>) -> Regi
     edges.sort_by_key(|(down, _)| *down);
     let mut in_edges: Vec<InEdge> = Vec::with_capacity(edges.len());
     let mut in_start = vec![0u32; nodes + 1];
+    let mut last = vec![(u32::MAX, 0u32); nodes];
     for (down, edge) in edges {
         let mut say = |code, message| problems.push(Problem { region: number, node: Some(down), code, message });
         if down as usize >= nodes || edge.up as usize >= nodes {
@@ -270,13 +287,15 @@ fn lay_out(number: u32, draft: RegionDraft, problems: &mut Vec<Problem>) -> Regi
             say("bad_accepts", "an edge must accept at least one of ok, failed, skipped, cancelled".into());
             continue;
         }
-        let from = in_edges.len() - in_start[down as usize + 1] as usize;
-        match in_edges[from..].iter_mut().find(|e| e.up == edge.up) {
-            Some(same) => same.accepts = same.accepts.or(edge.accepts),
-            None => {
-                in_edges.push(edge);
-                in_start[down as usize + 1] += 1;
-            }
+        // The place of this upstream's edge, if it was last said for the same downstream.
+        let (said_for, place) = &mut last[edge.up as usize];
+        if *said_for == down {
+            let same: &mut InEdge = &mut in_edges[*place as usize];
+            same.accepts = same.accepts.or(edge.accepts);
+        } else {
+            (*said_for, *place) = (down, in_edges.len() as u32);
+            in_edges.push(edge);
+            in_start[down as usize + 1] += 1;
         }
     }
     for node in 0..nodes {
@@ -340,11 +359,13 @@ fn check_cycles(number: u32, region: &Region, problems: &mut Vec<Problem>) {
     // Walk upstream within what is left until a node comes again: that is a cycle.
     let start = (0..nodes).find(|n| open[*n as usize] > 0).unwrap_or(0);
     let mut trail = vec![start];
+    let mut place = vec![u32::MAX; nodes as usize];
     let cycle = loop {
         let last = trail[trail.len() - 1];
         let Some((_, edge)) = region.needs(last).find(|(_, e)| open[e.up as usize] > 0) else { break trail };
-        if let Some(at) = trail.iter().position(|n| *n == edge.up) {
-            break trail.split_off(at);
+        place[last as usize] = trail.len() as u32 - 1;
+        if place[edge.up as usize] != u32::MAX {
+            break trail.split_off(place[edge.up as usize] as usize);
         }
         trail.push(edge.up);
     };
@@ -374,5 +395,54 @@ impl Template {
             Template::List(list) => list.iter().for_each(|t| t.references(see)),
             Template::Map(map) => map.iter().for_each(|(_, t)| t.references(see)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Command;
+
+    fn draft(nodes: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> PlanDraft {
+        let work = Work::Command(Command { script: "true".into(), ..Command::default() });
+        let spec = Spec { work, retry: Default::default(), timeouts: Default::default() };
+        let mut region = RegionDraft::default();
+        for node in 0..nodes {
+            region.node(&format!("n{node}"), 0, Join::All);
+        }
+        for (up, down) in edges {
+            region.edge(up, down, Accepts::SUCCESS);
+        }
+        PlanDraft { specs: vec![spec], regions: vec![region], ..PlanDraft::default() }
+    }
+
+    #[test]
+    fn saying_an_edge_twice_is_saying_it_once_with_both_sets() {
+        let mut draft = draft(3, [(0, 2), (1, 2), (0, 2), (0, 1)]);
+        draft.regions[0].edge(0, 2, Accepts::of(super::super::Resolution::Failed));
+        let plan = draft.build(Name::parse("f").unwrap()).unwrap();
+        let root = plan.root();
+        assert_eq!((root.edge_count(), root.in_degree(2)), (3, 2));
+        let ups: Vec<(u32, bool)> = root.needs(2).map(|(_, e)| (e.up, e.accepts.handles_failure())).collect();
+        assert_eq!(ups, [(0, false), (1, false)], "in the author's order");
+        assert!(root.edge(1).accepts.contains(super::super::Resolution::Failed));
+    }
+
+    #[test]
+    fn a_long_cycle_and_a_wide_join_are_no_more_work_than_their_edges() {
+        // A quadratic walk would need 10^10 steps for each of these.
+        const N: u32 = 100_000;
+        let problems = draft(N, (0..N).map(|n| (n, (n + 1) % N))).build(Name::parse("f").unwrap()).unwrap_err();
+        assert_eq!(problems[0].code, "cycle");
+        let plan = draft(N, (0..N - 1).chain(0..N - 1).map(|n| (n, N - 1))).build(Name::parse("f").unwrap()).unwrap();
+        assert_eq!(plan.root().in_degree(N - 1), N - 1);
+    }
+
+    #[test]
+    fn an_output_that_names_nothing_is_refused() {
+        let mut draft = draft(1, []);
+        let root = Root::Output { up: 0, node: 1 };
+        draft.output = Some(Template::Ref(Reference { root, path: Vec::new() }));
+        assert_eq!(draft.build(Name::parse("f").unwrap()).unwrap_err()[0].code, "unknown_reference");
     }
 }
