@@ -2,6 +2,10 @@
 //!
 //! A template is evaluated when its task is granted, from outputs that are already facts.
 
+mod eval;
+
+pub use eval::Values;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
