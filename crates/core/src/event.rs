@@ -304,6 +304,15 @@ impl Failure {
     }
 }
 
+impl TimerKey {
+    /// From the first to the last key that timers of a task can have.
+    pub fn all_of(task: TaskIx) -> std::ops::RangeInclusive<TimerKey> {
+        let first = TimerKey { task, kind: TimerKind::Retry, generation: 0, attempt: 0 };
+        let last = TimerKey { task, kind: TimerKind::Overall, generation: u16::MAX, attempt: u16::MAX };
+        first..=last
+    }
+}
+
 impl TaskFinished {
     /// The attempt this ends.
     pub fn attempt(&self) -> AttemptRef {

@@ -12,6 +12,7 @@
 
 pub mod error;
 pub mod event;
+pub mod fold;
 pub mod gate;
 pub mod id;
 pub mod input;
@@ -20,6 +21,8 @@ pub mod name;
 pub mod plan;
 pub mod retry;
 pub mod rows;
+pub mod rule;
+pub mod run;
 pub mod state;
 pub mod suggest;
 pub mod template;

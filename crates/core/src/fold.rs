@@ -1,0 +1,272 @@
+//! The fold: one event into the run. Total and pure: it never fails, and reads nothing but its arguments.
+//!
+//! One event, one file beside this one. Each has a `check`, which says whether the event counts, and an
+//! `apply`, which changes the run. The engine calls the same checks before it writes anything: guard
+//! first, fold second. What several events have in common is in [`crate::rule`].
+
+mod approval_given;
+mod approval_withdrawn;
+mod dispatch_enqueued;
+mod dispatch_returned;
+mod gate_rejected;
+mod plan_created;
+mod run_advanced;
+mod run_cancel_requested;
+mod run_pause_requested;
+mod run_resolved_manually;
+mod run_resume_requested;
+mod run_triggered;
+mod task_cancel_requested;
+mod task_completed_manually;
+mod task_finished;
+mod task_heartbeat;
+mod task_reset_for_retry;
+mod task_resolved_manually;
+mod task_skip_requested;
+mod timer_fired;
+
+use crate::event::{AttemptRef, Event, TaskAct, TaskIx, TimerKey};
+use crate::id::EventId;
+use crate::limits;
+use crate::run::{Reason, Run, Task};
+use crate::state::{Move, RunState, TaskState};
+use crate::time::Time;
+use std::collections::VecDeque;
+
+/// Where an event stands: its id, and the committer's clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Stamp {
+    /// The event's id.
+    pub id: EventId,
+    /// When it was committed.
+    pub at: Time,
+}
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It changed the run.
+    Applied,
+    /// It changed nothing.
+    Ignored(Ignored),
+    /// A task has more resolved in-edges than it has in-edges: a bug of ours. Roll back and freeze the run.
+    Overflow(TaskIx),
+}
+
+/// Why an event changes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ignored {
+    /// Just this has happened already; whoever says it again is answered as the first time.
+    Duplicate,
+    /// It speaks of an attempt or generation that is over.
+    Stale,
+    /// It speaks of a task or timer that does not exist, or is of an unknown type.
+    Unknown,
+    /// It comes before its time.
+    Early,
+    /// Whoever says it may not.
+    Denied,
+    /// The state forbids it, for this reason.
+    Refused(&'static str),
+}
+
+/// What one or several events have changed, for whoever keeps rows and queues.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// Every move of a task, in order.
+    pub moves: Vec<TaskMove>,
+    /// Every move of the run, in order.
+    pub run_moves: Vec<(RunState, RunState)>,
+    /// Tasks whose row changed without a move.
+    pub touched: Vec<TaskIx>,
+    /// Tasks that a worker may take from now on.
+    pub ready: Vec<TaskIx>,
+    /// Leases that were ended by something else than their own finish.
+    pub revoked: Vec<AttemptRef>,
+    /// Timers that were set.
+    pub timers_set: Vec<(TimerKey, Time)>,
+    /// Timers that were taken away.
+    pub timers_gone: Vec<TimerKey>,
+}
+
+/// A move of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskMove {
+    /// Which task.
+    pub task: TaskIx,
+    /// From where.
+    pub from: TaskState,
+    /// To where.
+    pub to: TaskState,
+    /// By what.
+    pub by: Move,
+}
+
+impl Changes {
+    /// Forgets everything but the room it has.
+    pub fn clear(&mut self) {
+        self.moves.clear();
+        self.run_moves.clear();
+        self.touched.clear();
+        self.ready.clear();
+        self.revoked.clear();
+        self.timers_set.clear();
+        self.timers_gone.clear();
+    }
+}
+
+/// Folds one event into a run.
+pub fn fold(run: &mut Run, stamp: Stamp, event: &Event, changes: &mut Changes) -> Verdict {
+    run.seq += 1;
+    run.last = stamp.id;
+    if let Err(ignored) = check(run, stamp.at, event) {
+        run.unknown += u32::from(matches!(event, Event::Unknown(_)));
+        return Verdict::Ignored(ignored);
+    }
+    let mut fold = Fold {
+        run,
+        stamp,
+        changes,
+        done: VecDeque::new(),
+        ended: VecDeque::new(),
+        budget: limits::INLINE_STEPS,
+        overflow: None,
+    };
+    fold.apply(event);
+    fold.settle();
+    match fold.overflow {
+        Some(task) => Verdict::Overflow(task),
+        None => Verdict::Applied,
+    }
+}
+
+/// Whether an event would count now. The fold asks this first, and so does the engine before it writes.
+pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
+    match event {
+        Event::RunTriggered(e) => run_triggered::check(run, e),
+        Event::PlanCreated(e) => plan_created::check(run, e),
+        Event::RunCancelRequested(_) => run_cancel_requested::check(run),
+        Event::RunPauseRequested(_) => run_pause_requested::check(run),
+        Event::RunResumeRequested(_) => run_resume_requested::check(run),
+        Event::RunAdvanced(_) => run_advanced::check(run),
+        Event::DispatchEnqueued(e) => dispatch_enqueued::check(run, e),
+        Event::DispatchReturned(e) => dispatch_returned::check(run, e),
+        Event::TaskHeartbeat(e) => task_heartbeat::check(run, e),
+        Event::TaskFinished(e) => task_finished::check(run, e),
+        Event::TimerFired(e) => timer_fired::check(run, now, e),
+        Event::ApprovalGiven(e) => approval_given::check(run, e),
+        Event::ApprovalWithdrawn(e) => approval_withdrawn::check(run, e),
+        Event::GateRejected(e) => gate_rejected::check(run, e),
+        Event::TaskResolvedManually(e) => task_resolved_manually::check(run, e),
+        Event::TaskCompletedManually(e) => task_resolved_manually::check(run, &e.act),
+        Event::TaskResetForRetry(e) => task_reset_for_retry::check(run, e),
+        Event::TaskSkipRequested(e) => task_skip_requested::check(run, e),
+        Event::TaskCancelRequested(e) => task_cancel_requested::check(run, e),
+        Event::RunResolvedManually(_) => run_resolved_manually::check(run),
+        Event::Unknown(_) => Err(Ignored::Unknown),
+    }
+}
+
+/// A fold at work: the run, the event's stamp, what changed, and what is still to be settled.
+pub(crate) struct Fold<'a> {
+    pub run: &'a mut Run,
+    pub stamp: Stamp,
+    pub changes: &'a mut Changes,
+    /// Tasks that are done and whose out-edges are not yet resolved, first in, first out.
+    pub done: VecDeque<TaskIx>,
+    /// Scopes that have ended and whose composite does not know yet.
+    pub ended: VecDeque<u32>,
+    /// Scopes that may still be made in this event.
+    pub budget: u32,
+    /// The alarm.
+    pub overflow: Option<TaskIx>,
+}
+
+impl Fold<'_> {
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::RunTriggered(e) => run_triggered::apply(self, e),
+            Event::PlanCreated(_) => plan_created::apply(self),
+            Event::RunCancelRequested(e) => run_cancel_requested::apply(self, e),
+            Event::RunPauseRequested(_) => run_pause_requested::apply(self),
+            Event::RunResumeRequested(_) => run_resume_requested::apply(self),
+            Event::RunAdvanced(_) => run_advanced::apply(self),
+            Event::DispatchEnqueued(e) => dispatch_enqueued::apply(self, e),
+            Event::DispatchReturned(e) => dispatch_returned::apply(self, e),
+            Event::TaskHeartbeat(e) => task_heartbeat::apply(self, e),
+            Event::TaskFinished(e) => task_finished::apply(self, e),
+            Event::TimerFired(e) => timer_fired::apply(self, e),
+            Event::ApprovalGiven(e) => approval_given::apply(self, e),
+            Event::ApprovalWithdrawn(e) => approval_withdrawn::apply(self, e),
+            Event::GateRejected(e) => gate_rejected::apply(self, e),
+            Event::TaskResolvedManually(e) => task_resolved_manually::apply(self, e),
+            Event::TaskCompletedManually(e) => task_completed_manually::apply(self, e),
+            Event::TaskResetForRetry(e) => task_reset_for_retry::apply(self, e),
+            Event::TaskSkipRequested(e) => task_skip_requested::apply(self, e),
+            Event::TaskCancelRequested(e) => task_cancel_requested::apply(self, e),
+            Event::RunResolvedManually(e) => run_resolved_manually::apply(self, e),
+            Event::Unknown(_) => {}
+        }
+    }
+
+    /// A task, to change it.
+    pub(crate) fn task_mut(&mut self, task: TaskIx) -> &mut Task {
+        &mut self.run.tasks[task.0 as usize]
+    }
+
+    /// Where a task is.
+    pub(crate) fn state(&self, task: TaskIx) -> TaskState {
+        self.run.tasks[task.0 as usize].state
+    }
+
+    /// Moves a task. The one place where a task's state changes.
+    pub(crate) fn step(&mut self, task: TaskIx, by: Move, to: TaskState) {
+        let from = self.state(task);
+        debug_assert!(from.may(by, to), "{from:?} may not go to {to:?} by {by:?}");
+        let leasable = self.run.is_leasable(task);
+        let version = self.stamp.id;
+        let entry = self.task_mut(task);
+        entry.state = to;
+        entry.version = version;
+        self.run.counts[from as usize] -= 1;
+        self.run.counts[to as usize] += 1;
+        if leasable {
+            self.run.leased -= u32::from(from == TaskState::InProgress);
+            self.run.leased += u32::from(to == TaskState::InProgress);
+        }
+        self.changes.moves.push(TaskMove { task, from, to, by });
+    }
+
+    /// A task's row changed without a move.
+    pub(crate) fn touch(&mut self, task: TaskIx) {
+        let version = self.stamp.id;
+        self.task_mut(task).version = version;
+        self.changes.touched.push(task);
+    }
+
+    /// Moves the run, if it is not there already.
+    pub(crate) fn run_to(&mut self, to: RunState) {
+        let from = self.run.state;
+        if from != to {
+            self.run.state = to;
+            self.changes.run_moves.push((from, to));
+        }
+    }
+
+    /// Remembers why a task did not succeed.
+    pub(crate) fn because(&mut self, task: TaskIx, reason: Reason) {
+        self.run.reasons.insert(task, reason);
+    }
+}
+
+/// The task an operator's act is about, if it exists in the generation they looked at.
+pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Ignored> {
+    let task = run.task(act.task).ok_or(Ignored::Unknown)?;
+    if task.generation != act.generation {
+        return Err(Ignored::Stale);
+    }
+    if run.cancel.is_some() {
+        return Err(Ignored::Refused("the run was cancelled"));
+    }
+    Ok(task)
+}

@@ -1,0 +1,21 @@
+//! A person took their yes back, which they may until the gate opens.
+
+use super::approval_given::{closed_gate, has_approved};
+use super::{Fold, Ignored};
+use crate::event::Approved;
+use crate::run::Run;
+
+pub(super) fn check(run: &Run, event: &Approved) -> Result<(), Ignored> {
+    closed_gate(run, event)?;
+    if has_approved(run, event) { Ok(()) } else { Err(Ignored::Refused("there is no approval of theirs to withdraw")) }
+}
+
+pub(super) fn apply(fold: &mut Fold<'_>, event: &Approved) {
+    if let Some(given) = fold.run.approvals.get_mut(&event.task) {
+        given.retain(|a| a.by != event.by);
+        if given.is_empty() {
+            fold.run.approvals.remove(&event.task);
+        }
+    }
+    fold.touch(event.task);
+}

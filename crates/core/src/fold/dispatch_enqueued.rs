@@ -1,0 +1,39 @@
+//! A lease: one attempt of a task is a worker's. In pull this is the grant itself.
+
+use super::{Fold, Ignored};
+use crate::event::{DispatchEnqueued, TimerKind};
+use crate::run::Run;
+use crate::state::{Move, TaskState};
+
+pub(super) fn check(run: &Run, event: &DispatchEnqueued) -> Result<(), Ignored> {
+    let task = run.task(event.task).ok_or(Ignored::Unknown)?;
+    if task.token == event.token && task.attempt == event.attempt && task.generation == event.generation {
+        return Err(Ignored::Duplicate);
+    }
+    if task.generation != event.generation || task.attempt + 1 != event.attempt || task.state != TaskState::Enqueued {
+        return Err(Ignored::Stale);
+    }
+    if run.cancel.is_some() {
+        return Err(Ignored::Refused("the run was cancelled"));
+    }
+    if run.paused {
+        return Err(Ignored::Refused("the run is paused"));
+    }
+    if event.attempt > run.spec_of(event.task).retry.max_attempts {
+        return Err(Ignored::Refused("no attempt is left"));
+    }
+    Ok(())
+}
+
+pub(super) fn apply(fold: &mut Fold<'_>, event: &DispatchEnqueued) {
+    let at = fold.stamp.at;
+    let task = fold.task_mut(event.task);
+    task.attempt = event.attempt;
+    task.token = event.token;
+    task.started_at = at;
+    if fold.run.started_at.known().is_none() {
+        fold.run.started_at = at;
+    }
+    fold.clear_timers_of(event.task, TimerKind::Queue);
+    fold.step(event.task, Move::Leased, TaskState::InProgress);
+}

@@ -1,0 +1,23 @@
+//! Leases again: what became ready during the pause is offered now.
+
+use super::{Fold, Ignored};
+use crate::event::TaskIx;
+use crate::run::Run;
+use crate::state::TaskState;
+
+pub(super) fn check(run: &Run) -> Result<(), Ignored> {
+    if run.about.is_none() {
+        return Err(Ignored::Unknown);
+    }
+    if run.paused { Ok(()) } else { Err(Ignored::Duplicate) }
+}
+
+pub(super) fn apply(fold: &mut Fold<'_>) {
+    fold.run.paused = false;
+    if fold.run.counts[TaskState::Enqueued as usize] == 0 {
+        return;
+    }
+    let enqueued = (0..fold.run.total()).map(TaskIx).filter(|t| fold.state(*t) == TaskState::Enqueued);
+    let ready: Vec<TaskIx> = enqueued.collect();
+    fold.changes.ready.extend(ready);
+}

@@ -1,0 +1,22 @@
+//! An operator gives a failed task new attempts: the next generation, ready, with its count at zero.
+
+use super::{Fold, Ignored, acted_on};
+use crate::event::TaskAct;
+use crate::plan::Work;
+use crate::run::Run;
+use crate::state::TaskState;
+
+pub(super) fn check(run: &Run, act: &TaskAct) -> Result<(), Ignored> {
+    if acted_on(run, act)?.state != TaskState::Error {
+        return Err(Ignored::Refused("only a failed task can be reset"));
+    }
+    match run.spec_of(act.task).work {
+        Work::Spread(_) => Err(Ignored::Refused("a spread is reset through its failed items")),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn apply(fold: &mut Fold<'_>, act: &TaskAct) {
+    fold.reopen(act.task);
+    fold.ready(act.task);
+}

@@ -1,0 +1,29 @@
+//! An operator declares a task dealt with, without output: whoever reads it gets null.
+
+use super::{Fold, Ignored, acted_on};
+use crate::event::TaskAct;
+use crate::run::Run;
+use crate::state::{Move, TaskState};
+
+/// The same for resolve and complete: not for what succeeded already.
+pub(super) fn check(run: &Run, act: &TaskAct) -> Result<(), Ignored> {
+    match acted_on(run, act)?.state {
+        TaskState::Complete => Err(Ignored::Refused("the task is complete")),
+        TaskState::ResolvedManually => Err(Ignored::Refused("the task is resolved")),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn apply(fold: &mut Fold<'_>, act: &TaskAct) {
+    make_open(fold, act);
+    fold.finish(act.task, Move::ResolvedByOperator, TaskState::ResolvedManually);
+}
+
+/// A done task is opened again first; a spread at work is stopped.
+pub(super) fn make_open(fold: &mut Fold<'_>, act: &TaskAct) {
+    if fold.state(act.task).is_done() {
+        fold.reopen(act.task);
+    }
+    fold.stop_within(act.task);
+    fold.run.reasons.remove(&act.task);
+}

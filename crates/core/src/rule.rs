@@ -1,0 +1,13 @@
+//! The rules that events share: how edges resolve, when a task is ready, how scopes and runs end.
+
+mod done;
+mod edges;
+mod outcome;
+mod ready;
+mod reopen;
+mod spread;
+mod stop;
+mod timers;
+
+pub use outcome::is_handled;
+pub(crate) use outcome::went_badly;

@@ -1,0 +1,81 @@
+//! How a task becomes done, and what is evaluated when an attempt ends.
+
+use crate::event::{AttemptRef, Failure, TaskIx, TimerKind};
+use crate::fold::Fold;
+use crate::plan::OnFailure;
+use crate::run::Reason;
+use crate::state::{Move, TaskState};
+use serde_json::Value;
+use std::sync::Arc;
+
+impl Fold<'_> {
+    /// A task is done in this generation: its timers go, its lease ends, and its out-edges are next.
+    pub(crate) fn finish(&mut self, task: TaskIx, by: Move, to: TaskState) {
+        if self.state(task) == TaskState::InProgress {
+            self.revoke(task);
+        }
+        self.step(task, by, to);
+        let at = self.stamp.at;
+        self.task_mut(task).completed_at = at;
+        self.clear_timers(task);
+        let number = self.run.tasks[task.0 as usize].scope;
+        let scope = &mut self.run.scopes[number as usize];
+        scope.open -= 1;
+        scope.bad += u32::from(matches!(to, TaskState::Error | TaskState::Cancelled));
+        if scope.open == 0 && number != 0 {
+            self.ended.push_back(number);
+        }
+        self.done.push_back(task);
+    }
+
+    /// Success was reported: received and evaluated in one step, both in the history.
+    pub(crate) fn succeed(&mut self, task: TaskIx, output: Value) {
+        self.step(task, Move::Succeeded, TaskState::EnqueuedForOrchestration);
+        self.derive_run_state();
+        if !output.is_null() {
+            self.run.outputs.insert(task, Arc::new(output));
+        }
+        self.run.reasons.remove(&task);
+        self.finish(task, Move::Evaluated, TaskState::Complete);
+    }
+
+    /// Failure was reported: another attempt if the flow allows one, else for good.
+    pub(crate) fn fail(&mut self, task: TaskIx, failure: Failure) {
+        self.step(task, Move::Failed, TaskState::EnqueuedAsErrorForOrchestration);
+        self.derive_run_state();
+        let attempt = self.run.tasks[task.0 as usize].attempt;
+        let retry = &self.run.spec_of(task).retry;
+        let again = self.run.is_leasable(task) && retry.allows_another(attempt, &failure);
+        if !again {
+            return self.fail_for_good(task, failure, Move::Evaluated);
+        }
+        let generation = self.run.tasks[task.0 as usize].generation;
+        let wait = retry.delay(self.run.id, task.0, generation, attempt, failure.retry_after);
+        self.because(task, Reason::Failed(Box::new(failure)));
+        self.step(task, Move::Evaluated, TaskState::WaitingForRetry);
+        self.set_timer(task, TimerKind::Retry, self.stamp.at.plus(wait));
+    }
+
+    /// A permanent failure, which under `fail_fast` ends the rest of the run.
+    pub(crate) fn fail_for_good(&mut self, task: TaskIx, failure: Failure, by: Move) {
+        self.because(task, Reason::Failed(Box::new(failure)));
+        self.finish(task, by, TaskState::Error);
+        let in_root = self.run.tasks[task.0 as usize].scope == 0;
+        if in_root && self.run.plan.on_failure == OnFailure::FailFast {
+            self.stop_scope(0, Some(task));
+        }
+    }
+
+    /// Says that a lease has ended by something else than its own finish.
+    fn revoke(&mut self, task: TaskIx) {
+        if self.run.is_leasable(task) {
+            let entry = &self.run.tasks[task.0 as usize];
+            self.changes.revoked.push(AttemptRef {
+                task,
+                generation: entry.generation,
+                attempt: entry.attempt,
+                token: entry.token,
+            });
+        }
+    }
+}

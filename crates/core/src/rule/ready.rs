@@ -1,0 +1,63 @@
+//! What happens to a task whose in-edges allow it: a worker may take it, or it begins by itself.
+
+use crate::event::{TaskIx, TimerKind};
+use crate::fold::Fold;
+use crate::gate::{Gate, Wait};
+use crate::plan::Work;
+use crate::state::{Move, TaskState};
+use std::sync::Arc;
+
+impl Fold<'_> {
+    pub(crate) fn ready(&mut self, task: TaskIx) {
+        let plan = Arc::clone(&self.run.plan);
+        let scope = self.run.scope_of(task);
+        let spec = plan.spec(scope.region, task.0 - scope.task);
+        let at = self.stamp.at;
+        self.task_mut(task).ready_at = at;
+        match &spec.work {
+            Work::Action { .. } | Work::Command(_) => {
+                if let Err(failure) = self.run.check_input(task) {
+                    return self.fail_for_good(task, failure, Move::InputFailed);
+                }
+                self.enqueue(task, Move::Allowed);
+                if let Some(span) = spec.timeouts.overall {
+                    self.set_timer(task, TimerKind::Overall, at.plus(span));
+                }
+            }
+            Work::Gate(gate) => self.begin_gate(task, gate),
+            Work::Spread(spread) => self.begin_spread(task, spread),
+        }
+    }
+
+    /// A worker may take it from now on.
+    pub(crate) fn enqueue(&mut self, task: TaskIx, by: Move) {
+        self.step(task, by, TaskState::Enqueued);
+        self.changes.ready.push(task);
+        if let Some(span) = self.run.spec_of(task).timeouts.queue {
+            self.set_timer(task, TimerKind::Queue, self.stamp.at.plus(span));
+        }
+    }
+
+    fn begin_gate(&mut self, task: TaskIx, gate: &Gate) {
+        self.begin(task);
+        let at = self.stamp.at;
+        match &gate.wait {
+            Wait::After(span) => self.set_timer(task, TimerKind::Gate, at.plus(*span)),
+            Wait::Until(due) => self.set_timer(task, TimerKind::Gate, *due),
+            Wait::Approval { .. } => {}
+        }
+        if let Some(span) = gate.deadline {
+            self.set_timer(task, TimerKind::Deadline, at.plus(span));
+        }
+    }
+
+    /// A task that needs no worker begins by itself.
+    pub(crate) fn begin(&mut self, task: TaskIx) {
+        let at = self.stamp.at;
+        self.task_mut(task).started_at = at;
+        if self.run.started_at.known().is_none() {
+            self.run.started_at = at;
+        }
+        self.step(task, Move::Begun, TaskState::InProgress);
+    }
+}

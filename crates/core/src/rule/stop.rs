@@ -1,0 +1,49 @@
+//! Stopping what is not wanted any more: a scope after a failure, or the whole run.
+
+use crate::event::TaskIx;
+use crate::fold::Fold;
+use crate::run::Reason;
+use crate::state::{Move, TaskState};
+
+impl Fold<'_> {
+    /// Cancels what is not done in a scope and in the scopes within it.
+    pub(crate) fn stop_scope(&mut self, number: u32, because: Option<TaskIx>) {
+        let scope = self.run.scopes[number as usize];
+        let nodes = self.run.region_of(&scope).len();
+        for task in (scope.task..scope.task + nodes).map(TaskIx) {
+            if self.state(task).is_done() {
+                continue;
+            }
+            self.stop_inner(task, because);
+            if let Some(because) = because {
+                self.because(task, Reason::BecauseOf { task: because });
+            }
+            self.finish(task, Move::Cancelled, TaskState::Cancelled);
+        }
+    }
+
+    /// Cancels what is not done below a composite, which itself ends in another way.
+    pub(crate) fn stop_within(&mut self, task: TaskIx) {
+        self.stop_inner(task, Some(task));
+    }
+
+    fn stop_inner(&mut self, task: TaskIx, because: Option<TaskIx>) {
+        self.run.advancing.remove(&task);
+        let Some(spread) = self.run.spreads.get(&task) else { return };
+        let inner: Vec<u32> = spread.scopes().collect();
+        for scope in inner {
+            self.stop_scope(scope, because);
+        }
+    }
+
+    /// Cancels everything; what a failure held open resolves too.
+    pub(crate) fn stop_run(&mut self) {
+        if !self.run.planned {
+            return;
+        }
+        let failed: Vec<TaskIx> =
+            (0..self.run.total()).map(TaskIx).filter(|t| self.state(*t) == TaskState::Error).collect();
+        self.done.extend(failed);
+        self.stop_scope(0, None);
+    }
+}

@@ -1,0 +1,394 @@
+//! A run, folded: what its events have come to.
+//!
+//! Dense by design: a task is one small struct in a vector, an edge one byte, a scope a few numbers.
+//! What few tasks have (approvals, spreads, outputs, reasons, timers) lives in maps beside them.
+
+mod path;
+mod rows;
+mod value;
+
+use crate::event::{Failure, TaskIx, TimerKey};
+use crate::gate::Approval;
+use crate::id::{EventId, PlanHash, RunId, TokenHash};
+use crate::name::Name;
+use crate::plan::{Plan, ROOT, Region, Resolution, Spec, Work};
+use crate::state::{Phase, RunState, TaskState};
+use crate::time::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What the events of a run have come to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Which run.
+    pub id: RunId,
+    /// The seq of the last event folded; 0 before the first.
+    pub seq: u64,
+    /// The id of that event.
+    pub last: EventId,
+    /// The plan it is pinned to.
+    pub plan: Arc<Plan>,
+    /// The hash of that plan.
+    pub plan_hash: PlanHash,
+    /// What was asked for; `None` before `RunTriggered`.
+    pub about: Option<About>,
+    /// Whether `PlanCreated` has been folded.
+    pub planned: bool,
+    /// Where it is.
+    pub state: RunState,
+    /// No new leases for now.
+    pub paused: bool,
+    /// Who asked for the cancel, if anybody did.
+    pub cancel: Option<Asked>,
+    /// Who declared it dealt with, if anybody did.
+    pub resolved: Option<Asked>,
+    /// The root first, then in the order in which they were made.
+    pub scopes: Vec<Scope>,
+    /// All tasks, by number.
+    pub tasks: Vec<Task>,
+    /// All edges: 0 is open, else a [`Resolution`].
+    pub edges: Vec<u8>,
+    /// Timers that are set.
+    pub timers: BTreeMap<TimerKey, Time>,
+    /// Who approved which gate so far.
+    pub approvals: BTreeMap<TaskIx, Vec<Approval>>,
+    /// Spreads that have begun.
+    pub spreads: BTreeMap<TaskIx, SpreadState>,
+    /// What tasks made, where it is not null.
+    pub outputs: BTreeMap<TaskIx, Arc<Value>>,
+    /// Why tasks failed, were skipped or cancelled. A cancel of the whole run is not repeated here.
+    pub reasons: BTreeMap<TaskIx, Reason>,
+    /// Edges whose fact is older than what their upstream has come to since it was opened again.
+    pub kept: BTreeMap<u32, Resolution>,
+    /// Spreads that still have scopes to make.
+    pub advancing: BTreeSet<TaskIx>,
+    /// How many tasks are in each state.
+    pub counts: [u32; 11],
+    /// How many leases live.
+    pub leased: u32,
+    /// When its first task began.
+    pub started_at: Time,
+    /// When it ended.
+    pub completed_at: Time,
+    /// Events of unknown types that were folded to nothing.
+    pub unknown: u32,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// The flow's name.
+    pub flow: Name,
+    /// The rules it is folded by.
+    pub rules: u32,
+    /// What the caller gave.
+    pub input: Arc<Value>,
+    /// Who asked.
+    pub by: Name,
+    /// The caller's own key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// For people to search by.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// When.
+    pub at: Time,
+}
+
+/// Something a person asked for, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// When.
+    pub at: Time,
+}
+
+/// One task. Sized to stay within a cache line or so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Task {
+    /// The id of the event that last changed it.
+    pub version: EventId,
+    /// When it became ready in this generation.
+    pub ready_at: Time,
+    /// When its last attempt began.
+    pub started_at: Time,
+    /// When it was done.
+    pub completed_at: Time,
+    /// The token of its last lease.
+    pub token: TokenHash,
+    /// The scope it is in.
+    pub scope: u32,
+    /// How many in-edges were resolved and accepted.
+    pub accepted: u32,
+    /// How many in-edges were resolved and refused.
+    pub refused: u32,
+    /// One, plus one for each time it was opened again.
+    pub generation: u16,
+    /// Attempts made in this generation.
+    pub attempt: u16,
+    /// Where it is.
+    pub state: TaskState,
+}
+
+/// One instantiation of a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope {
+    /// Which region.
+    pub region: u32,
+    /// The number of its first task.
+    pub task: u32,
+    /// The number of its first edge.
+    pub edge: u32,
+    /// The composite it belongs to; itself meaningless for the root.
+    pub parent: TaskIx,
+    /// Its place among the composite's scopes.
+    pub index: u32,
+    /// Tasks not done.
+    pub open: u32,
+    /// Tasks that ended in Error or Cancelled.
+    pub bad: u32,
+}
+
+/// How far a spread has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpreadState {
+    /// What it was spread over, evaluated once.
+    pub items: Arc<Vec<Value>>,
+    /// How many scopes it takes.
+    pub total: u32,
+    /// Where its scopes are; made in one go unless inline work was cut short.
+    pub chunks: Vec<Chunk>,
+    /// Scopes that ended.
+    pub done: u32,
+    /// Scopes that ended badly.
+    pub failed: u32,
+}
+
+/// Scopes made together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// The number of the first scope.
+    pub scope: u32,
+    /// The number of its first task.
+    pub task: u32,
+    /// The number of its first edge.
+    pub edge: u32,
+    /// How many scopes.
+    pub count: u32,
+}
+
+/// Why a task did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It failed.
+    Failed(Box<Failure>),
+    /// An in-edge decided against it.
+    Upstream {
+        /// The upstream task.
+        task: TaskIx,
+        /// How the deciding edge ended.
+        resolution: Resolution,
+    },
+    /// It was cancelled because this task failed and the rest was not wanted any more.
+    BecauseOf {
+        /// The task that failed.
+        task: TaskIx,
+    },
+    /// An operator said so.
+    Operator(Box<Asked>),
+}
+
+impl SpreadState {
+    /// How many scopes there are so far.
+    pub fn made(&self) -> u32 {
+        self.chunks.iter().map(|c| c.count).sum()
+    }
+
+    /// The number of the scope of an index.
+    pub fn scope_at(&self, index: u32) -> Option<u32> {
+        let mut left = index;
+        for chunk in &self.chunks {
+            if left < chunk.count {
+                return Some(chunk.scope + left);
+            }
+            left -= chunk.count;
+        }
+        None
+    }
+
+    /// The numbers of its scopes, in the order of their index.
+    pub fn scopes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.chunks.iter().flat_map(|c| c.scope..c.scope + c.count)
+    }
+}
+
+impl Run {
+    /// A run before its first event, with the plan it will be pinned to.
+    pub fn new(id: RunId, plan_hash: PlanHash, plan: Arc<Plan>) -> Self {
+        Self {
+            id,
+            seq: 0,
+            last: EventId(0),
+            plan,
+            plan_hash,
+            about: None,
+            planned: false,
+            state: RunState::Pending,
+            paused: false,
+            cancel: None,
+            resolved: None,
+            scopes: Vec::new(),
+            tasks: Vec::new(),
+            edges: Vec::new(),
+            timers: BTreeMap::new(),
+            approvals: BTreeMap::new(),
+            spreads: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            reasons: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            advancing: BTreeSet::new(),
+            counts: [0; 11],
+            leased: 0,
+            started_at: Time::NEVER,
+            completed_at: Time::NEVER,
+            unknown: 0,
+        }
+    }
+
+    /// A task by its number.
+    pub fn task(&self, task: TaskIx) -> Option<&Task> {
+        self.tasks.get(task.0 as usize)
+    }
+
+    /// The scope a task is in.
+    pub fn scope_of(&self, task: TaskIx) -> &Scope {
+        &self.scopes[self.tasks[task.0 as usize].scope as usize]
+    }
+
+    /// A scope's region.
+    pub fn region_of(&self, scope: &Scope) -> &Region {
+        &self.plan.regions[scope.region as usize]
+    }
+
+    /// Which node of its region a task is.
+    pub fn node_of(&self, task: TaskIx) -> u32 {
+        task.0 - self.scope_of(task).task
+    }
+
+    /// What a task is made of.
+    pub fn spec_of(&self, task: TaskIx) -> &Spec {
+        let scope = self.scope_of(task);
+        self.plan.spec(scope.region, task.0 - scope.task)
+    }
+
+    /// Whether a task is done by a worker under a lease (not by the world or by its scopes).
+    pub fn is_leasable(&self, task: TaskIx) -> bool {
+        matches!(self.spec_of(task).work, Work::Action { .. } | Work::Command(_))
+    }
+
+    /// What people see of a task.
+    pub fn phase_of(&self, task: TaskIx) -> Phase {
+        match &self.spec_of(task).work {
+            // A spread at work is not waiting for the world.
+            Work::Spread(_) => self.tasks[task.0 as usize].state.phase(false),
+            _ => self.tasks[task.0 as usize].state.phase(!self.is_leasable(task)),
+        }
+    }
+
+    /// The failure a task ended with, if it did.
+    pub fn failure_of(&self, task: TaskIx) -> Option<&Failure> {
+        match self.reasons.get(&task) {
+            Some(Reason::Failed(failure)) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// The action a worker must offer to be given this task; `run` is the built-in command runner.
+    pub fn action_of(&self, task: TaskIx) -> Option<&str> {
+        match &self.spec_of(task).work {
+            Work::Action { action, .. } => Some(action),
+            Work::Command(_) => Some(COMMAND_ACTION),
+            Work::Gate(_) | Work::Spread(_) => None,
+        }
+    }
+
+    /// The resolution of an edge of a scope; `None` while it is open.
+    pub fn resolution(&self, scope: &Scope, edge: u32) -> Option<Resolution> {
+        Resolution::from_byte(self.edges[(scope.edge + edge) as usize])
+    }
+
+    /// How many in-edges of a task are resolved and accepted, and how many refused, as the edges say it.
+    pub(crate) fn count_edges(&self, task: TaskIx) -> (u32, u32) {
+        let scope = self.scope_of(task);
+        let (mut accepted, mut refused) = (0, 0);
+        for (edge, need) in self.region_of(scope).needs(task.0 - scope.task) {
+            match self.resolution(scope, edge) {
+                Some(r) if need.accepts.contains(r) => accepted += 1,
+                Some(_) => refused += 1,
+                None => {}
+            }
+        }
+        (accepted, refused)
+    }
+
+    /// Counts anew how many of a spread's scopes have ended, and how many badly.
+    pub(crate) fn recount_spread(&mut self, spread: TaskIx) {
+        let Some(state) = self.spreads.get(&spread) else { return };
+        let ended = state.scopes().filter(|s| self.scopes[*s as usize].open == 0);
+        let (mut done, mut failed) = (0, 0);
+        for scope in ended {
+            done += 1;
+            failed += u32::from(crate::rule::went_badly(self, scope));
+        }
+        if let Some(state) = self.spreads.get_mut(&spread) {
+            state.done = done;
+            state.failed = failed;
+        }
+    }
+
+    /// How many tasks there are.
+    pub fn total(&self) -> u32 {
+        self.tasks.len() as u32
+    }
+
+    /// Instantiates a region; the caller says to which composite it belongs.
+    pub(crate) fn add_scope(&mut self, region: u32, parent: TaskIx, index: u32) -> u32 {
+        let number = self.scopes.len() as u32;
+        let (nodes, edges) = {
+            let region = &self.plan.regions[region as usize];
+            (region.len(), region.edge_count())
+        };
+        let (task, edge) = (self.tasks.len() as u32, self.edges.len() as u32);
+        self.scopes.push(Scope { region, task, edge, parent, index, open: nodes, bad: 0 });
+        let fresh = Task { scope: number, generation: 1, ..Task::default() };
+        self.tasks.resize(self.tasks.len() + nodes as usize, fresh);
+        self.edges.resize(self.edges.len() + edges as usize, 0);
+        self.counts[TaskState::Pending as usize] += nodes;
+        number
+    }
+
+    pub(crate) fn add_root(&mut self) {
+        self.add_scope(ROOT, TaskIx(0), 0);
+    }
+}
+
+/// What the built-in command runner offers.
+pub const COMMAND_ACTION: &str = "run";
+
+/// How an edge resolves once its upstream is done.
+pub fn resolution_of(state: TaskState) -> Option<Resolution> {
+    match state {
+        TaskState::Complete | TaskState::ResolvedManually => Some(Resolution::Success),
+        TaskState::Error => Some(Resolution::Failed),
+        TaskState::Skipped => Some(Resolution::Skipped),
+        TaskState::Cancelled => Some(Resolution::Cancelled),
+        _ => None,
+    }
+}

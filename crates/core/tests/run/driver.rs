@@ -1,0 +1,174 @@
+//! A run under test: a plan in a few words, and acts that write the events an engine would write.
+
+use edgewise_core::event::{
+    Approved, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct,
+    TaskFinished, TaskIx, TimerFired,
+};
+use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, fold};
+use edgewise_core::id::{EventId, RunId, Token};
+use edgewise_core::name::Name;
+use edgewise_core::plan::{Accepts, Join, OnFailure, Plan, PlanDraft, RegionDraft, Spec, Timeouts, Work};
+use edgewise_core::retry::Retry;
+use edgewise_core::run::Run;
+use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::template::Template;
+use edgewise_core::time::Time;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+pub fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+/// A spec for an action, with so many attempts.
+pub fn action(max_attempts: u16) -> Spec {
+    Spec {
+        work: Work::Action { action: name("noop"), with: Template::default() },
+        retry: Retry { max_attempts, jitter_percent: 0, ..Retry::default() },
+        timeouts: Timeouts::default(),
+    }
+}
+
+/// A plan of one region: (name, spec) for each node, (up, down, accepts) for each edge.
+pub fn plan(nodes: &[(&str, Spec, Join)], edges: &[(u32, u32, Accepts)], on_failure: OnFailure) -> Plan {
+    let mut draft = PlanDraft { on_failure, ..PlanDraft::default() };
+    let mut region = RegionDraft::default();
+    for (node, spec, join) in nodes {
+        draft.specs.push(spec.clone());
+        region.node(node, draft.specs.len() as u32 - 1, *join);
+    }
+    for (up, down, accepts) in edges {
+        region.edge(*up, *down, *accepts);
+    }
+    draft.regions.push(region);
+    draft.build(name("test")).unwrap()
+}
+
+/// A run, its clock, and every event it was given.
+#[derive(Clone)]
+pub struct Driver {
+    pub run: Run,
+    pub now: Time,
+    pub ledger: Vec<(Stamp, Event)>,
+    pub changes: Changes,
+}
+
+impl Driver {
+    /// A run that is triggered but not planned.
+    pub fn triggered(plan: Plan) -> Self {
+        let (hash, _) = plan.encode();
+        let run = Run::new(RunId(7), hash, Arc::new(plan));
+        let mut driver = Self { run, now: Time(1_000_000), ledger: Vec::new(), changes: Changes::default() };
+        let triggered = RunTriggered {
+            flow: name("test"),
+            plan: hash,
+            rules: RULES,
+            input: RawValue::from_string(r#"{"list":[1,2,3]}"#.into()).unwrap(),
+            by: name("tester"),
+            key: None,
+            labels: Default::default(),
+        };
+        assert_eq!(driver.say(Event::RunTriggered(triggered)), Verdict::Applied);
+        driver
+    }
+
+    /// A run whose roots are ready.
+    pub fn planned(plan: Plan) -> Self {
+        let mut driver = Self::triggered(plan);
+        assert_eq!(driver.plan_it(), Verdict::Applied);
+        driver
+    }
+
+    pub fn plan_it(&mut self) -> Verdict {
+        self.say(Event::PlanCreated(PlanCreated { plan: self.run.plan_hash }))
+    }
+
+    /// Folds an event as the ledger would: it is kept whatever its verdict.
+    pub fn say(&mut self, event: Event) -> Verdict {
+        let stamp = Stamp { id: EventId::mint(self.now, 0, self.run.last), at: self.now };
+        let verdict = fold(&mut self.run, stamp, &event, &mut self.changes);
+        self.ledger.push((stamp, event));
+        verdict
+    }
+
+    pub fn ix(&self, path: &str) -> TaskIx {
+        self.run.find(path).unwrap_or_else(|| panic!("no task {path}"))
+    }
+
+    pub fn state(&self, path: &str) -> TaskState {
+        self.run.tasks[self.ix(path).0 as usize].state
+    }
+
+    pub fn token(task: TaskIx, generation: u16, attempt: u16) -> Token {
+        Token(1 + (u128::from(task.0) << 40) + (u128::from(generation) << 20) + u128::from(attempt))
+    }
+
+    pub fn lease(&mut self, task: TaskIx) -> Verdict {
+        let entry = self.run.tasks[task.0 as usize];
+        let attempt = entry.attempt + 1;
+        let token = Self::token(task, entry.generation, attempt).hash();
+        let generation = entry.generation;
+        self.say(Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker: "w".into() }))
+    }
+
+    /// What the worker of the current attempt would report.
+    pub fn report(&self, task: TaskIx, error: Option<Failure>, output: Option<&str>) -> TaskFinished {
+        let entry = self.run.tasks[task.0 as usize];
+        let output = output.map(|text| RawValue::from_string(text.into()).unwrap());
+        TaskFinished { task, generation: entry.generation, attempt: entry.attempt, token: entry.token, output, error }
+    }
+
+    pub fn ok(&mut self, path: &str) {
+        let task = self.ix(path);
+        assert_eq!(self.lease(task), Verdict::Applied, "lease of {path}");
+        let report = self.report(task, None, None);
+        assert_eq!(self.say(Event::TaskFinished(report)), Verdict::Applied, "finish of {path}");
+    }
+
+    pub fn ok_with(&mut self, path: &str, output: &str) {
+        let task = self.ix(path);
+        assert_eq!(self.lease(task), Verdict::Applied, "lease of {path}");
+        let report = self.report(task, None, Some(output));
+        assert_eq!(self.say(Event::TaskFinished(report)), Verdict::Applied, "finish of {path}");
+    }
+
+    pub fn fail(&mut self, path: &str) {
+        let task = self.ix(path);
+        assert_eq!(self.lease(task), Verdict::Applied, "lease of {path}");
+        let report = self.report(task, Some(Failure::new("boom", "it broke")), None);
+        assert_eq!(self.say(Event::TaskFinished(report)), Verdict::Applied, "finish of {path}");
+    }
+
+    /// Fires the earliest timer at its instant.
+    pub fn fire_next(&mut self) -> Verdict {
+        let (timer, due) = self.run.timers.iter().min_by_key(|(_, due)| **due).map(|(k, d)| (*k, *d)).unwrap();
+        self.now = self.now.max(due);
+        self.say(Event::TimerFired(TimerFired { timer, due }))
+    }
+
+    pub fn cancel(&mut self) -> Verdict {
+        self.say(Event::RunCancelRequested(Request { by: name("op"), why: None }))
+    }
+
+    pub fn approve(&mut self, path: &str, by: &str) -> Verdict {
+        let task = self.ix(path);
+        let generation = self.run.tasks[task.0 as usize].generation;
+        self.say(Event::ApprovalGiven(Approved { task, generation, by: name(by), comment: None }))
+    }
+
+    pub fn act(&self, path: &str) -> TaskAct {
+        let task = self.ix(path);
+        TaskAct { task, generation: self.run.tasks[task.0 as usize].generation, by: name("op"), why: None }
+    }
+
+    pub fn advance(&mut self) -> Verdict {
+        self.say(Event::RunAdvanced(RunAdvanced {}))
+    }
+
+    pub fn is(&self, state: RunState) {
+        assert_eq!(self.run.state, state);
+    }
+}
+
+pub const STALE: Verdict = Verdict::Ignored(Ignored::Stale);
+pub const DUPLICATE: Verdict = Verdict::Ignored(Ignored::Duplicate);

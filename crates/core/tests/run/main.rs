@@ -1,0 +1,4 @@
+//! The rules of runs, tested through events alone.
+
+mod driver;
+mod smoke;
