@@ -310,7 +310,7 @@ impl Run {
         }
     }
 
-    /// The action a worker must offer to be given this task; `run` is the built-in command runner.
+    /// The action a worker must offer to be given this task; see [`COMMAND_ACTION`] for commands.
     pub fn action_of(&self, task: TaskIx) -> Option<&str> {
         match &self.spec_of(task).work {
             Work::Action { action, .. } => Some(action),
@@ -379,8 +379,11 @@ impl Run {
     }
 }
 
-/// What the built-in command runner offers.
-pub const COMMAND_ACTION: &str = "run";
+/// What the built-in command runner offers. Actions whose names start with `edgewise/` are ours alone.
+pub const COMMAND_ACTION: &str = "edgewise/command";
+
+/// What the outbox has for a run whose fold stopped at its bound on inline work.
+pub const ADVANCE_ACTION: &str = "edgewise/advance";
 
 /// How an edge resolves once its upstream is done.
 pub fn resolution_of(state: TaskState) -> Option<Resolution> {

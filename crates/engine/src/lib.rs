@@ -1,1 +1,18 @@
-//! engine
+//! The will of Edgewise: what is asked becomes durable, what is ready reaches a worker, what is due happens.
+//!
+//! [`committer`] is the heart, without threads, clocks or sockets. Everything else brings it commands or
+//! carries its answers away.
+
+mod cached;
+pub mod command;
+pub mod committer;
+mod desk;
+mod enqueue;
+pub mod entropy;
+mod lanes;
+mod leases;
+pub mod metrics;
+mod request;
+mod result;
+
+pub use desk::Home;

@@ -128,13 +128,15 @@ impl Run {
         self.outputs.get(&ix).is_some_and(|output| **output != self.gather(ix))
     }
 
-    /// The outbox row of a task that waits for a worker; `None` if it does not.
+    /// The outbox row of a task that waits for a worker, or of a spread that is still to be made whole.
     pub fn outbox_row(&self, ix: TaskIx) -> Option<OutboxRow> {
         let task = &self.tasks[ix.0 as usize];
-        if task.state != TaskState::Enqueued {
-            return None;
-        }
-        let action = crate::name::Name::parse(self.action_of(ix)?).ok()?;
+        let action = match task.state {
+            TaskState::Enqueued => self.action_of(ix)?,
+            TaskState::InProgress if self.advancing.contains(&ix) => super::ADVANCE_ACTION,
+            _ => return None,
+        };
+        let action = crate::name::Name::parse(action).ok()?;
         let (generation, attempt) = (task.generation, task.attempt + 1);
         Some(OutboxRow { task: ix, generation, attempt, action, ready_at: task.ready_at })
     }

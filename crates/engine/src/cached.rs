@@ -1,0 +1,202 @@
+//! A cached run: the folded state, what of it is durable, and what of it is not yet in the rows.
+
+use edgewise_core::event::{DispatchEnqueued, Event, TaskIx, TimerKey};
+use edgewise_core::fold::Changes;
+use edgewise_core::id::EventId;
+use edgewise_core::rows::{LeaseRow, TimerRow};
+use edgewise_core::run::Run;
+use edgewise_core::state::TaskState;
+use edgewise_core::time::Time;
+use edgewise_store::{RunChange, Stream};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::leases::Leases;
+
+pub(crate) struct Cached {
+    pub run: Run,
+    pub stream: Stream,
+    /// The seq up to which the ledger has it.
+    pub durable: u64,
+    /// The seq its rows are at, once what is under way is written.
+    pub written: u64,
+    /// Events folded but not yet appended, and the id of the first.
+    pub events: Vec<Event>,
+    pub first_id: EventId,
+    /// Workers of leases that were found in the ledger's tail: for whoever must decide whether they still live.
+    pub tail_workers: BTreeMap<TaskIx, Arc<str>>,
+    plan_written: bool,
+    dirty: Dirty,
+    /// What the rows have of outbox, timers and leases.
+    outbox: BTreeSet<TaskIx>,
+    timers: BTreeSet<TimerKey>,
+    leases: BTreeSet<TaskIx>,
+}
+
+/// Tasks whose rows are behind, each once.
+#[derive(Default)]
+struct Dirty {
+    list: Vec<TaskIx>,
+    marks: Vec<u64>,
+}
+
+impl Dirty {
+    fn mark(&mut self, task: TaskIx) {
+        let (word, bit) = (task.0 as usize / 64, 1u64 << (task.0 % 64));
+        if self.marks.len() <= word {
+            self.marks.resize(word + 1, 0);
+        }
+        if self.marks[word] & bit == 0 {
+            self.marks[word] |= bit;
+            self.list.push(task);
+        }
+    }
+
+    fn take(&mut self) -> Vec<TaskIx> {
+        for task in &self.list {
+            self.marks[task.0 as usize / 64] &= !(1u64 << (task.0 % 64));
+        }
+        std::mem::take(&mut self.list)
+    }
+}
+
+impl Cached {
+    /// A run that has no rows yet.
+    pub fn new(run: Run, stream: Stream) -> Self {
+        Self {
+            run,
+            stream,
+            durable: 0,
+            written: 0,
+            events: Vec::new(),
+            first_id: EventId(0),
+            tail_workers: BTreeMap::new(),
+            plan_written: false,
+            dirty: Dirty::default(),
+            outbox: BTreeSet::new(),
+            timers: BTreeSet::new(),
+            leases: BTreeSet::new(),
+        }
+    }
+
+    /// A run just as its rows say it is.
+    pub fn from_rows(run: Run, stream: Stream) -> Self {
+        let mut cached = Self::new(run, stream);
+        let run = &cached.run;
+        cached.durable = run.seq;
+        cached.written = run.seq;
+        cached.plan_written = true;
+        cached.timers = run.timers.keys().copied().collect();
+        for task in (0..run.total()).map(TaskIx) {
+            match run.tasks[task.0 as usize].state {
+                TaskState::Enqueued => cached.outbox.insert(task),
+                TaskState::InProgress if run.is_leasable(task) => cached.leases.insert(task),
+                _ => false,
+            };
+        }
+        cached.outbox.extend(run.advancing.iter().copied());
+        cached
+    }
+
+    /// Remembers what a fold has changed.
+    pub fn note(&mut self, changes: &Changes) {
+        for step in &changes.moves {
+            self.dirty.mark(step.task);
+        }
+        for task in &changes.touched {
+            self.dirty.mark(*task);
+        }
+    }
+
+    /// Remembers who was granted a lease in the ledger's tail.
+    pub fn note_worker(&mut self, event: &DispatchEnqueued) {
+        self.tail_workers.insert(event.task, Arc::from(&*event.worker));
+    }
+
+    /// Whether its rows are behind what is durable.
+    pub fn is_dirty(&self) -> bool {
+        self.written < self.run.seq
+    }
+
+    /// How many task rows are behind.
+    pub fn dirty_tasks(&self) -> usize {
+        self.dirty.list.len()
+    }
+
+    /// What must be written for the rows to catch up. Only called when everything folded is durable.
+    pub fn change(&mut self, leases: &Leases) -> Option<RunChange> {
+        debug_assert!(self.events.is_empty() && self.durable == self.run.seq, "rows of what is not durable");
+        let run = self.run.row()?;
+        let from_seq = std::mem::replace(&mut self.written, self.run.seq);
+        let plan = (!std::mem::replace(&mut self.plan_written, true)).then(|| Arc::clone(&self.run.plan));
+        let mut change = RunChange {
+            stream: self.stream.clone(),
+            from_seq,
+            run,
+            plan,
+            tasks: Vec::new(),
+            timers: Vec::new(),
+            timers_gone: Vec::new(),
+            outbox: Vec::new(),
+            outbox_gone: Vec::new(),
+            leases: Vec::new(),
+            leases_gone: Vec::new(),
+        };
+        let dirty = self.dirty.take();
+        change.tasks.reserve(dirty.len());
+        for task in dirty {
+            change.tasks.push(self.run.task_row(task));
+            self.change_outbox(task, &mut change);
+            self.change_timers(task, &mut change);
+            self.change_lease(task, leases, &mut change);
+        }
+        Some(change)
+    }
+
+    fn change_outbox(&mut self, task: TaskIx, change: &mut RunChange) {
+        match self.run.outbox_row(task) {
+            Some(row) => {
+                self.outbox.insert(task);
+                change.outbox.push(row);
+            }
+            None if self.outbox.remove(&task) => change.outbox_gone.push(task),
+            None => {}
+        }
+    }
+
+    fn change_timers(&mut self, task: TaskIx, change: &mut RunChange) {
+        if self.timers.is_empty() && self.run.timers.is_empty() {
+            return;
+        }
+        let gone: Vec<TimerKey> =
+            self.timers.range(TimerKey::all_of(task)).filter(|k| !self.run.timers.contains_key(k)).copied().collect();
+        for key in gone {
+            self.timers.remove(&key);
+            change.timers_gone.push(key);
+        }
+        for (key, due) in self.run.timers.range(TimerKey::all_of(task)) {
+            if self.timers.insert(*key) {
+                change.timers.push(TimerRow { key: *key, due: *due });
+            }
+        }
+    }
+
+    fn change_lease(&mut self, task: TaskIx, leases: &Leases, change: &mut RunChange) {
+        let entry = &self.run.tasks[task.0 as usize];
+        let live = (entry.state == TaskState::InProgress).then(|| leases.get(self.run.id, task)).flatten();
+        match live {
+            Some(lease) => {
+                self.leases.insert(task);
+                change.leases.push(LeaseRow {
+                    task,
+                    generation: entry.generation,
+                    attempt: entry.attempt,
+                    worker: lease.worker.to_string(),
+                    deadline: lease.deadline.unwrap_or(Time::NEVER),
+                });
+            }
+            None if self.leases.remove(&task) => change.leases_gone.push(task),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The committer: the only writer. Takes what is there and makes one durable transaction of all of it.
+//!
+//! ```text
+//! commands ─► decide, fold ─► match claims ─► append ─► durable ─► answers
+//! ```
+//!
+//! A step has no thread, clock or channel of its own: time and chance come in, answers go out. The shell
+//! around it brings commands; the simulator brings faults. `R` is whatever an answer is sent with.
+
+mod append;
+mod flush;
+mod recover;
+
+use crate::command::{Answer, Claim, Command, Grant};
+use crate::desk::{Batch, Desk, Home};
+use crate::entropy::Entropy;
+use crate::lanes::ClaimNo;
+use crate::metrics::Counts;
+use crate::{enqueue, request, result};
+use append::Landed;
+use edgewise_core::event::AttemptRef;
+use edgewise_core::id::RunId;
+use edgewise_core::time::{Millis, Time};
+use edgewise_core::{Error, Result};
+use edgewise_store::{Ledger, Projections};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How often rows catch up with the ledger.
+pub const FLUSH_EVERY: Millis = Millis(50);
+/// How many task rows may be behind before they are written without waiting.
+const FLUSH_TASKS: usize = 20_000;
+/// How often a run is tried again that the store could not give.
+const RELOAD_EVERY: Millis = Millis(500);
+/// How often a batch is decided anew after somebody else was first.
+const TRIES: u32 = 5;
+/// Most timers fired, leases ended and runs advanced in one commit, so that people's commands get their turn.
+pub(crate) const CHORES: usize = 1_000;
+
+/// A command and where its answer goes.
+pub struct Request<R> {
+    /// What is asked.
+    pub command: Command,
+    /// Where the answer goes.
+    pub reply: R,
+}
+
+/// What a step gives to the outside.
+pub struct Step<R> {
+    /// Answers, all of them about what is durable.
+    pub answers: Vec<(R, Result<Answer>)>,
+    /// Leases whose workers should stop.
+    pub revoked: Vec<(RunId, AttemptRef)>,
+    /// When the next step is due even if nobody asks for anything.
+    pub wake: Option<Time>,
+    /// Whether there is more to do right now.
+    pub more: bool,
+}
+
+/// The engine's heart, without threads, clocks or sockets.
+pub struct Committer<R> {
+    desk: Desk,
+    claims: BTreeMap<ClaimNo, Waiting<R>>,
+    next_claim: ClaimNo,
+    waits: BTreeMap<RunId, Vec<R>>,
+    /// Runs in the flush that is under way.
+    flushing: Option<BTreeSet<RunId>>,
+    last_flush: Time,
+}
+
+struct Waiting<R> {
+    claim: Claim,
+    reply: R,
+}
+
+impl<R> Committer<R> {
+    /// An engine over a store. Call [`Committer::recover`] before the first step.
+    pub fn new(
+        ledger: Box<dyn Ledger>,
+        projections: Box<dyn Projections>,
+        home: Home,
+        source: Arc<str>,
+        entropy: Entropy,
+    ) -> Self {
+        Self {
+            desk: Desk::new(ledger, projections, home, source, entropy),
+            claims: BTreeMap::new(),
+            next_claim: 1,
+            waits: BTreeMap::new(),
+            flushing: None,
+            last_flush: Time::NEVER,
+        }
+    }
+
+    /// Takes commands, decides all of them, and makes them durable in one append.
+    ///
+    /// An error is fatal (an fsync that failed): the process must end, and nothing was answered.
+    pub fn step(&mut self, now: Time, requests: Vec<Request<R>>) -> Result<Step<R>> {
+        self.desk.now = now;
+        let mut answers = Vec::with_capacity(requests.len());
+        let open = self.park(requests, &mut answers);
+        for attempt in 1.. {
+            self.desk.batch = Batch::default();
+            let decided: Vec<Result<Answer>> = open.iter().map(|r| decide(&mut self.desk, &r.command)).collect();
+            enqueue::chores(&mut self.desk);
+            let grants = self.match_claims();
+            match append::append(&mut self.desk)? {
+                Landed::Yes => {
+                    answers.extend(open.into_iter().map(|r| r.reply).zip(decided));
+                    self.deliver(grants, &mut answers);
+                    break;
+                }
+                Landed::Conflict if attempt < TRIES => self.wait_again(grants),
+                Landed::Conflict => {
+                    self.wait_again(grants);
+                    let error = Error::conflict("too_busy", "other engines were first several times: try again");
+                    refuse(open, &error, &mut answers);
+                    break;
+                }
+                Landed::No(error) => {
+                    self.wait_again(grants);
+                    refuse(open, &error, &mut answers);
+                    break;
+                }
+            }
+        }
+        self.answer_waits(&mut answers);
+        let revoked = std::mem::take(&mut self.desk.batch.revoked);
+        Ok(Step {
+            answers,
+            revoked,
+            wake: self.next_wake(),
+            more: enqueue::has_chores(&self.desk) || self.desk.lanes.could_match(),
+        })
+    }
+
+    /// Sets claims and waits aside: they are answered when there is something to answer.
+    fn park(&mut self, requests: Vec<Request<R>>, answers: &mut Vec<(R, Result<Answer>)>) -> Vec<Request<R>> {
+        let mut open = Vec::with_capacity(requests.len());
+        for Request { command, reply } in requests {
+            match command {
+                Command::Claim(claim) => {
+                    let number = self.next_claim;
+                    self.next_claim += 1;
+                    self.desk.lanes.wait(number, claim.actions.iter().map(|a| a.as_str()));
+                    self.claims.insert(number, Waiting { claim, reply });
+                }
+                Command::Wait(run) => match self.desk.open(run) {
+                    Ok(cached) if cached.run.state.is_done() => {
+                        answers.push((reply, Ok(Answer::Ended(cached.run.state))))
+                    }
+                    Ok(_) => self.waits.entry(run).or_default().push(reply),
+                    Err(error) => answers.push((reply, Err(error))),
+                },
+                command => open.push(Request { command, reply }),
+            }
+        }
+        open
+    }
+
+    /// Ready tasks meet waiting claims in the very commit that made them ready.
+    fn match_claims(&mut self) -> BTreeMap<ClaimNo, Vec<Grant>> {
+        let mut grants: BTreeMap<ClaimNo, Vec<Grant>> = BTreeMap::new();
+        while let Some((offer, number)) = self.desk.lanes.next() {
+            let Some(waiting) = self.claims.get(&number) else {
+                self.desk.lanes.leave(number);
+                continue;
+            };
+            let Some(grant) = enqueue::grant(&mut self.desk, offer, &waiting.claim) else { continue };
+            let given = grants.entry(number).or_default();
+            given.push(grant);
+            if given.len() >= waiting.claim.max as usize {
+                self.desk.lanes.leave(number);
+            }
+        }
+        for number in grants.keys() {
+            self.desk.lanes.leave(*number);
+        }
+        grants
+    }
+
+    /// The grants of a commit that did not land were never made: their claims wait on.
+    fn wait_again(&mut self, grants: BTreeMap<ClaimNo, Vec<Grant>>) {
+        for number in grants.into_keys() {
+            if let Some(waiting) = self.claims.get(&number) {
+                self.desk.lanes.wait(number, waiting.claim.actions.iter().map(|a| a.as_str()));
+            }
+        }
+    }
+
+    fn deliver(&mut self, grants: BTreeMap<ClaimNo, Vec<Grant>>, answers: &mut Vec<(R, Result<Answer>)>) {
+        for (number, given) in grants {
+            if let Some(waiting) = self.claims.remove(&number) {
+                answers.push((waiting.reply, Ok(Answer::Granted(given))));
+            }
+        }
+    }
+
+    /// Tells whoever waits for a run that it has ended, or cannot any more.
+    fn answer_waits(&mut self, answers: &mut Vec<(R, Result<Answer>)>) {
+        if self.waits.is_empty() {
+            return;
+        }
+        for run in std::mem::take(&mut self.desk.batch.ended) {
+            let Some(state) = self.desk.runs.get(&run).map(|c| c.run.state) else { continue };
+            let waits = self.waits.remove(&run).unwrap_or_default();
+            answers.extend(waits.into_iter().map(|reply| (reply, Ok(Answer::Ended(state)))));
+        }
+        let frozen: Vec<RunId> = self.waits.keys().filter(|r| self.desk.frozen.contains_key(r)).copied().collect();
+        for run in frozen {
+            for reply in self.waits.remove(&run).unwrap_or_default() {
+                answers.push((reply, self.desk.open(run).map(|_| Answer::Done)));
+            }
+        }
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let timer = self.desk.timers.first().map(|(due, _, _)| *due);
+        let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(RELOAD_EVERY));
+        [timer, self.desk.leases.next_due(), self.flush_due(), reload].into_iter().flatten().min()
+    }
+
+    /// Takes claims away whose workers are gone.
+    pub fn drop_claims(&mut self, gone: impl Fn(&R) -> bool) {
+        let dead: Vec<ClaimNo> = self.claims.iter().filter(|(_, w)| gone(&w.reply)).map(|(n, _)| *n).collect();
+        for number in dead {
+            self.claims.remove(&number);
+            self.desk.lanes.leave(number);
+        }
+    }
+
+    /// What was counted since the engine started.
+    pub fn counts(&self) -> Counts {
+        self.desk.counts
+    }
+}
+
+/// One command, one file.
+fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
+    match command {
+        Command::Start(start) => request::start(desk, start),
+        Command::Cancel(act) => request::cancel(desk, act),
+        Command::Pause(act) => request::pause(desk, act),
+        Command::Resume(act) => request::resume(desk, act),
+        Command::Approve(act) => request::approve(desk, act),
+        Command::Withdraw(act) => request::withdraw(desk, act),
+        Command::Reject(act) => request::reject(desk, act),
+        Command::Complete(reports) => result::complete(desk, reports),
+        Command::GiveBack(leases) => result::give_back(desk, leases),
+        Command::Heartbeat(leases) => result::heartbeat(desk, leases),
+        Command::Claim(_) | Command::Wait(_) => {
+            Err(Error::bug("not_parked", "claims and waits are parked before this"))
+        }
+    }
+}
+
+fn refuse<R>(open: Vec<Request<R>>, error: &Error, answers: &mut Vec<(R, Result<Answer>)>) {
+    let copy = || Error::new(error.kind, error.code, error.to_string());
+    answers.extend(open.into_iter().map(|r| (r.reply, Err(copy()))));
+}

@@ -1,0 +1,113 @@
+//! The append: everything on the desk that is not durable becomes so, or is forgotten.
+
+use crate::desk::Desk;
+use edgewise_core::event::{Envelope, Record, encode};
+use edgewise_core::id::{EventId, RunId};
+use edgewise_core::{Error, Kind, Result};
+use edgewise_store::{Append, Appended, Guard};
+
+/// Whether a batch is in the ledger.
+pub(super) enum Landed {
+    Yes,
+    /// Somebody else was first: decide again.
+    Conflict,
+    /// Nothing was written, for this reason.
+    No(Error),
+}
+
+/// Appends what was decided. An error is fatal.
+pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
+    if let Some((run, reason)) = desk.batch.overflow.take() {
+        desk.freeze(run, &reason)?;
+        undo(desk);
+        return Ok(Landed::Conflict);
+    }
+    if desk.batch.touched.is_empty() {
+        return Ok(Landed::Yes);
+    }
+    let batch = encode_batch(desk);
+    let landed = match desk.ledger.append(&batch) {
+        Ok(Appended::Done(_)) => Landed::Yes,
+        Ok(Appended::Conflict(_) | Appended::KeyTaken(_)) => Landed::Conflict,
+        Err(error) if error.code == "sync_failed" => return Err(error),
+        Err(error) if error.code == "unknown_commit" => read_back(desk, &batch, error)?,
+        Err(error) => Landed::No(error),
+    };
+    match landed {
+        Landed::Yes => keep(desk, &batch),
+        _ => {
+            undo(desk);
+        }
+    }
+    Ok(landed)
+}
+
+fn encode_batch(desk: &mut Desk) -> Append {
+    let mut batch = Append {
+        guards: Vec::with_capacity(desk.batch.touched.len()),
+        keys: std::mem::take(&mut desk.batch.keys),
+        plans: std::mem::take(&mut desk.batch.plans),
+        records: Vec::with_capacity(desk.batch.touched.len()),
+        at: desk.now,
+    };
+    for run in &desk.batch.touched {
+        let Some(cached) = desk.runs.get(run) else { continue };
+        let envelope = Envelope { id: cached.first_id, at: desk.now, source: (&*desk.source).into() };
+        let bytes = encode(&envelope, &cached.events);
+        let count = cached.events.len() as u32;
+        desk.counts.bytes += bytes.len() as u64;
+        desk.counts.events += u64::from(count);
+        let record = Record::new(&cached.stream.label(), cached.durable + 1, count, bytes);
+        batch.guards.push(Guard { stream: cached.stream.clone(), seq: cached.durable });
+        batch.records.push((cached.stream.clone(), record, cached.run.last));
+    }
+    batch
+}
+
+/// After an unknown result the heads say whether it was our batch that landed.
+fn read_back(desk: &mut Desk, batch: &Append, unknown: Error) -> Result<Landed> {
+    let ours = |stream, last: EventId, desk: &mut Desk| -> Result<bool> { Ok(desk.ledger.head(stream)?.last == last) };
+    for (stream, _, last) in &batch.records {
+        match ours(stream, *last, desk) {
+            Ok(true) => return Ok(Landed::Yes),
+            Ok(false) => {}
+            // Still unknown: whoever asked must ask again; the runs are loaded when they are needed.
+            Err(error) if error.kind == Kind::Unavailable => return Ok(Landed::No(unknown)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Landed::No(unknown))
+}
+
+/// What was staged is so now.
+fn keep(desk: &mut Desk, batch: &Append) {
+    desk.counts.commits += 1;
+    debug_assert_eq!(batch.records.len(), desk.batch.touched.len());
+    for run in std::mem::take(&mut desk.batch.touched) {
+        durable(desk, run);
+    }
+    for (run, task) in std::mem::take(&mut desk.batch.leases_over) {
+        desk.leases.remove(run, task);
+    }
+    for (run, task, lease) in std::mem::take(&mut desk.batch.leases) {
+        desk.counts.leases += 1;
+        desk.leases.put(run, task, lease);
+    }
+}
+
+/// What was staged never happened.
+fn undo(desk: &mut Desk) {
+    let batch = std::mem::take(&mut desk.batch);
+    for (run, task, lease) in batch.lapsed {
+        desk.leases.put(run, task, lease);
+    }
+    desk.forget(&batch.touched);
+}
+
+fn durable(desk: &mut Desk, run: RunId) {
+    if let Some(cached) = desk.runs.get_mut(&run) {
+        cached.durable = cached.run.seq;
+        cached.events.clear();
+        desk.dirty.insert(run);
+    }
+}

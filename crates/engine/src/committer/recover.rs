@@ -1,0 +1,85 @@
+//! Recovery: what an earlier engine left behind becomes hints again, without loading what only waits.
+
+use super::Committer;
+use crate::desk::lost_lease;
+use crate::lanes::Offer;
+use edgewise_core::id::RunId;
+use edgewise_core::run::ADVANCE_ACTION;
+use edgewise_core::time::Time;
+use edgewise_core::{Kind, Result};
+use edgewise_store::Position;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl<R> Committer<R> {
+    /// Reads what is frozen, what the rows do not have yet, and what waits.
+    pub fn recover(&mut self, now: Time) -> Result<()> {
+        self.desk.now = now;
+        self.last_flush = now;
+        for (stream, reason) in self.desk.ledger.frozen()? {
+            self.desk.frozen.insert(stream.run, reason);
+        }
+        let behind = self.behind_the_ledger()?;
+        for run in &behind {
+            match self.desk.open(*run) {
+                Ok(_) => {}
+                // Damage concerns its own run only: it is frozen, and the others go on.
+                Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.hints_from_rows(&behind)
+    }
+
+    /// Runs with records after the watermark.
+    fn behind_the_ledger(&mut self) -> Result<BTreeSet<RunId>> {
+        let mut behind = BTreeSet::new();
+        let mut at: Position = self.desk.projections.watermark()?;
+        loop {
+            let page = self.desk.ledger.read_all(at, 10_000)?;
+            let Some(last) = page.last() else { return Ok(behind) };
+            at = last.position;
+            behind.extend(page.iter().filter(|s| self.is_ours(s)).map(|s| s.stream.run));
+        }
+    }
+
+    fn is_ours(&self, stored: &edgewise_store::Stored) -> bool {
+        stored.stream.tenant == self.desk.home.tenant && stored.stream.workspace == self.desk.home.workspace
+    }
+
+    fn hints_from_rows(&mut self, loaded: &BTreeSet<RunId>) -> Result<()> {
+        let here = |run: &RunId| loaded.contains(run);
+        for (stream, row) in self.desk.projections.outbox()? {
+            let run = stream.run;
+            if here(&run) || self.desk.frozen.contains_key(&run) {
+                continue;
+            }
+            if row.action.as_str() == ADVANCE_ACTION {
+                self.desk.advancing.insert(run);
+            } else {
+                let offer = Offer { run, task: row.task, generation: row.generation, attempt: row.attempt };
+                self.desk.lanes.offer(&row.action, offer);
+            }
+        }
+        for (stream, row) in self.desk.projections.timers()? {
+            if !here(&stream.run) && !self.desk.frozen.contains_key(&stream.run) {
+                self.desk.timers.insert((row.due, stream.run, row.key));
+            }
+        }
+        for (stream, row) in self.desk.projections.leases()? {
+            let run = stream.run;
+            if self.desk.frozen.contains_key(&run) {
+                continue;
+            }
+            let now = self.desk.now;
+            let Ok(cached) = self.desk.open(run) else { continue };
+            let entry = cached.run.task(row.task).copied();
+            let current = entry.is_some_and(|t| t.generation == row.generation && t.attempt == row.attempt);
+            if current && cached.run.leased > 0 {
+                let lease = lost_lease(&cached.run, row.task, Some(Arc::from(row.worker)), row.deadline.known(), now);
+                self.desk.leases.put(run, row.task, lease);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,382 @@
+//! The desk: what one commit is decided on. Cached runs, hints about what is ready and due, and the batch.
+//!
+//! Guard first, fold second: [`Desk::record`] asks the fold's own check, then folds, then remembers the event
+//! for the append. Nothing leaves the desk before the append is durable. After a failed or unknown
+//! append the runs concerned are forgotten and loaded anew; hints are only ever hints.
+
+use crate::cached::Cached;
+use crate::command::no_such_run;
+use crate::entropy::Entropy;
+use crate::lanes::{Lanes, Offer};
+use crate::leases::{Lease, Leases};
+use crate::metrics::Counts;
+use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey, decode};
+use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
+use edgewise_core::id::{EventId, RunId};
+use edgewise_core::name::Name;
+use edgewise_core::plan::Plan;
+use edgewise_core::run::Run;
+use edgewise_core::state::TaskState;
+use edgewise_core::time::{Millis, Time};
+use edgewise_core::{Error, Kind, Result};
+use edgewise_store::{KeyClaim, Ledger, Projections, Stored, Stream};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Whose streams these are.
+#[derive(Debug, Clone)]
+pub struct Home {
+    /// Who owns them.
+    pub tenant: Name,
+    /// Where they live.
+    pub workspace: Name,
+}
+
+impl Home {
+    /// A run's stream.
+    pub fn stream(&self, run: RunId) -> Stream {
+        Stream { tenant: self.tenant.clone(), workspace: self.workspace.clone(), run }
+    }
+}
+
+/// How long a lease of a worker elsewhere holds after a restart, at least.
+const GRACE_AFTER_RESTART: Millis = Millis(10_000);
+/// What the name of a worker within an engine's own process starts with.
+pub(crate) const LOCAL: &str = "local/";
+
+pub(crate) struct Desk {
+    pub ledger: Box<dyn Ledger>,
+    pub projections: Box<dyn Projections>,
+    pub home: Home,
+    /// Which engine this is: in every record it writes, and in the names of its local workers.
+    pub source: Arc<str>,
+    pub entropy: Entropy,
+    pub now: Time,
+    pub runs: HashMap<RunId, Cached>,
+    pub frozen: BTreeMap<RunId, String>,
+    pub lanes: Lanes,
+    pub leases: Leases,
+    pub timers: BTreeSet<(Time, RunId, TimerKey)>,
+    /// Runs whose fold stopped at its bound on inline work.
+    pub advancing: BTreeSet<RunId>,
+    /// Runs that were forgotten and could not be loaded yet.
+    pub unloaded: BTreeSet<RunId>,
+    /// Runs with rows that are behind.
+    pub dirty: BTreeSet<RunId>,
+    pub batch: Batch,
+    pub counts: Counts,
+    changes: Changes,
+    plans: HashMap<edgewise_core::id::PlanHash, std::sync::Weak<Plan>>,
+}
+
+/// What one commit stages.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// Runs with events to append, in the order in which they were first touched.
+    pub touched: Vec<RunId>,
+    pub keys: Vec<KeyClaim>,
+    pub plans: Vec<(edgewise_core::id::PlanHash, Vec<u8>)>,
+    /// Leases to keep once the grant is durable, and tasks whose lease is over.
+    pub leases: Vec<(RunId, TaskIx, Lease)>,
+    pub leases_over: Vec<(RunId, TaskIx)>,
+    /// Leases taken out because they are over; put back if the commit does not land.
+    pub lapsed: Vec<(RunId, TaskIx, Lease)>,
+    /// Leases that were ended by something else than their own finish.
+    pub revoked: Vec<(RunId, AttemptRef)>,
+    /// Runs that ended.
+    pub ended: Vec<RunId>,
+    /// The alarm: a run whose readiness overflowed.
+    pub overflow: Option<(RunId, String)>,
+}
+
+impl Desk {
+    pub fn new(
+        ledger: Box<dyn Ledger>,
+        projections: Box<dyn Projections>,
+        home: Home,
+        source: Arc<str>,
+        entropy: Entropy,
+    ) -> Self {
+        Self {
+            ledger,
+            projections,
+            home,
+            source,
+            entropy,
+            now: Time::NEVER,
+            runs: HashMap::new(),
+            frozen: BTreeMap::new(),
+            lanes: Lanes::default(),
+            leases: Leases::default(),
+            timers: BTreeSet::new(),
+            advancing: BTreeSet::new(),
+            unloaded: BTreeSet::new(),
+            dirty: BTreeSet::new(),
+            batch: Batch::default(),
+            counts: Counts::default(),
+            changes: Changes::default(),
+            plans: HashMap::new(),
+        }
+    }
+
+    /// A run, loaded if it is not here. Refused if it is frozen.
+    pub fn open(&mut self, run: RunId) -> Result<&mut Cached> {
+        if let Some(reason) = self.frozen.get(&run) {
+            let message = format!("run {run} is frozen: {reason}. Look at it with `edgewise doctor --verify`");
+            return Err(Error::conflict("run_frozen", message));
+        }
+        if !self.runs.contains_key(&run) {
+            self.load(run)?;
+        }
+        self.runs.get_mut(&run).ok_or_else(|| no_such_run(run))
+    }
+
+    /// Puts a run on the desk: its rows, and the ledger's tail after them.
+    fn load(&mut self, run: RunId) -> Result<()> {
+        let stream = self.home.stream(run);
+        let loaded = load(&mut *self.ledger, &mut *self.projections, &stream, &mut self.plans);
+        let cached = match loaded {
+            Err(error) if error.kind == Kind::Corrupt => {
+                self.freeze(run, &error.message)?;
+                return Err(error);
+            }
+            other => other?,
+        };
+        self.counts.loads += 1;
+        self.adopt(cached);
+        Ok(())
+    }
+
+    /// Everything that waits in a run becomes a hint again.
+    fn adopt(&mut self, cached: Cached) {
+        let run = &cached.run;
+        for (key, due) in &run.timers {
+            self.timers.insert((*due, run.id, *key));
+        }
+        if !run.advancing.is_empty() {
+            self.advancing.insert(run.id);
+        }
+        if run.counts[TaskState::Enqueued as usize] > 0 || run.leased > 0 {
+            for task in (0..run.total()).map(TaskIx) {
+                match run.tasks[task.0 as usize].state {
+                    TaskState::Enqueued => offer(&mut self.lanes, run, task),
+                    TaskState::InProgress if run.is_leasable(task) => {
+                        if self.leases.get(run.id, task).is_none() {
+                            let worker = cached.tail_workers.get(&task).cloned();
+                            self.leases.put(run.id, task, lost_lease(run, task, worker, None, self.now));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if cached.is_dirty() {
+            self.dirty.insert(run.id);
+        }
+        self.runs.insert(run.id, cached);
+    }
+
+    /// Puts a new run on the desk.
+    pub fn begin(&mut self, run: Run) {
+        let stream = self.home.stream(run.id);
+        self.runs.insert(run.id, Cached::new(run, stream));
+    }
+
+    /// Decides an event about a run on the desk, folds it, and keeps it for the append.
+    pub fn record(&mut self, run: RunId, event: Event) -> std::result::Result<(), Ignored> {
+        let Some(cached) = self.runs.get_mut(&run) else { return Err(Ignored::Unknown) };
+        check(&cached.run, self.now, &event)?;
+        if cached.events.is_empty() {
+            cached.first_id = EventId::mint(self.now, self.entropy.bits(), cached.run.last);
+            self.batch.touched.push(run);
+        }
+        let stamp = Stamp { id: cached.first_id.plus(cached.events.len() as u64), at: self.now };
+        self.changes.clear();
+        let was_done = cached.run.state.is_done();
+        let verdict = fold(&mut cached.run, stamp, &event, &mut self.changes);
+        cached.events.push(event);
+        cached.note(&self.changes);
+        match verdict {
+            Verdict::Applied => {}
+            Verdict::Ignored(ignored) => return Err(ignored),
+            Verdict::Overflow(task) => {
+                let path = cached.run.path(task);
+                self.batch.overflow =
+                    Some((run, format!("ReadinessOverflow: `{path}` has more resolved edges than edges")));
+                return Ok(());
+            }
+        }
+        if cached.run.state.is_done() && !was_done {
+            self.batch.ended.push(run);
+        }
+        if !cached.run.advancing.is_empty() {
+            self.advancing.insert(run);
+        }
+        for task in &self.changes.ready {
+            offer(&mut self.lanes, &cached.run, *task);
+        }
+        for (key, due) in &self.changes.timers_set {
+            self.timers.insert((*due, run, *key));
+        }
+        let left = self.changes.moves.iter().filter(|step| step.from == TaskState::InProgress);
+        self.batch.leases_over.extend(left.map(|step| (run, step.task)));
+        self.batch.revoked.extend(self.changes.revoked.iter().map(|lease| (run, *lease)));
+        Ok(())
+    }
+
+    /// Forgets runs whose state is not what the ledger says, and loads them anew: nothing of them is lost.
+    /// Leases stay: their workers are at work, whatever became of a commit.
+    pub fn forget(&mut self, runs: &[RunId]) {
+        for run in runs {
+            self.runs.remove(run);
+            self.dirty.remove(run);
+            self.advancing.remove(run);
+        }
+        self.unloaded.extend(runs);
+        self.load_forgotten();
+    }
+
+    /// Loads what was forgotten, now or as soon as the store answers.
+    pub fn load_forgotten(&mut self) {
+        for run in std::mem::take(&mut self.unloaded) {
+            // A run that never reached the ledger is simply gone; one that cannot be read is frozen by now.
+            if self.open(run).is_err_and(|e| e.kind == Kind::Unavailable) {
+                self.unloaded.insert(run);
+            }
+        }
+    }
+
+    /// Marks a run frozen: only reads work on it from now on.
+    pub fn freeze(&mut self, run: RunId, reason: &str) -> Result<()> {
+        let marked = self.ledger.freeze(&self.home.stream(run), Some(reason));
+        self.frozen.insert(run, reason.to_owned());
+        self.runs.remove(&run);
+        self.leases.forget(run);
+        self.dirty.remove(&run);
+        self.advancing.remove(&run);
+        match marked {
+            // A mark that could not be kept is found again with the damage itself.
+            Err(error) if error.code != "sync_failed" => Ok(()),
+            other => other,
+        }
+    }
+}
+
+/// A hint that a task waits for a worker.
+pub(crate) fn offer(lanes: &mut Lanes, run: &Run, task: TaskIx) {
+    let entry = &run.tasks[task.0 as usize];
+    if let Some(action) = run.action_of(task) {
+        let (generation, attempt) = (entry.generation, entry.attempt + 1);
+        lanes.offer(action, Offer { run: run.id, task, generation, attempt });
+    }
+}
+
+/// The lease of an attempt that an earlier engine granted: over at once if the worker lived in that engine.
+pub(crate) fn lost_lease(
+    run: &Run,
+    task: TaskIx,
+    worker: Option<Arc<str>>,
+    deadline: Option<Time>,
+    now: Time,
+) -> Lease {
+    let entry = &run.tasks[task.0 as usize];
+    let worker = worker.unwrap_or_else(|| LOCAL.into());
+    let deadline = if worker.starts_with(LOCAL) {
+        now
+    } else {
+        deadline.unwrap_or(Time::NEVER).max(now.plus(GRACE_AFTER_RESTART))
+    };
+    let attempt_deadline = run.spec_of(task).timeouts.attempt.map(|span| entry.started_at.plus(span));
+    Lease {
+        generation: entry.generation,
+        attempt: entry.attempt,
+        token: entry.token,
+        worker,
+        span: Some(GRACE_AFTER_RESTART),
+        deadline: Some(deadline),
+        attempt_deadline,
+    }
+}
+
+type Plans = HashMap<edgewise_core::id::PlanHash, std::sync::Weak<Plan>>;
+
+/// Loading a run is its rows, read in one snapshot, plus the ledger's tail after them.
+fn load(
+    ledger: &mut dyn Ledger,
+    projections: &mut dyn Projections,
+    stream: &Stream,
+    plans: &mut Plans,
+) -> Result<Cached> {
+    let rows = projections.load(stream)?;
+    let mut cached = match rows {
+        Some(rows) => {
+            let plan = plan_of(ledger, rows.run.plan, plans)?;
+            Cached::from_rows(Run::from_rows(&rows.run, rows.tasks, plan)?, stream.clone())
+        }
+        None => {
+            let first = ledger.read(stream, 0, 1)?;
+            let Some(first) = first.first() else { return Err(no_such_run(stream.run)) };
+            let hash = first_plan(first)?;
+            let plan = plan_of(ledger, hash, plans)?;
+            Cached::new(Run::new(stream.run, hash, plan), stream.clone())
+        }
+    };
+    let mut changes = Changes::default();
+    loop {
+        let page = ledger.read(stream, cached.run.seq, 1_000)?;
+        if page.is_empty() {
+            break;
+        }
+        for stored in page {
+            fold_stored(&mut cached, &stored, &mut changes)?;
+        }
+    }
+    cached.durable = cached.run.seq;
+    Ok(cached)
+}
+
+fn fold_stored(cached: &mut Cached, stored: &Stored, changes: &mut Changes) -> Result<()> {
+    stored.record.verify(&stored.stream.label())?;
+    if stored.record.first != cached.run.seq + 1 {
+        let message = format!("run {} has no event {}: its ledger is damaged", stored.stream.run, cached.run.seq + 1);
+        return Err(Error::corrupt("seq_gap", message));
+    }
+    let (envelope, events) = decode(&stored.record)?;
+    for (n, event) in events.iter().enumerate() {
+        let stamp = Stamp { id: envelope.id.plus(n as u64), at: envelope.at };
+        changes.clear();
+        if let Verdict::Overflow(task) = fold(&mut cached.run, stamp, event, changes) {
+            let message = format!("`{}` has more resolved edges than edges", cached.run.path(task));
+            return Err(Error::corrupt("readiness_overflow", message));
+        }
+        cached.note(changes);
+        if let Event::DispatchEnqueued(lease) = event {
+            cached.note_worker(lease);
+        }
+    }
+    Ok(())
+}
+
+fn first_plan(first: &Stored) -> Result<edgewise_core::id::PlanHash> {
+    first.record.verify(&first.stream.label())?;
+    match decode(&first.record)?.1.first() {
+        Some(Event::RunTriggered(event)) => Ok(event.plan),
+        _ => Err(Error::corrupt("no_trigger", format!("run {} does not begin with RunTriggered", first.stream.run))),
+    }
+}
+
+fn plan_of(ledger: &mut dyn Ledger, hash: edgewise_core::id::PlanHash, plans: &mut Plans) -> Result<Arc<Plan>> {
+    if let Some(plan) = plans.get(&hash).and_then(std::sync::Weak::upgrade) {
+        return Ok(plan);
+    }
+    let bytes = ledger
+        .plan(hash)?
+        .ok_or_else(|| Error::corrupt("plan_missing", format!("plan {hash} is not in the ledger")))?;
+    if edgewise_core::id::PlanHash::of(&bytes) != hash {
+        return Err(Error::corrupt("plan_damaged", format!("plan {hash} is not what was written")));
+    }
+    let plan = Arc::new(Plan::decode(&bytes)?);
+    plans.retain(|_, p| p.strong_count() > 0);
+    plans.insert(hash, Arc::downgrade(&plan));
+    Ok(plan)
+}

@@ -1,0 +1,24 @@
+//! What gets work to workers, and what time brings: one chore, one file.
+
+mod advance;
+mod expire;
+mod fire;
+mod grant;
+
+pub(crate) use grant::grant;
+
+use crate::desk::Desk;
+
+/// What is due without anybody asking: timers, leases that are over, folds that go on.
+pub(crate) fn chores(desk: &mut Desk) {
+    desk.load_forgotten();
+    fire::fire(desk);
+    expire::expire(desk);
+    advance::advance(desk);
+}
+
+/// Whether a chore is due right now.
+pub(crate) fn has_chores(desk: &Desk) -> bool {
+    let timer = desk.timers.first().is_some_and(|(due, _, _)| *due <= desk.now);
+    timer || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty()
+}

@@ -1,0 +1,71 @@
+//! Grant: a ready task becomes a worker's for one attempt. Inputs are evaluated here, from facts.
+
+use crate::command::{Claim, Grant, Job, LeaseRef};
+use crate::desk::Desk;
+use crate::lanes::Offer;
+use crate::leases::Lease;
+use edgewise_core::event::{DispatchEnqueued, Event, Failure, TaskIx};
+use edgewise_core::id::Token;
+use edgewise_core::plan::Work;
+use edgewise_core::run::Run;
+use edgewise_core::state::TaskState;
+use serde_json::Value;
+
+/// Makes a lease of an offer; `None` if the offer was an old hint, or the run may not have leases now.
+pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Grant> {
+    let run = &desk.open(offer.run).ok()?.run;
+    let entry = run.task(offer.task)?;
+    let current = entry.state == TaskState::Enqueued
+        && entry.generation == offer.generation
+        && entry.attempt + 1 == offer.attempt;
+    if !current || run.paused {
+        return None;
+    }
+    // The fold has evaluated the same when the task became ready, so this cannot fail any more.
+    let work = job(run, offer.task).ok()?;
+    let spec = run.spec_of(offer.task);
+    let (path, max_attempts, timeout) = (run.path(offer.task), spec.retry.max_attempts, spec.timeouts.attempt);
+    let token = Token(desk.entropy.bits());
+    let event = DispatchEnqueued {
+        task: offer.task,
+        generation: offer.generation,
+        attempt: offer.attempt,
+        token: token.hash(),
+        worker: (&*claim.worker).into(),
+    };
+    desk.record(offer.run, Event::DispatchEnqueued(event)).ok()?;
+    let deadline = claim.lease.map(|span| desk.now.plus(span));
+    let lease = Lease {
+        generation: offer.generation,
+        attempt: offer.attempt,
+        token: token.hash(),
+        worker: claim.worker.clone(),
+        span: claim.lease,
+        deadline,
+        attempt_deadline: timeout.map(|span| desk.now.plus(span)),
+    };
+    desk.batch.leases.push((offer.run, offer.task, lease));
+    let lease =
+        LeaseRef { run: offer.run, task: offer.task, generation: offer.generation, attempt: offer.attempt, token };
+    Some(Grant { lease, path, max_attempts, work, deadline })
+}
+
+fn job(run: &Run, task: TaskIx) -> Result<Job, Failure> {
+    match &run.spec_of(task).work {
+        Work::Action { action, with } => {
+            Ok(Job::Action { action: action.clone(), input: run.evaluate(task, with)?.into_owned() })
+        }
+        Work::Command(command) => {
+            let mut env = Vec::with_capacity(command.env.len());
+            for (name, template) in &command.env {
+                let text = match run.evaluate(task, template)?.into_owned() {
+                    Value::String(text) => text,
+                    other => other.to_string(),
+                };
+                env.push((name.clone(), text));
+            }
+            Ok(Job::Command { script: command.script.clone(), env, output: command.output })
+        }
+        Work::Gate(_) | Work::Spread(_) => Err(Failure::new("not_leasable", "nobody can be given this")),
+    }
+}

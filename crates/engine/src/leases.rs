@@ -1,0 +1,90 @@
+//! Leases: rows with a deadline. A lease that passes it is ended by the sweep, never by a guess.
+
+use edgewise_core::event::TaskIx;
+use edgewise_core::id::{RunId, TokenHash};
+use edgewise_core::time::{Millis, Time};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A worker's right to one attempt until a time.
+#[derive(Debug, Clone)]
+pub(crate) struct Lease {
+    pub generation: u16,
+    pub attempt: u16,
+    pub token: TokenHash,
+    pub worker: Arc<str>,
+    /// How far a heartbeat moves the deadline; `None` for a worker that ends with this process.
+    pub span: Option<Millis>,
+    /// Until when without a heartbeat.
+    pub deadline: Option<Time>,
+    /// Until when, heartbeat or not: the attempt's own timeout.
+    pub attempt_deadline: Option<Time>,
+}
+
+/// Why a lease ended without a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lapse {
+    WorkerLost,
+    Timeout,
+}
+
+impl Lease {
+    fn due(&self) -> Option<Time> {
+        [self.deadline, self.attempt_deadline].into_iter().flatten().min()
+    }
+
+    pub fn lapse(&self, now: Time) -> Option<Lapse> {
+        if self.attempt_deadline.is_some_and(|due| due <= now) {
+            return Some(Lapse::Timeout);
+        }
+        self.deadline.is_some_and(|due| due <= now).then_some(Lapse::WorkerLost)
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Leases {
+    live: BTreeMap<(RunId, TaskIx), Lease>,
+    due: BTreeSet<(Time, RunId, TaskIx)>,
+}
+
+impl Leases {
+    pub fn put(&mut self, run: RunId, task: TaskIx, lease: Lease) {
+        self.remove(run, task);
+        if let Some(due) = lease.due() {
+            self.due.insert((due, run, task));
+        }
+        self.live.insert((run, task), lease);
+    }
+
+    pub fn get(&self, run: RunId, task: TaskIx) -> Option<&Lease> {
+        self.live.get(&(run, task))
+    }
+
+    pub fn remove(&mut self, run: RunId, task: TaskIx) -> Option<Lease> {
+        let lease = self.live.remove(&(run, task))?;
+        if let Some(due) = lease.due() {
+            self.due.remove(&(due, run, task));
+        }
+        Some(lease)
+    }
+
+    /// Forgets all leases of a run; whoever loads it again finds them in its tasks.
+    pub fn forget(&mut self, run: RunId) {
+        let all = (run, TaskIx(0))..=(run, TaskIx(u32::MAX));
+        let tasks: Vec<TaskIx> = self.live.range(all).map(|((_, t), _)| *t).collect();
+        for task in tasks {
+            self.remove(run, task);
+        }
+    }
+
+    /// The next lease that is over by `now`.
+    pub fn lapsed(&self, now: Time) -> Option<(RunId, TaskIx)> {
+        let (due, run, task) = self.due.first()?;
+        (*due <= now).then_some((*run, *task))
+    }
+
+    /// When the next one would be over.
+    pub fn next_due(&self) -> Option<Time> {
+        self.due.first().map(|(due, _, _)| *due)
+    }
+}

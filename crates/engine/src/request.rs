@@ -1,0 +1,87 @@
+//! What people ask of runs: one command, one file.
+
+mod approve;
+mod cancel;
+mod pause;
+mod reject;
+mod resume;
+mod start;
+mod withdraw;
+
+pub(crate) use approve::approve;
+pub(crate) use cancel::cancel;
+pub(crate) use pause::pause;
+pub(crate) use reject::reject;
+pub(crate) use resume::resume;
+pub(crate) use start::start;
+pub(crate) use withdraw::withdraw;
+
+use crate::command::{Answer, GateAct, RunAct};
+use crate::desk::Desk;
+use edgewise_core::event::{Approved, Event, Request};
+use edgewise_core::fold::Ignored;
+use edgewise_core::id::RunId;
+use edgewise_core::{Error, Result, limits};
+
+/// Records something about a run, and says why if it does not count.
+fn act_on_run(desk: &mut Desk, act: &RunAct, event: impl FnOnce(Request) -> Event) -> Result<Answer> {
+    desk.open(act.run)?;
+    check_text(act.why.as_deref())?;
+    let event = event(Request { by: act.by.clone(), why: act.why.clone() });
+    answer(desk.record(act.run, event), || format!("run {}", act.run))
+}
+
+/// Records what a person says to a gate.
+fn act_on_gate(desk: &mut Desk, act: &GateAct, event: impl FnOnce(Approved) -> Event) -> Result<Answer> {
+    let run = &desk.open(act.run)?.run;
+    check_text(act.comment.as_deref())?;
+    let Some(task) = run.find(&act.task) else {
+        let message =
+            format!("run {} has no task `{}`; `edgewise show {}` lists them", act.run, act.task, act.run.short());
+        return Err(Error::not_found("task_not_found", message));
+    };
+    let generation = run.task(task).map_or(1, |t| t.generation);
+    let event = event(Approved { task, generation, by: act.by.clone(), comment: act.comment.clone() });
+    match desk.record(act.run, event) {
+        Err(Ignored::Denied) => Err(denied(desk, act.run, task, act)),
+        other => answer(other, || format!("gate `{}` of run {}", act.task, act.run)),
+    }
+}
+
+fn denied(desk: &mut Desk, run: RunId, task: edgewise_core::event::TaskIx, act: &GateAct) -> Error {
+    let allowed = match desk.open(run).map(|c| c.run.spec_of(task).work.clone()) {
+        Ok(edgewise_core::plan::Work::Gate(gate)) => match gate.wait {
+            edgewise_core::gate::Wait::Approval { from, .. } => {
+                from.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(", ")
+            }
+            _ => String::new(),
+        },
+        _ => String::new(),
+    };
+    let message =
+        format!("{} may not speak to gate `{}`: it is for {allowed}. Say who you are with --as NAME", act.by, act.task);
+    Error::denied("not_an_approver", message)
+}
+
+/// The answer to a person whose fact counted, or did not.
+fn answer(verdict: std::result::Result<(), Ignored>, what: impl Fn() -> String) -> Result<Answer> {
+    match verdict {
+        Ok(()) => Ok(Answer::Done),
+        Err(Ignored::Duplicate) => Ok(Answer::Already),
+        Err(Ignored::Refused(why)) => Err(Error::conflict("refused", format!("{}: {why}", what()))),
+        Err(Ignored::Stale) => Err(Error::stale("stale", format!("{}: it has moved on since you looked", what()))),
+        Err(Ignored::Early) => Err(Error::conflict("too_early", format!("{}: it is too early", what()))),
+        Err(Ignored::Denied) => Err(Error::denied("denied", format!("{}: you may not do this", what()))),
+        Err(Ignored::Unknown) => Err(Error::not_found("not_found", format!("{}: there is no such thing", what()))),
+    }
+}
+
+fn check_text(text: Option<&str>) -> Result<()> {
+    match text {
+        Some(text) if text.len() > limits::COMMENT_BYTES => {
+            let message = format!("a comment has at most {} bytes, this one has {}", limits::COMMENT_BYTES, text.len());
+            Err(Error::limit("comment_too_long", message))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,11 @@
+//! Approve: a person says yes to a gate.
+
+use super::act_on_gate;
+use crate::command::{Answer, GateAct};
+use crate::desk::Desk;
+use edgewise_core::Result;
+use edgewise_core::event::Event;
+
+pub(crate) fn approve(desk: &mut Desk, act: &GateAct) -> Result<Answer> {
+    act_on_gate(desk, act, Event::ApprovalGiven)
+}

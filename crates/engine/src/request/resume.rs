@@ -1,0 +1,11 @@
+//! Resume: leases again.
+
+use super::act_on_run;
+use crate::command::{Answer, RunAct};
+use crate::desk::Desk;
+use edgewise_core::Result;
+use edgewise_core::event::Event;
+
+pub(crate) fn resume(desk: &mut Desk, act: &RunAct) -> Result<Answer> {
+    act_on_run(desk, act, Event::RunResumeRequested)
+}

@@ -1,0 +1,79 @@
+//! Start: a run of a plan. The same key gives the same run; with another body it is refused.
+
+use crate::command::{Answer, Start};
+use crate::desk::Desk;
+use edgewise_core::event::{Event, PlanCreated, RULES, RunTriggered};
+use edgewise_core::fold::Ignored;
+use edgewise_core::id::{PlanHash, RunId};
+use edgewise_core::run::Run;
+use edgewise_core::{Error, Result, limits};
+use edgewise_store::{KeyClaim, KeyOwner};
+use std::sync::Arc;
+
+pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
+    check_limits(start)?;
+    let (hash, bytes) = start.plan.encode();
+    let id = RunId::from_bits(desk.entropy.bits());
+    if let Some(key) = &start.key {
+        let claim = KeyClaim { stream: desk.home.stream(id), key: key.clone(), body: body_hash(hash, start) };
+        if let Some(owner) = owner_of(desk, &claim)? {
+            return same_or_refused(&claim, &owner);
+        }
+        desk.batch.keys.push(claim);
+    }
+    desk.begin(Run::new(id, hash, Arc::clone(&start.plan)));
+    let triggered = RunTriggered {
+        flow: start.plan.flow.clone(),
+        plan: hash,
+        rules: RULES,
+        input: start.input.clone(),
+        by: start.by.clone(),
+        key: start.key.clone(),
+        labels: start.labels.clone(),
+    };
+    let refused = |why: Ignored| Error::bug("start_refused", format!("a new run refused its own start: {why:?}"));
+    desk.record(id, Event::RunTriggered(triggered)).map_err(refused)?;
+    desk.record(id, Event::PlanCreated(PlanCreated { plan: hash })).map_err(refused)?;
+    if !desk.batch.plans.iter().any(|(h, _)| *h == hash) {
+        desk.batch.plans.push((hash, bytes));
+    }
+    Ok(Answer::Started { run: id, new: true })
+}
+
+fn check_limits(start: &Start) -> Result<()> {
+    if start.input.get().len() > limits::INPUT_BYTES {
+        let message =
+            format!("the input has {} bytes, at most {} are allowed", start.input.get().len(), limits::INPUT_BYTES);
+        return Err(Error::limit("input_too_large", message));
+    }
+    if start.key.as_ref().is_some_and(|k| k.is_empty() || k.len() > limits::NAME_BYTES) {
+        return Err(Error::invalid("bad_key", format!("a key has 1 to {} bytes", limits::NAME_BYTES)));
+    }
+    Ok(())
+}
+
+/// A key used up by this very batch counts too.
+fn owner_of(desk: &mut Desk, claim: &KeyClaim) -> Result<Option<KeyOwner>> {
+    if let Some(same) = desk.batch.keys.iter().find(|k| k.key == claim.key) {
+        return Ok(Some(KeyOwner { run: same.stream.run, body: same.body }));
+    }
+    desk.ledger.key(claim)
+}
+
+fn same_or_refused(claim: &KeyClaim, owner: &KeyOwner) -> Result<Answer> {
+    if owner.body == claim.body {
+        return Ok(Answer::Started { run: owner.run, new: false });
+    }
+    let message =
+        format!("the key {:?} started run {} with another flow or input; use another key", claim.key, owner.run);
+    Err(Error::conflict("key_taken", message))
+}
+
+fn body_hash(plan: PlanHash, start: &Start) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&plan.0.to_le_bytes());
+    hasher.update(start.input.get().as_bytes());
+    let mut head = [0; 8];
+    head.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    u64::from_le_bytes(head)
+}

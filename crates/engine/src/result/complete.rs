@@ -1,0 +1,59 @@
+//! Complete: how attempts ended. A repeated report gets the first answer again; a stale one changes nothing.
+
+use crate::command::{Answer, Finish};
+use crate::desk::Desk;
+use edgewise_core::event::{Event, Failure, TaskFinished};
+use edgewise_core::fold::Ignored;
+use edgewise_core::{Error, Result, limits};
+use serde_json::value::RawValue;
+
+pub(crate) fn complete(desk: &mut Desk, reports: &[Finish]) -> Result<Answer> {
+    Ok(Answer::Completed(reports.iter().map(|report| one(desk, report)).collect()))
+}
+
+fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
+    let lease = &report.lease;
+    desk.open(lease.run)?;
+    let attempt = lease.attempt();
+    let (output, error) = match &report.outcome {
+        Ok(output) => match output.as_deref().map(check_output) {
+            Some(Err(failure)) => (None, Some(failure)),
+            _ => (output.clone(), None),
+        },
+        Err(failure) => (None, Some(failure.clone())),
+    };
+    let event = TaskFinished {
+        task: attempt.task,
+        generation: attempt.generation,
+        attempt: attempt.attempt,
+        token: attempt.token,
+        output,
+        error,
+    };
+    match desk.record(lease.run, Event::TaskFinished(event)) {
+        Ok(()) | Err(Ignored::Duplicate) => Ok(()),
+        Err(Ignored::Unknown) => {
+            let message = format!("run {} has no task number {}", lease.run, lease.task.0);
+            Err(Error::not_found("task_not_found", message))
+        }
+        Err(_) => {
+            let message = format!(
+                "attempt {} of task {} of run {} is over: another attempt, a timeout or a cancel came first. Drop the result",
+                lease.attempt, lease.task.0, lease.run
+            );
+            Err(Error::stale("attempt_over", message))
+        }
+    }
+}
+
+/// What a worker made must fit the limits; else its attempt has failed.
+fn check_output(raw: &RawValue) -> std::result::Result<(), Failure> {
+    if raw.get().len() > limits::OUTPUT_BYTES {
+        let message = format!("the output has {} bytes, at most {} are allowed", raw.get().len(), limits::OUTPUT_BYTES);
+        return Err(Failure::new("output_too_large", message));
+    }
+    match serde_json::from_str::<serde_json::Value>(raw.get()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::new("bad_output", format!("the output cannot be read as JSON: {error}"))),
+    }
+}
