@@ -1,0 +1,246 @@
+//! The command's two pipes: read as fast as they fill, kept in the log, and as much of them in memory
+//! as the output and the failure's message need.
+
+use super::LINE_BYTES;
+use super::logs::{Stream, Writer};
+use edgewise_core::limits;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{ChildStderr, ChildStdout};
+
+const CHUNK_BYTES: usize = 64 << 10;
+const TAIL_LINES: usize = 5;
+const TAIL_BYTES: usize = 500;
+
+/// Both pipes and where they lead to.
+pub(super) struct Pipes {
+    out: Feed<ChildStdout>,
+    err: Feed<ChildStderr>,
+    log: Writer,
+    stdout: Captured,
+    tail: Tail,
+}
+
+/// The beginning of stdout: all of it unless `over`.
+#[derive(Debug, Default)]
+pub(super) struct Captured {
+    pub(super) bytes: Vec<u8>,
+    pub(super) over: bool,
+}
+
+impl Pipes {
+    pub(super) fn new(out: Option<ChildStdout>, err: Option<ChildStderr>, log: Writer) -> Self {
+        Self { out: Feed::new(out), err: Feed::new(err), log, stdout: Captured::default(), tail: Tail::default() }
+    }
+
+    /// Reads until both pipes are closed. May be dropped and called again without loss.
+    pub(super) async fn pump(&mut self) {
+        while self.out.pipe.is_some() || self.err.pipe.is_some() {
+            tokio::select! {
+                () = self.out.fill(), if self.out.pipe.is_some() => self.take_stdout(),
+                () = self.err.fill(), if self.err.pipe.is_some() => self.take_stderr(),
+            }
+        }
+    }
+
+    /// Reads, and goes on waiting when there is nothing more to read.
+    pub(super) async fn pump_on(&mut self) -> Infallible {
+        self.pump().await;
+        std::future::pending().await
+    }
+
+    fn take_stdout(&mut self) {
+        self.stdout.add(&self.out.chunk);
+        self.out.lines.push(&self.out.chunk, |line| self.log.line(Stream::Out, line));
+        self.log.flush();
+    }
+
+    fn take_stderr(&mut self) {
+        self.err.lines.push(&self.err.chunk, |line| {
+            self.tail.add(line);
+            self.log.line(Stream::Err, line);
+        });
+        self.log.flush();
+    }
+
+    /// Writes the last lines, which had no line break.
+    pub(super) fn finish(&mut self) {
+        self.out.lines.finish(|line| self.log.line(Stream::Out, line));
+        self.err.lines.finish(|line| {
+            self.tail.add(line);
+            self.log.line(Stream::Err, line);
+        });
+        self.log.flush();
+    }
+
+    pub(super) fn stderr_tail(&self) -> String {
+        self.tail.text()
+    }
+
+    pub(super) fn into_stdout(self) -> Captured {
+        self.stdout
+    }
+}
+
+/// One pipe, the last bytes read from it, and its unfinished line.
+struct Feed<R> {
+    pipe: Option<R>,
+    chunk: Vec<u8>,
+    lines: Lines,
+}
+
+impl<R: AsyncRead + Unpin> Feed<R> {
+    fn new(pipe: Option<R>) -> Self {
+        Self { pipe, chunk: Vec::with_capacity(CHUNK_BYTES), lines: Lines::default() }
+    }
+
+    async fn fill(&mut self) {
+        self.chunk.clear();
+        let Some(pipe) = &mut self.pipe else { return };
+        if !matches!(pipe.read_buf(&mut self.chunk).await, Ok(1..)) {
+            self.pipe = None;
+        }
+    }
+}
+
+impl Captured {
+    fn add(&mut self, chunk: &[u8]) {
+        let room = limits::OUTPUT_BYTES - self.bytes.len();
+        self.over |= chunk.len() > room;
+        self.bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+}
+
+/// Cuts a stream of bytes into lines of at most [`LINE_BYTES`].
+#[derive(Default)]
+struct Lines {
+    open: Vec<u8>,
+}
+
+impl Lines {
+    fn push(&mut self, chunk: &[u8], mut emit: impl FnMut(&[u8])) {
+        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
+            let (text, ends) = piece.strip_suffix(b"\n").map_or((piece, false), |text| (text, true));
+            self.open.extend_from_slice(text);
+            while self.open.len() > LINE_BYTES {
+                let end = split_at(&self.open);
+                emit(&self.open[..end]);
+                self.open.drain(..end);
+            }
+            if ends {
+                emit(&self.open);
+                self.open.clear();
+            }
+        }
+    }
+
+    fn finish(&mut self, mut emit: impl FnMut(&[u8])) {
+        if !self.open.is_empty() {
+            emit(&std::mem::take(&mut self.open));
+        }
+    }
+}
+
+/// Where to split a line that is too long: not within a character.
+fn split_at(line: &[u8]) -> usize {
+    let continues = |at: &usize| line[*at] & 0b1100_0000 == 0b1000_0000;
+    (LINE_BYTES - 3..=LINE_BYTES).rev().find(|at| !continues(at)).unwrap_or(LINE_BYTES)
+}
+
+/// The last lines of stderr that say something.
+#[derive(Default)]
+struct Tail {
+    lines: VecDeque<String>,
+}
+
+impl Tail {
+    fn add(&mut self, line: &[u8]) {
+        let end = line.len().min(TAIL_BYTES);
+        let text = String::from_utf8_lossy(&line[..end]);
+        // For people's terminals: no control characters.
+        let text: String = text.trim().chars().filter(|c| !c.is_control()).collect();
+        if text.is_empty() {
+            return;
+        }
+        if self.lines.len() == TAIL_LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(text);
+    }
+
+    fn text(&self) -> String {
+        let mut left = TAIL_BYTES;
+        let fits = |line: &&String| {
+            let fits = line.len() <= left;
+            left = left.saturating_sub(line.len() + 1);
+            fits
+        };
+        let mut last: Vec<&str> = self.lines.iter().rev().take_while(fits).map(String::as_str).collect();
+        last.reverse();
+        last.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(chunks: &[&[u8]]) -> Vec<String> {
+        let mut lines = Lines::default();
+        let mut found = Vec::new();
+        let mut emit = |line: &[u8]| found.push(String::from_utf8_lossy(line).into_owned());
+        for chunk in chunks {
+            lines.push(chunk, &mut emit);
+        }
+        lines.finish(&mut emit);
+        found
+    }
+
+    #[test]
+    fn lines_do_not_depend_on_how_the_bytes_arrive() {
+        assert_eq!(cut(&[b"one\ntwo\n\nthree"]), ["one", "two", "", "three"]);
+        assert_eq!(cut(&[b"o", b"ne", b"\ntw", b"o\n\nthr", b"ee"]), ["one", "two", "", "three"]);
+        assert!(cut(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_long_line_is_split_between_characters() {
+        let long = "a".to_owned() + &"é".repeat(LINE_BYTES);
+        let parts = cut(&[long.as_bytes()]);
+        assert!(parts.len() > 2);
+        assert!(parts.iter().all(|part| part.len() <= LINE_BYTES));
+        assert_eq!(parts.concat(), long);
+    }
+
+    #[test]
+    fn a_line_of_exactly_the_longest_length_stays_whole() {
+        let longest = "x".repeat(LINE_BYTES);
+        assert_eq!(cut(&[longest.as_bytes(), b"\nnext\n"]), [longest, "next".to_owned()]);
+    }
+
+    #[test]
+    fn the_tail_keeps_the_last_lines_that_say_something() {
+        let mut tail = Tail::default();
+        for line in ["1", "2", "", "3", "4", "  ", "5", "\u{1b}[2J6\r", ""] {
+            tail.add(line.as_bytes());
+        }
+        assert_eq!(tail.text(), "2\n3\n4\n5\n[2J6");
+        tail.add("y".repeat(400).as_bytes());
+        tail.add("z".repeat(400).as_bytes());
+        assert_eq!(tail.text(), "z".repeat(400), "a second long line does not fit");
+    }
+
+    #[test]
+    fn what_is_captured_of_stdout_is_bounded() {
+        let mut captured = Captured::default();
+        let chunk = vec![b'x'; limits::OUTPUT_BYTES - 1];
+        captured.add(&chunk);
+        captured.add(b"x");
+        assert!(!captured.over);
+        captured.add(b"x");
+        captured.add(b"x");
+        assert!(captured.over);
+        assert_eq!(captured.bytes.len(), limits::OUTPUT_BYTES);
+    }
+}
