@@ -142,9 +142,7 @@ impl Runner {
                 never = pipes.pump_on() => match never {},
             }
         }
-        // All that the command itself wrote is in the pipes by now, so running out of grace loses
-        // only what a process that outlives it might still say.
-        let _ = timeout(self.drain_grace, pipes.pump()).await;
+        pipes.drain(self.drain_grace).await;
         cancelled
     }
 }

@@ -21,6 +21,9 @@ use tokio::sync::oneshot;
 /// Long enough for any machine; only a hang gets there.
 const HANG: Duration = Duration::from_secs(60);
 
+/// The shortest grace there is.
+const BLINK: Duration = Duration::from_millis(1);
+
 async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(HANG, future).await.unwrap_or_else(|_| panic!("hangs: {what}"))
 }
@@ -267,8 +270,10 @@ async fn an_output_over_the_limit_is_refused() {
 #[tokio::test]
 async fn all_that_a_command_wrote_before_it_exited_is_its_output() {
     let place = Place::new();
-    let runner = Runner { drain_grace: HANG, ..Runner::default() };
-    let output = run_with(runner, place.job("head -c 60000 /dev/zero | tr '\\0' x")).await.unwrap();
+    let runner = Runner { drain_grace: BLINK, log_bytes: 100_000, ..Runner::default() };
+    // Others keep stdout open and stderr full, so that neither pipe ever comes to its end.
+    let script = "yes >&2 & cat hold & head -c 60000 /dev/zero | tr '\\0' x";
+    let output = run_with(runner, place.job(script)).await.unwrap();
     assert_eq!(output.len(), 60_002);
 }
 
@@ -312,7 +317,7 @@ async fn a_program_may_clean_up_even_when_its_shell_is_gone_first() {
     let program = "cat hold & trap 'head -c 99000000 /dev/zero | cat >/dev/null; echo yes > swept; exit 0' TERM; \
                    echo $$ >&3; wait";
     let script = format!("exec 3>witness; sh -c \"{}\"; true", program.replace('$', "\\$"));
-    let runner = Runner { stop_grace: HANG, drain_grace: Duration::ZERO, ..Runner::default() };
+    let runner = Runner { stop_grace: HANG, drain_grace: BLINK, ..Runner::default() };
     let running = tokio::spawn(runner.run(place.job(&script), stop.clone()));
     witness.ready().await;
     stop.cancel();
@@ -327,7 +332,7 @@ async fn a_group_that_ignores_the_request_to_end_is_killed() {
     let mut witness = Witness::of(&place);
     let stop = Stop::new();
     let script = "exec 3>witness; trap '' TERM; cat hold & cat hold & echo $$ >&3; wait; cat hold";
-    let runner = Runner { stop_grace: Duration::ZERO, ..Runner::default() };
+    let runner = Runner { stop_grace: BLINK, ..Runner::default() };
     let running = tokio::spawn(runner.run(place.job(script), stop.clone()));
     witness.ready().await;
     stop.cancel();
@@ -349,7 +354,7 @@ async fn an_attempt_cancelled_before_it_began_starts_nothing() {
 async fn a_grandchild_that_keeps_the_pipes_open_holds_nobody_up_and_is_ended() {
     let place = Place::new();
     let mut witness = Witness::of(&place);
-    let runner = Runner { drain_grace: Duration::ZERO, ..Runner::default() };
+    let runner = Runner { drain_grace: BLINK, ..Runner::default() };
     let job = place.job("exec 3>witness; cat hold & echo $$ >&3; echo done");
     assert_eq!(run_with(runner, job).await.as_deref(), Ok(r#""done""#));
     witness.ready().await;
@@ -360,7 +365,7 @@ async fn a_grandchild_that_keeps_the_pipes_open_holds_nobody_up_and_is_ended() {
 async fn a_grandchild_that_never_stops_talking_holds_nobody_up() {
     let place = Place::new();
     let mut witness = Witness::of(&place);
-    let runner = Runner { drain_grace: Duration::ZERO, log_bytes: 100_000, ..Runner::default() };
+    let runner = Runner { drain_grace: BLINK, log_bytes: 100_000, ..Runner::default() };
     let job = place.job("exec 3>witness; yes >&2 & echo $$ >&3; echo done");
     assert_eq!(run_with(runner, job).await.as_deref(), Ok(r#""done""#));
     witness.ready().await;

@@ -35,7 +35,7 @@ pub fn end_all(logs: &Path) -> Result<Ended> {
     let mut ended = Ended::default();
     for run in entries(logs).map_err(|e| unreadable(logs, e))? {
         let is_dir = run.file_type().is_ok_and(|kind| kind.is_dir());
-        if !is_dir || !run.file_name().to_str().is_some_and(|name| RunId::parse(name).is_ok()) {
+        if !is_dir || run.file_name().to_str().is_none_or(|name| RunId::parse(name).is_err()) {
             continue;
         }
         for file in entries(&run.path()).map_err(|e| unreadable(&run.path(), e))? {

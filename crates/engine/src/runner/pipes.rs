@@ -4,14 +4,19 @@
 use super::LINE_BYTES;
 use super::logs::{Stream, Writer};
 use edgewise_core::limits;
-use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 const CHUNK_BYTES: usize = 64 << 10;
+/// More than both pipes can hold; what is read beyond it was written after the command had exited.
+const OWED_BYTES: usize = 4 << 20;
+/// How much of the end of stderr a failure's message shows, and where it is looked for.
 const TAIL_LINES: usize = 5;
 const TAIL_BYTES: usize = 500;
+const TAIL_WINDOW: usize = 4 << 10;
 
 /// Both pipes and where they lead to.
 pub(super) struct Pipes {
@@ -36,11 +41,38 @@ impl Pipes {
 
     /// Reads until both pipes are closed. May be dropped and called again without loss.
     pub(super) async fn pump(&mut self) {
-        while self.out.pipe.is_some() || self.err.pipe.is_some() {
+        while self.is_open() {
+            self.step().await;
+            // A pipe that is never empty would keep everybody else from their turn.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Reads what is left once the command has exited: until both pipes are closed, or for as long as
+    /// the grace lasts. What was in the pipes already is read in any case, however late we are.
+    pub(super) async fn drain(&mut self, grace: Duration) {
+        let deadline = Instant::now() + grace;
+        let mut owed = OWED_BYTES;
+        while self.is_open() && owed > 0 {
             tokio::select! {
-                () = self.out.fill(), if self.out.pipe.is_some() => self.take_stdout(),
-                () = self.err.fill(), if self.err.pipe.is_some() => self.take_stderr(),
+                biased;
+                read = self.step() => owed = owed.saturating_sub(read),
+                () = sleep_until(deadline) => return,
             }
+        }
+        let _ = timeout_at(deadline, self.pump()).await;
+    }
+
+    fn is_open(&self) -> bool {
+        self.out.pipe.is_some() || self.err.pipe.is_some()
+    }
+
+    /// Takes one chunk from either pipe.
+    async fn step(&mut self) -> usize {
+        tokio::select! {
+            () = self.out.fill(), if self.out.pipe.is_some() => self.take_stdout(),
+            () = self.err.fill(), if self.err.pipe.is_some() => self.take_stderr(),
+            else => 0,
         }
     }
 
@@ -50,27 +82,24 @@ impl Pipes {
         std::future::pending().await
     }
 
-    fn take_stdout(&mut self) {
+    fn take_stdout(&mut self) -> usize {
         self.stdout.add(&self.out.chunk);
         self.out.lines.push(&self.out.chunk, |line| self.log.line(Stream::Out, line));
         self.log.flush();
+        self.out.chunk.len()
     }
 
-    fn take_stderr(&mut self) {
-        self.err.lines.push(&self.err.chunk, |line| {
-            self.tail.add(line);
-            self.log.line(Stream::Err, line);
-        });
+    fn take_stderr(&mut self) -> usize {
+        self.tail.add(&self.err.chunk);
+        self.err.lines.push(&self.err.chunk, |line| self.log.line(Stream::Err, line));
         self.log.flush();
+        self.err.chunk.len()
     }
 
     /// Writes the last lines, which had no line break.
     pub(super) fn finish(&mut self) {
         self.out.lines.finish(|line| self.log.line(Stream::Out, line));
-        self.err.lines.finish(|line| {
-            self.tail.add(line);
-            self.log.line(Stream::Err, line);
-        });
+        self.err.lines.finish(|line| self.log.line(Stream::Err, line));
         self.log.flush();
     }
 
@@ -148,35 +177,34 @@ fn split_at(line: &[u8]) -> usize {
     (LINE_BYTES - 3..=LINE_BYTES).rev().find(|at| !continues(at)).unwrap_or(LINE_BYTES)
 }
 
-/// The last lines of stderr that say something.
+/// The last bytes of stderr, for the last lines that say something.
 #[derive(Default)]
 struct Tail {
-    lines: VecDeque<String>,
+    bytes: Vec<u8>,
 }
 
 impl Tail {
-    fn add(&mut self, line: &[u8]) {
-        let end = line.len().min(TAIL_BYTES);
-        let text = String::from_utf8_lossy(&line[..end]);
-        // For people's terminals: no control characters.
-        let text: String = text.trim().chars().filter(|c| !c.is_control()).collect();
-        if text.is_empty() {
-            return;
-        }
-        if self.lines.len() == TAIL_LINES {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(text);
+    fn add(&mut self, chunk: &[u8]) {
+        self.bytes.extend_from_slice(&chunk[chunk.len().saturating_sub(TAIL_WINDOW)..]);
+        self.bytes.drain(..self.bytes.len().saturating_sub(TAIL_WINDOW));
     }
 
     fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let mut last = Vec::new();
         let mut left = TAIL_BYTES;
-        let fits = |line: &&String| {
-            let fits = line.len() <= left;
-            left = left.saturating_sub(line.len() + 1);
-            fits
-        };
-        let mut last: Vec<&str> = self.lines.iter().rev().take_while(fits).map(String::as_str).collect();
+        for line in text.lines().rev() {
+            // For people's terminals: no control characters.
+            let mut line: String = line.trim().chars().filter(|c| !c.is_control()).collect();
+            line.truncate(line.floor_char_boundary(TAIL_BYTES));
+            if line.len() > left || last.len() == TAIL_LINES {
+                break;
+            }
+            if !line.is_empty() {
+                left = left.saturating_sub(line.len() + 1);
+                last.push(line);
+            }
+        }
         last.reverse();
         last.join("\n")
     }
@@ -221,14 +249,18 @@ mod tests {
 
     #[test]
     fn the_tail_keeps_the_last_lines_that_say_something() {
-        let mut tail = Tail::default();
-        for line in ["1", "2", "", "3", "4", "  ", "5", "\u{1b}[2J6\r", ""] {
-            tail.add(line.as_bytes());
-        }
-        assert_eq!(tail.text(), "2\n3\n4\n5\n[2J6");
-        tail.add("y".repeat(400).as_bytes());
-        tail.add("z".repeat(400).as_bytes());
-        assert_eq!(tail.text(), "z".repeat(400), "a second long line does not fit");
+        let check = |chunks: &[&str], expected: &str| {
+            let mut tail = Tail::default();
+            for chunk in chunks {
+                tail.add(chunk.as_bytes());
+            }
+            assert_eq!(tail.text(), expected);
+        };
+        check(&[], "");
+        check(&["1\n2\n\n3\n4", "\n  \n5\n\u{1b}[2J", "6\r\n\n"], "2\n3\n4\n5\n[2J6");
+        let (long, longer) = ("y".repeat(400), "é".repeat(TAIL_WINDOW));
+        check(&["first\n", &long, "\n", &long], &long);
+        check(&["first\n", &longer], &"é".repeat(TAIL_BYTES / 2));
     }
 
     #[test]
