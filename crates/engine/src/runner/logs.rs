@@ -153,8 +153,8 @@ mod tests {
         let many = "1 o 0123456789abcdef\n".repeat(3 * PAGE_BYTES as usize / 21);
         let log = file(many.as_bytes());
         assert_eq!(read_all(log.path()).unwrap().len(), many.lines().count());
-        let endless = file(&vec![b'x'; 2 * PAGE_BYTES as usize + 5]);
-        assert!(read_all(endless.path()).unwrap().is_empty());
+        let foreign = [&vec![b'x'; 2 * PAGE_BYTES as usize + 5], b"\n7 o after\n".as_slice()].concat();
+        assert_eq!(read_all(file(&foreign).path()).unwrap(), [line(7, Stream::Out, "after")]);
     }
 
     #[test]

@@ -19,9 +19,9 @@ const TAIL_BYTES: usize = 500;
 const TAIL_WINDOW: usize = 4 << 10;
 
 /// Both pipes and where they lead to.
-pub(super) struct Pipes {
-    out: Feed<ChildStdout>,
-    err: Feed<ChildStderr>,
+pub(super) struct Pipes<O = ChildStdout, E = ChildStderr> {
+    out: Feed<O>,
+    err: Feed<E>,
     log: Writer,
     stdout: Captured,
     tail: Tail,
@@ -34,8 +34,8 @@ pub(super) struct Captured {
     pub(super) over: bool,
 }
 
-impl Pipes {
-    pub(super) fn new(out: Option<ChildStdout>, err: Option<ChildStderr>, log: Writer) -> Self {
+impl<O: AsyncRead + Unpin, E: AsyncRead + Unpin> Pipes<O, E> {
+    pub(super) fn new(out: Option<O>, err: Option<E>, log: Writer) -> Self {
         Self { out: Feed::new(out), err: Feed::new(err), log, stdout: Captured::default(), tail: Tail::default() }
     }
 
@@ -261,6 +261,32 @@ mod tests {
         let (long, longer) = ("y".repeat(400), "é".repeat(TAIL_WINDOW));
         check(&["first\n", &long, "\n", &long], &long);
         check(&["first\n", &longer], &"é".repeat(TAIL_BYTES / 2));
+    }
+
+    fn pipes<O: AsyncRead + Unpin, E: AsyncRead + Unpin>(out: O, err: E) -> Pipes<O, E> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let log = Writer::open(file.path(), 0, || edgewise_core::time::Time(0)).unwrap();
+        Pipes::new(Some(out), Some(err), log)
+    }
+
+    #[tokio::test]
+    async fn what_is_in_the_pipes_at_the_exit_is_read_however_late_it_is() {
+        let written = vec![b'x'; 500_000];
+        let mut pipes = pipes(written.as_slice(), tokio::io::repeat(b'y'));
+        pipes.drain(Duration::ZERO).await;
+        assert_eq!(pipes.into_stdout().bytes, written, "though stderr never ends");
+    }
+
+    #[tokio::test]
+    async fn a_pipe_that_is_never_empty_gives_others_their_turn() {
+        let mut pipes = pipes(tokio::io::repeat(b'x'), tokio::io::empty());
+        pipes.err.pipe = None;
+        tokio::select! {
+            biased;
+            () = pipes.pump() => {}
+            () = std::future::ready(()) => {}
+        }
+        assert_eq!(pipes.into_stdout().bytes.len(), CHUNK_BYTES);
     }
 
     #[test]
