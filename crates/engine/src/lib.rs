@@ -14,5 +14,6 @@ mod leases;
 pub mod metrics;
 mod request;
 mod result;
+pub mod runner;
 
 pub use desk::Home;

@@ -157,6 +157,11 @@ impl PlanDraft {
                         ),
                     );
                 }
+                if let Work::Action { action, .. } = &spec.work
+                    && action.starts_with("edgewise/")
+                {
+                    say("reserved_name", format!("`{action}` is ours: names of actions do not start with `edgewise/`"));
+                }
                 if let Work::Spread(spread) = &spec.work {
                     match parents.get_mut(spread.region as usize) {
                         Some(parent) if parent.is_none() && spread.region as usize > number => {
