@@ -45,6 +45,8 @@ pub struct TaskRow {
     pub task: TaskIx,
     /// The scope it is in.
     pub scope: u32,
+    /// The region that scope is made of: the root's, or the one of its spread.
+    pub region: u32,
     /// Which node of its region.
     pub node: u32,
     /// Its printed name where the plan alone does not tell it (in a spread's scope).

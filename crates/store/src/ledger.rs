@@ -1,5 +1,7 @@
 //! The ledger: records in streams, appended all together or not at all.
 
+mod check;
+
 use edgewise_core::Result;
 use edgewise_core::event::Record;
 use edgewise_core::id::{EventId, PlanHash, RunId};
@@ -106,16 +108,19 @@ pub struct Stored {
 /// Ground: what must not be lost, or must be atomic with a commit.
 ///
 /// Errors: `Unavailable` with code `unknown_commit` from [`Ledger::append`] means that the batch may or may
-/// not be there: read the heads back before anything is decided again. Every other error of `append`
-/// means that nothing was written; code `sync_failed` means that the process must end.
+/// not be there: read the heads back before anything is decided again. Code `sync_failed` means that the
+/// process must end: the batch may be there when the ledger is next opened, and no further append is
+/// taken until then. Every other error of `append` means that nothing was written.
 pub trait Ledger: Send {
-    /// Checks the guards and keys, then writes everything durably, or nothing.
+    /// Checks the guards and keys, then writes everything durably, or nothing. A batch that breaks the
+    /// rules of [`Append::check`] is `Invalid`; a broken guard is told before a taken key.
     fn append(&mut self, batch: &Append) -> Result<Appended>;
 
     /// Where a stream ends.
     fn head(&mut self, stream: &Stream) -> Result<Head>;
 
-    /// The records of a stream after a seq, in order, at most `limit` of them.
+    /// The records of a stream with events after a seq, in order, at most `limit` of them. Damaged records
+    /// come out as they are: [`Record::verify`] tells.
     fn read(&mut self, stream: &Stream, after: u64, limit: usize) -> Result<Vec<Stored>>;
 
     /// The records of all streams after a position, in order, at most `limit` of them.
@@ -130,12 +135,13 @@ pub trait Ledger: Send {
     /// Who used up a key.
     fn key(&mut self, claim: &KeyClaim) -> Result<Option<KeyOwner>>;
 
-    /// Marks a stream frozen with a reason, or takes the mark away. Durable.
+    /// Marks a stream frozen with a reason, or takes the mark away. Durable. `NotFound` if the stream
+    /// does not exist.
     fn freeze(&mut self, stream: &Stream, reason: Option<&str>) -> Result<()>;
 
     /// The frozen streams with their reasons.
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>>;
 
-    /// The streams whose run id starts with these characters, at most `limit` of them.
+    /// The streams whose run id starts with these characters (of either case), by run id, at most `limit`.
     fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>>;
 }

@@ -16,3 +16,12 @@ pub mod sqlite;
 
 pub use ledger::{Append, Appended, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Stored, Stream};
 pub use projections::{Flush, Projections, RunChange, RunFilter, RunRows};
+
+/// A store: ground, and what is derived from it.
+#[derive(Debug, Clone, Default)]
+pub struct Stores<L, P> {
+    /// Ground.
+    pub ledger: L,
+    /// Derived.
+    pub projections: P,
+}

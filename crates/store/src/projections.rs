@@ -1,13 +1,13 @@
 //! Projections: rows derived from the ledger. Losing them costs a refold, never a fact.
 
 use crate::ledger::{Position, Stream};
-use edgewise_core::Result;
 use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::PlanHash;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::state::RunState;
+use edgewise_core::{Error, Result};
 use std::sync::Arc;
 
 /// What changed of one run since it was last written.
@@ -35,6 +35,33 @@ pub struct RunChange {
     pub leases: Vec<LeaseRow>,
     /// Leases to take away.
     pub leases_gone: Vec<TaskIx>,
+}
+
+impl RunChange {
+    /// Refuses (`Invalid`) a change that names two runs, or that would bring the rows back in time.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (run, from, to) = (&self.run, self.from_seq, self.run.applied_seq);
+        if run.id != self.stream.run {
+            let label = self.stream.label();
+            return Err(Error::invalid("bad_flush", format!("the row of run {} was given for {label}", run.id)));
+        }
+        if to == 0 || to < from {
+            let message =
+                format!("rows of run {} move from seq {from} to {to}: the seq must be at least 1 and not fall", run.id);
+            return Err(Error::invalid("bad_flush", message));
+        }
+        Ok(())
+    }
+
+    /// What is said when the rows are not where this change was made from.
+    pub(crate) fn moved(&self, found: u64) -> Error {
+        let message = format!(
+            "the rows of {} are at seq {found}, this change was made at seq {}: load the run again and flush anew",
+            self.stream.label(),
+            self.from_seq
+        );
+        Error::conflict("projection_moved", message)
+    }
 }
 
 /// One flush: all of it or nothing.
@@ -69,7 +96,8 @@ pub struct RunFilter {
 /// Derived rows, guarded by the seq they were applied to.
 pub trait Projections: Send {
     /// Writes everything in one transaction. A run whose rows are not at `from_seq` refuses the whole
-    /// flush (`Conflict`, code `projection_moved`): somebody else applied it.
+    /// flush (`Conflict`, code `projection_moved`): somebody else applied it. Rows to take away that are
+    /// not there are no error. The watermark never goes back.
     fn flush(&mut self, flush: &Flush) -> Result<()>;
 
     /// All rows of a run in one snapshot; `None` if it has none.
@@ -78,10 +106,10 @@ pub trait Projections: Send {
     /// The ledger position up to which everything is in the rows.
     fn watermark(&mut self) -> Result<Position>;
 
-    /// Runs, the newest first.
+    /// Runs, the newest first: by `triggered_at`, then by run id, both falling.
     fn runs(&mut self, filter: &RunFilter) -> Result<Vec<(Stream, RunRow)>>;
 
-    /// Every task that waits for a worker, in order of `ready_at`.
+    /// Every task that waits for a worker, in order of `ready_at`, then of run and task.
     fn outbox(&mut self) -> Result<Vec<(Stream, OutboxRow)>>;
 
     /// Every timer that is set, the earliest first.

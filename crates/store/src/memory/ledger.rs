@@ -1,0 +1,137 @@
+//! The ledger in memory.
+
+use super::Shared;
+use crate::ledger::{Append, Appended, Head, KeyClaim, KeyOwner, Ledger, Position, Stored, Stream};
+use edgewise_core::Result;
+use edgewise_core::event::Record;
+use edgewise_core::id::{EventId, PlanHash};
+use edgewise_core::name::Name;
+use std::collections::BTreeMap;
+
+/// A ledger in memory; clones are handles on the same one.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryLedger(Shared<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Every record; its position is its index plus one.
+    log: Vec<(Stream, Record)>,
+    streams: BTreeMap<Stream, Entry>,
+    keys: BTreeMap<(Name, Name, String), KeyOwner>,
+    plans: BTreeMap<PlanHash, Vec<u8>>,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    head: Head,
+    /// Where in the log its records are.
+    places: Vec<usize>,
+    frozen: Option<String>,
+}
+
+impl State {
+    fn head(&self, stream: &Stream) -> Head {
+        self.streams.get(stream).map(|entry| entry.head).unwrap_or_default()
+    }
+
+    fn tail(&self) -> Position {
+        Position(self.log.len() as u64)
+    }
+
+    fn owner(&self, claim: &KeyClaim) -> Option<&KeyOwner> {
+        self.keys.get(&key_of(claim))
+    }
+
+    fn write(&mut self, stream: &Stream, record: &Record, last: EventId) {
+        let entry = self.streams.entry(stream.clone()).or_default();
+        entry.head = Head { seq: record.last(), last };
+        entry.places.push(self.log.len());
+        self.log.push((stream.clone(), record.clone()));
+    }
+
+    fn stored(&self, place: usize) -> Stored {
+        let (stream, record) = &self.log[place];
+        Stored { position: Position(place as u64 + 1), stream: stream.clone(), record: record.clone() }
+    }
+}
+
+fn key_of(claim: &KeyClaim) -> (Name, Name, String) {
+    (claim.stream.tenant.clone(), claim.stream.workspace.clone(), claim.key.clone())
+}
+
+impl Ledger for MemoryLedger {
+    fn append(&mut self, batch: &Append) -> Result<Appended> {
+        batch.check()?;
+        let mut state = self.0.lock();
+        if let Some(guard) = batch.guards.iter().find(|g| state.head(&g.stream).seq != g.seq) {
+            return Ok(Appended::Conflict(guard.stream.clone()));
+        }
+        if let Some(owner) = batch.keys.iter().find_map(|claim| state.owner(claim)) {
+            return Ok(Appended::KeyTaken(owner.clone()));
+        }
+        for claim in &batch.keys {
+            state.keys.insert(key_of(claim), KeyOwner { run: claim.stream.run, body: claim.body });
+        }
+        for (hash, bytes) in &batch.plans {
+            state.plans.entry(*hash).or_insert_with(|| bytes.clone());
+        }
+        for (stream, record, last) in &batch.records {
+            state.write(stream, record, *last);
+        }
+        Ok(Appended::Done(state.tail()))
+    }
+
+    fn head(&mut self, stream: &Stream) -> Result<Head> {
+        Ok(self.0.lock().head(stream))
+    }
+
+    fn read(&mut self, stream: &Stream, after: u64, limit: usize) -> Result<Vec<Stored>> {
+        let state = self.0.lock();
+        let Some(entry) = state.streams.get(stream) else { return Ok(Vec::new()) };
+        let from = entry.places.partition_point(|place| state.log[*place].1.last() <= after);
+        Ok(entry.places[from..].iter().take(limit).map(|place| state.stored(*place)).collect())
+    }
+
+    fn read_all(&mut self, after: Position, limit: usize) -> Result<Vec<Stored>> {
+        let state = self.0.lock();
+        let from = usize::try_from(after.0).unwrap_or(usize::MAX).min(state.log.len());
+        Ok((from..state.log.len()).take(limit).map(|place| state.stored(place)).collect())
+    }
+
+    fn tail(&mut self) -> Result<Position> {
+        Ok(self.0.lock().tail())
+    }
+
+    fn plan(&mut self, hash: PlanHash) -> Result<Option<Vec<u8>>> {
+        Ok(self.0.lock().plans.get(&hash).cloned())
+    }
+
+    fn key(&mut self, claim: &KeyClaim) -> Result<Option<KeyOwner>> {
+        Ok(self.0.lock().owner(claim).cloned())
+    }
+
+    fn freeze(&mut self, stream: &Stream, reason: Option<&str>) -> Result<()> {
+        match self.0.lock().streams.get_mut(stream) {
+            Some(entry) => {
+                entry.frozen = reason.map(str::to_owned);
+                Ok(())
+            }
+            None => Err(stream.missing()),
+        }
+    }
+
+    fn frozen(&mut self) -> Result<Vec<(Stream, String)>> {
+        let state = self.0.lock();
+        Ok(state.streams.iter().filter_map(|(s, e)| Some((s.clone(), e.frozen.clone()?))).collect())
+    }
+
+    fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>> {
+        let prefix = prefix.to_ascii_lowercase();
+        let state = self.0.lock();
+        let mut found: Vec<Stream> =
+            state.streams.keys().filter(|s| s.run.to_string().starts_with(&prefix)).cloned().collect();
+        found.sort_by(|a, b| (a.run, &a.tenant, &a.workspace).cmp(&(b.run, &b.tenant, &b.workspace)));
+        found.truncate(limit);
+        Ok(found)
+    }
+}

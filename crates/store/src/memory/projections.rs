@@ -1,0 +1,150 @@
+//! The projections in memory.
+
+use super::Shared;
+use crate::ledger::{Position, Stream};
+use crate::projections::{Flush, Projections, RunChange, RunFilter, RunRows};
+use edgewise_core::Result;
+use edgewise_core::event::{TaskIx, TimerKey};
+use edgewise_core::id::PlanHash;
+use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Projections in memory; clones are handles on the same ones.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryProjections(Shared<State>);
+
+#[derive(Debug, Clone, Default)]
+struct State {
+    runs: BTreeMap<Stream, Entry>,
+    plans: BTreeSet<PlanHash>,
+    watermark: Position,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    run: RunRow,
+    tasks: BTreeMap<TaskIx, TaskRow>,
+    timers: BTreeMap<TimerKey, TimerRow>,
+    outbox: BTreeMap<TaskIx, OutboxRow>,
+    leases: BTreeMap<TaskIx, LeaseRow>,
+}
+
+impl Entry {
+    fn new(run: RunRow) -> Self {
+        let (tasks, timers, outbox, leases) = Default::default();
+        Self { run, tasks, timers, outbox, leases }
+    }
+
+    /// What goes away goes first: a task may leave the outbox and come back within one change.
+    fn apply(&mut self, change: &RunChange) {
+        self.run = change.run.clone();
+        for key in &change.timers_gone {
+            self.timers.remove(key);
+        }
+        for task in &change.outbox_gone {
+            self.outbox.remove(task);
+        }
+        for task in &change.leases_gone {
+            self.leases.remove(task);
+        }
+        self.tasks.extend(change.tasks.iter().map(|row| (row.task, row.clone())));
+        self.timers.extend(change.timers.iter().map(|row| (row.key, *row)));
+        self.outbox.extend(change.outbox.iter().map(|row| (row.task, row.clone())));
+        self.leases.extend(change.leases.iter().map(|row| (row.task, row.clone())));
+    }
+}
+
+impl State {
+    /// Whether all of a flush fits, so that applying it cannot stop halfway.
+    fn check(&self, flush: &Flush) -> Result<()> {
+        let mut at = BTreeMap::new();
+        for change in &flush.runs {
+            change.check()?;
+            let stored = || self.runs.get(&change.stream).map_or(0, |entry| entry.run.applied_seq);
+            let found = at.get(&change.stream).copied().unwrap_or_else(stored);
+            if found != change.from_seq {
+                return Err(change.moved(found));
+            }
+            at.insert(&change.stream, change.run.applied_seq);
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, change: &RunChange) {
+        self.runs.entry(change.stream.clone()).or_insert_with(|| Entry::new(change.run.clone())).apply(change);
+        if change.plan.is_some() {
+            self.plans.insert(change.run.plan);
+        }
+    }
+
+    fn each<T: Clone>(&self, rows: impl Fn(&Entry) -> Vec<T>) -> Vec<(Stream, T)> {
+        let of = |(stream, entry): (&Stream, &Entry)| {
+            rows(entry).into_iter().map(|row| (stream.clone(), row)).collect::<Vec<_>>()
+        };
+        self.runs.iter().flat_map(of).collect()
+    }
+}
+
+impl Projections for MemoryProjections {
+    fn flush(&mut self, flush: &Flush) -> Result<()> {
+        let mut state = self.0.lock();
+        state.check(flush)?;
+        flush.runs.iter().for_each(|change| state.apply(change));
+        state.watermark = state.watermark.max(flush.watermark);
+        Ok(())
+    }
+
+    fn load(&mut self, stream: &Stream) -> Result<Option<RunRows>> {
+        let state = self.0.lock();
+        let rows = |e: &Entry| RunRows { run: e.run.clone(), tasks: e.tasks.values().cloned().collect() };
+        Ok(state.runs.get(stream).map(rows))
+    }
+
+    fn watermark(&mut self) -> Result<Position> {
+        Ok(self.0.lock().watermark)
+    }
+
+    fn runs(&mut self, filter: &RunFilter) -> Result<Vec<(Stream, RunRow)>> {
+        let wanted = |run: &RunRow| {
+            filter.flow.as_ref().is_none_or(|flow| run.flow == *flow)
+                && (filter.states.is_empty() || filter.states.contains(&run.state))
+        };
+        let state = self.0.lock();
+        let mut found: Vec<(Stream, RunRow)> =
+            state.runs.iter().filter(|(_, e)| wanted(&e.run)).map(|(s, e)| (s.clone(), e.run.clone())).collect();
+        found.sort_by(|(s, a), (t, b)| {
+            let place = |run: &RunRow, stream: &Stream| {
+                Reverse((run.triggered_at, run.id, stream.tenant.clone(), stream.workspace.clone()))
+            };
+            place(a, s).cmp(&place(b, t))
+        });
+        found.truncate(filter.limit);
+        Ok(found)
+    }
+
+    fn outbox(&mut self) -> Result<Vec<(Stream, OutboxRow)>> {
+        let mut rows = self.0.lock().each(|entry| entry.outbox.values().cloned().collect());
+        rows.sort_by_key(|(_, row)| row.ready_at);
+        Ok(rows)
+    }
+
+    fn timers(&mut self) -> Result<Vec<(Stream, TimerRow)>> {
+        let mut rows = self.0.lock().each(|entry| entry.timers.values().copied().collect());
+        rows.sort_by_key(|(_, row)| row.due);
+        Ok(rows)
+    }
+
+    fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>> {
+        Ok(self.0.lock().each(|entry| entry.leases.values().cloned().collect()))
+    }
+
+    fn forget(&mut self, stream: &Stream) -> Result<()> {
+        self.0.lock().runs.remove(stream);
+        Ok(())
+    }
+
+    fn has_plan(&mut self, plan: PlanHash) -> Result<bool> {
+        Ok(self.0.lock().plans.contains(&plan))
+    }
+}

@@ -1,0 +1,132 @@
+//! The projections in `state.db`.
+
+use super::STATE;
+use super::error::Explain;
+use super::flush::Writer;
+use super::statements::Statements;
+use super::transaction::{Then, read, write};
+use super::{nodes, rows};
+use crate::ledger::{Position, Stream};
+use crate::projections::{Flush, Projections, RunFilter, RunRows};
+use edgewise_core::Result;
+use edgewise_core::id::PlanHash;
+use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TimerRow};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
+
+/// The rows of a folder.
+#[derive(Debug)]
+pub struct SqliteProjections {
+    pub(super) conn: Connection,
+    rebuilt: Option<String>,
+}
+
+impl SqliteProjections {
+    pub(super) fn new(conn: Connection, rebuilt: Option<String>) -> Self {
+        Self { conn, rebuilt }
+    }
+
+    /// Why the rows that were there were thrown away at opening, if they were.
+    pub fn rebuilt(&self) -> Option<&str> {
+        self.rebuilt.as_deref()
+    }
+
+    fn list<T>(&self, sql: &str, params: impl Params, each: impl Fn(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
+        collect(&self.conn, sql, params, each)
+    }
+}
+
+fn collect<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    each: impl Fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = conn.prepare(sql).of(STATE)?;
+    let mut found = statement.query(params).of(STATE)?;
+    let mut all = Vec::new();
+    while let Some(row) = found.next().of(STATE)? {
+        all.push(each(row)?);
+    }
+    Ok(all)
+}
+
+/// A run's number, and the seq its rows are at.
+pub(super) fn find_run(conn: &Connection, stream: &Stream) -> Result<Option<(i64, u64)>> {
+    let mut statement = conn.prepare(include_str!("sql/state_find_run.sql")).of(STATE)?;
+    let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str());
+    statement.query_row(name, |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))).optional().of(STATE)
+}
+
+const FORGET: [&str; 5] = [
+    include_str!("sql/state_forget_tasks.sql"),
+    include_str!("sql/state_forget_timers.sql"),
+    include_str!("sql/state_forget_outbox.sql"),
+    include_str!("sql/state_forget_leases.sql"),
+    include_str!("sql/state_forget_run.sql"),
+];
+
+impl Projections for SqliteProjections {
+    fn flush(&mut self, flush: &Flush) -> Result<()> {
+        write(&self.conn, STATE, |conn| {
+            let mut writer = Writer::new(conn);
+            flush.runs.iter().try_for_each(|change| writer.change(change))?;
+            let mut mark = conn.prepare(include_str!("sql/state_set_watermark.sql")).of(STATE)?;
+            mark.execute((flush.watermark.0 as i64,)).of(STATE)?;
+            Ok(Then::Commit(()))
+        })
+    }
+
+    fn load(&mut self, stream: &Stream) -> Result<Option<RunRows>> {
+        read(&self.conn, STATE, |conn| {
+            let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str());
+            let mut found = collect(conn, include_str!("sql/state_load_run.sql"), name, rows::run)?;
+            let Some((no, _, run)) = found.pop() else { return Ok(None) };
+            let tasks = collect(conn, include_str!("sql/state_load_tasks.sql"), (no,), rows::task_row)?;
+            Ok(Some(RunRows { run, tasks }))
+        })
+    }
+
+    fn watermark(&mut self) -> Result<Position> {
+        let mut statement = self.conn.prepare(include_str!("sql/state_meta.sql")).of(STATE)?;
+        let mark: i64 = statement.query_row((), |row| row.get(1)).of(STATE)?;
+        Ok(Position(mark as u64))
+    }
+
+    fn runs(&mut self, filter: &RunFilter) -> Result<Vec<(Stream, RunRow)>> {
+        let states = match filter.states.as_slice() {
+            [] => -1,
+            wanted => wanted.iter().fold(0i64, |set, state| set | 1 << *state as u8),
+        };
+        let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
+        let params = (filter.flow.as_deref(), states, limit);
+        self.list(include_str!("sql/state_list_runs.sql"), params, |row| {
+            rows::run(row).map(|(_, stream, run)| (stream, run))
+        })
+    }
+
+    fn outbox(&mut self) -> Result<Vec<(Stream, OutboxRow)>> {
+        self.list(include_str!("sql/state_list_outbox.sql"), (), rows::outbox)
+    }
+
+    fn timers(&mut self) -> Result<Vec<(Stream, TimerRow)>> {
+        self.list(include_str!("sql/state_list_timers.sql"), (), rows::timer)
+    }
+
+    fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>> {
+        self.list(include_str!("sql/state_list_leases.sql"), (), rows::lease)
+    }
+
+    fn forget(&mut self, stream: &Stream) -> Result<()> {
+        write(&self.conn, STATE, |conn| {
+            let Some((no, _)) = find_run(conn, stream)? else { return Ok(Then::Rollback(())) };
+            for sql in FORGET {
+                conn.prepare(sql).and_then(|mut statement| statement.execute((no,))).of(STATE)?;
+            }
+            Ok(Then::Commit(()))
+        })
+    }
+
+    fn has_plan(&mut self, plan: PlanHash) -> Result<bool> {
+        Ok(nodes::find(&mut Statements::new(&self.conn, STATE), plan)?.is_some_and(|(_, written)| written))
+    }
+}

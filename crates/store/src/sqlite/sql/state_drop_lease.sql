@@ -1,0 +1,2 @@
+-- Takes a lease away.
+DELETE FROM lease_rows WHERE id = ?1

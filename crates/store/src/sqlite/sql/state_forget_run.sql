@@ -1,0 +1,2 @@
+-- Takes a run's own row away.
+DELETE FROM run_rows WHERE no = ?1

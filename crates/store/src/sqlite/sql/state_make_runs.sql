@@ -1,0 +1,20 @@
+-- One row per run. `no` is the small number that the rows of its tasks carry; `plan` is the number of its
+-- plan; `counts` is a JSON list, tasks per state; times are milliseconds, 0 is "not yet".
+CREATE TABLE run_rows (
+    no           INTEGER PRIMARY KEY,
+    run          TEXT NOT NULL,
+    tenant       TEXT NOT NULL,
+    workspace    TEXT NOT NULL,
+    flow         TEXT NOT NULL,
+    plan         INTEGER NOT NULL,
+    state        INTEGER NOT NULL,
+    paused       INTEGER NOT NULL,
+    counts       TEXT NOT NULL,
+    triggered_at INTEGER NOT NULL,
+    started_at   INTEGER NOT NULL,
+    completed_at INTEGER NOT NULL,
+    applied_seq  INTEGER NOT NULL,
+    version      TEXT NOT NULL,
+    body         TEXT NOT NULL,
+    UNIQUE (run, tenant, workspace)
+)

@@ -1,0 +1,2 @@
+-- Writes a lease.
+INSERT OR REPLACE INTO lease_rows (id, generation, attempt, worker, deadline) VALUES (?1, ?2, ?3, ?4, ?5)

@@ -1,0 +1,2 @@
+-- Moves the watermark on, never back.
+UPDATE meta SET watermark = ?1 WHERE watermark < ?1

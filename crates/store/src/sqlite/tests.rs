@@ -1,0 +1,1 @@
+//! Tests of SQLite's own: what the suite that all stores share cannot say.
