@@ -7,13 +7,17 @@ mod cached;
 pub mod command;
 pub mod committer;
 mod desk;
+pub mod engine;
 mod enqueue;
 pub mod entropy;
+pub mod handler;
 mod lanes;
 mod leases;
 pub mod metrics;
 mod request;
 mod result;
 pub mod runner;
+pub mod worker;
 
 pub use desk::Home;
+pub use engine::{Engine, Parts};

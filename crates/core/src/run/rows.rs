@@ -91,6 +91,7 @@ impl Run {
         TaskRow {
             task: ix,
             scope: task.scope,
+            region: self.scopes[task.scope as usize].region,
             node: ix.0 - self.scopes[task.scope as usize].task,
             path: (task.scope != 0).then(|| self.path(ix)),
             generation: task.generation,

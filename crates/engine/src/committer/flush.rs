@@ -54,6 +54,11 @@ impl<R> Committer<R> {
         }
     }
 
+    /// Whether a flush is under way.
+    pub fn is_flushing(&self) -> bool {
+        self.flushing.is_some()
+    }
+
     fn rows_behind(&self) -> usize {
         self.desk
             .dirty

@@ -1,0 +1,12 @@
+//! The benchmark: a few loads on a fresh store, in this process, with handlers that do nothing.
+//!
+//! Ratios within one run mean something on a shared machine; absolute rates hardly do. What is counted
+//! (commits, events, rows, bytes) is exact everywhere.
+
+mod load;
+mod measure;
+mod pure;
+
+pub use load::{LOADS, Load};
+pub use measure::{Figures, measure};
+pub use pure::{fold_alone, refold};

@@ -1,0 +1,143 @@
+//! One load, measured: from the first start to the last end, acknowledged durably, rows included.
+
+use super::load::{Load, NOOP};
+use edgewise_core::name::Name;
+use edgewise_core::{Error, Result};
+use edgewise_engine::Home;
+use edgewise_engine::command::Start;
+use edgewise_engine::engine::{Engine, Parts, wall_clock};
+use edgewise_engine::entropy::Entropy;
+use edgewise_engine::handler::Handlers;
+use edgewise_engine::metrics::Counts;
+use edgewise_engine::worker::Worker;
+use edgewise_store::sqlite;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What was measured of a load.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figures {
+    /// Tasks done each second.
+    pub tasks_per_second: f64,
+    /// Processor time for each task, in microseconds.
+    pub cpu_us_per_task: f64,
+    /// From one task to the next, half of them took less, in milliseconds.
+    pub step_p50_ms: f64,
+    /// From one task to the next, 99 of 100 took less, in milliseconds.
+    pub step_p99_ms: f64,
+    /// Events in each commit.
+    pub events_per_commit: f64,
+    /// Commits for each task.
+    pub commits_per_task: f64,
+    /// Rows written for each task.
+    pub rows_per_task: f64,
+    /// Bytes of records for each event.
+    pub bytes_per_event: f64,
+    /// Most memory this process had, in MB.
+    pub peak_mb: f64,
+}
+
+/// Runs a load once on a fresh store in a folder.
+pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
+    let plan = Arc::new(load.plan()?);
+    let (engine, starts) = (open(dir)?, Arc::new(Mutex::new(Vec::<Instant>::new())));
+    let worker =
+        Worker { handlers: handlers(&starts, load.slots == 1)?, commands: None, slots: load.slots }.start(&engine);
+    let (cpu, clock, before) = (cpu_time(), Instant::now(), engine.counts().await?);
+    let mut runs = tokio::task::JoinSet::new();
+    for _ in 0..load.runs {
+        let (engine, start) = (engine.clone(), start_of(&plan)?);
+        runs.spawn(async move {
+            let (run, _) = engine.start_run(start).await?;
+            engine.wait(run).await
+        });
+    }
+    while let Some(ended) = runs.join_next().await {
+        let state = ended.map_err(|e| Error::bug("bench_panic", e.to_string()))??;
+        if state != edgewise_core::state::RunState::Complete {
+            return Err(Error::bug("bench_failed", format!("a run of the benchmark ended as {state:?}")));
+        }
+    }
+    let (elapsed, cpu) = (clock.elapsed(), cpu_time().saturating_sub(cpu));
+    let after = engine.counts().await?;
+    worker.stop(Duration::ZERO).await;
+    engine.stop()?;
+    let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(figures(load, elapsed, cpu, difference(before, after), &starts))
+}
+
+fn open(dir: &Path) -> Result<Engine> {
+    let stores = sqlite::open(dir)?;
+    let reader = sqlite::open_reader(dir)?.projections;
+    Engine::start(Parts {
+        ledger: Box::new(stores.ledger),
+        reader: Box::new(reader),
+        writer: Box::new(stores.projections),
+        home: Home { tenant: Name::parse("local")?, workspace: Name::parse("default")? },
+        clock: Arc::new(wall_clock),
+        entropy: Entropy::from_system()?,
+    })
+}
+
+fn handlers(starts: &Arc<Mutex<Vec<Instant>>>, timed: bool) -> Result<Handlers> {
+    let starts = Arc::clone(starts);
+    Ok(Handlers::default().on(Name::parse(NOOP)?, move |_| {
+        if timed {
+            starts.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
+        }
+        async { Ok(Value::Null) }
+    }))
+}
+
+fn start_of(plan: &Arc<edgewise_core::plan::Plan>) -> Result<Start> {
+    let input = RawValue::from_string("null".into()).map_err(|e| Error::bug("bench_input", e.to_string()))?;
+    Ok(Start { plan: Arc::clone(plan), input, by: Name::parse("bench")?, key: None, labels: Default::default() })
+}
+
+fn difference(before: Counts, after: Counts) -> Counts {
+    Counts {
+        commits: after.commits - before.commits,
+        events: after.events - before.events,
+        bytes: after.bytes - before.bytes,
+        leases: after.leases - before.leases,
+        flushes: after.flushes - before.flushes,
+        task_rows: after.task_rows - before.task_rows,
+        loads: after.loads - before.loads,
+    }
+}
+
+fn figures(load: &Load, elapsed: Duration, cpu: Duration, counts: Counts, starts: &[Instant]) -> Figures {
+    let tasks = f64::from(load.runs) * f64::from(load.tasks);
+    let mut steps: Vec<f64> = starts.windows(2).map(|w| (w[1] - w[0]).as_secs_f64() * 1e3).collect();
+    steps.sort_by(f64::total_cmp);
+    let at = |share: f64| steps.get((steps.len() as f64 * share) as usize).copied().unwrap_or_default();
+    let (commits, events) = (counts.commits.max(1) as f64, counts.events.max(1) as f64);
+    Figures {
+        tasks_per_second: tasks / elapsed.as_secs_f64(),
+        cpu_us_per_task: cpu.as_secs_f64() * 1e6 / tasks,
+        step_p50_ms: at(0.5),
+        step_p99_ms: at(0.99),
+        events_per_commit: events / commits,
+        commits_per_task: commits / tasks,
+        rows_per_task: counts.task_rows as f64 / tasks,
+        bytes_per_event: counts.bytes as f64 / events,
+        peak_mb: peak_mb(),
+    }
+}
+
+/// Processor time of all threads so far.
+pub fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// Most memory this process had so far; zero where the system does not say.
+pub fn peak_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").trim().parse::<f64>().unwrap_or_default() / 1024.0
+}

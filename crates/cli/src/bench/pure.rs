@@ -1,0 +1,105 @@
+//! The fold by itself, and reading a ledger back: what a refold costs without a store.
+
+use super::load::Load;
+use edgewise_core::event::{
+    DispatchEnqueued, Envelope, Event, PlanCreated, RULES, Record, RunTriggered, TaskFinished, TaskIx, decode, encode,
+};
+use edgewise_core::fold::{Changes, Stamp, fold};
+use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
+use edgewise_core::name::Name;
+use edgewise_core::plan::Plan;
+use edgewise_core::run::Run;
+use edgewise_core::time::Time;
+use edgewise_core::{Error, Result};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The events of one run of a load, in an order in which they could have happened.
+fn ledger(plan: &Arc<Plan>, hash: PlanHash) -> Result<Vec<Event>> {
+    let input = RawValue::from_string("null".into()).map_err(|e| Error::bug("bench_input", e.to_string()))?;
+    let triggered = RunTriggered {
+        flow: plan.flow.clone(),
+        plan: hash,
+        rules: RULES,
+        input,
+        by: Name::parse("bench")?,
+        key: None,
+        labels: Default::default(),
+    };
+    let mut events = vec![Event::RunTriggered(triggered), Event::PlanCreated(PlanCreated { plan: hash })];
+    for task in (0..plan.root().len()).map(TaskIx) {
+        let token = TokenHash(u64::from(task.0) + 1);
+        events.push(Event::DispatchEnqueued(DispatchEnqueued {
+            task,
+            generation: 1,
+            attempt: 1,
+            token,
+            worker: "local/engine".into(),
+        }));
+        events.push(Event::TaskFinished(TaskFinished {
+            task,
+            generation: 1,
+            attempt: 1,
+            token,
+            output: None,
+            error: None,
+        }));
+    }
+    Ok(events)
+}
+
+fn stamp(n: u64) -> Stamp {
+    Stamp { id: EventId(1_000_000 + u128::from(n)), at: Time(1_000_000 + n) }
+}
+
+/// Events folded each second, nothing else.
+pub fn fold_alone(load: &Load) -> Result<f64> {
+    let plan = Arc::new(load.plan()?);
+    let (hash, _) = plan.encode();
+    let events = ledger(&plan, hash)?;
+    let (mut run, mut changes) = (Run::new(RunId(1), hash, plan), Changes::default());
+    let clock = Instant::now();
+    for (n, event) in events.iter().enumerate() {
+        changes.clear();
+        fold(&mut run, stamp(n as u64), event, &mut changes);
+    }
+    ended(&run)?;
+    Ok(events.len() as f64 / clock.elapsed().as_secs_f64())
+}
+
+/// Events read back, verified and folded each second, from records of two events each.
+pub fn refold(load: &Load) -> Result<f64> {
+    let plan = Arc::new(load.plan()?);
+    let (hash, _) = plan.encode();
+    let events = ledger(&plan, hash)?;
+    let envelope = |n: u64| Envelope { id: stamp(n).id, at: stamp(n).at, source: "engine-00000000".into() };
+    let records: Vec<Record> = events
+        .chunks(2)
+        .enumerate()
+        .map(|(n, pair)| {
+            Record::new(
+                "local/default/run/bench",
+                n as u64 * 2 + 1,
+                pair.len() as u32,
+                encode(&envelope(n as u64 * 2), pair),
+            )
+        })
+        .collect();
+    let (mut run, mut changes) = (Run::new(RunId(1), hash, plan), Changes::default());
+    let clock = Instant::now();
+    for record in &records {
+        record.verify("local/default/run/bench")?;
+        let (envelope, events) = decode(record)?;
+        for (n, event) in events.iter().enumerate() {
+            changes.clear();
+            fold(&mut run, Stamp { id: envelope.id.plus(n as u64), at: envelope.at }, event, &mut changes);
+        }
+    }
+    ended(&run)?;
+    Ok(events.len() as f64 / clock.elapsed().as_secs_f64())
+}
+
+fn ended(run: &Run) -> Result<()> {
+    if run.state.is_done() { Ok(()) } else { Err(Error::bug("bench_fold", "the benchmark's run did not end")) }
+}

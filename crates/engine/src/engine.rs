@@ -1,0 +1,291 @@
+//! The shell around the committer: one thread that commits, one that writes rows, channels in between.
+//!
+//! ```text
+//! ask ──► committer thread ──► answers        worker ◄──► ask
+//!              │    ▲
+//!        flush ▼    │ flushed
+//!         compactor thread
+//! ```
+//!
+//! Commands arrive on a bounded channel; the committer takes what is there, without artificial delay.
+
+use crate::command::{Answer, Command, RunAct, Start};
+use crate::committer::{Committer, Request};
+use crate::desk::Home;
+use crate::entropy::Entropy;
+use crate::metrics::Counts;
+use edgewise_core::event::AttemptRef;
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::state::RunState;
+use edgewise_core::time::Time;
+use edgewise_core::{Error, Result};
+use edgewise_store::{Flush, Ledger, Projections};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+/// Most bundles waiting for the committer before whoever asks must wait.
+const WAITING: usize = 10_000;
+/// Most bundles taken into one commit.
+const BATCH: usize = 2_000;
+
+/// Where the engine's time comes from.
+pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
+
+/// The machine's own clock.
+pub fn wall_clock() -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Time(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// What an engine is made of.
+pub struct Parts {
+    /// Ground.
+    pub ledger: Box<dyn Ledger>,
+    /// The rows, for loading runs.
+    pub reader: Box<dyn Projections>,
+    /// The rows, for writing them.
+    pub writer: Box<dyn Projections>,
+    /// Whose streams these are.
+    pub home: Home,
+    /// Where time comes from.
+    pub clock: Clock,
+    /// Where chance comes from.
+    pub entropy: Entropy,
+}
+
+/// Where an answer goes.
+pub(crate) enum Reply {
+    Once(oneshot::Sender<Result<Answer>>),
+    /// Grants of many claims, all to the worker that made them.
+    Grants(mpsc::UnboundedSender<Result<Answer>>),
+}
+
+pub(crate) type Revoked = (RunId, AttemptRef);
+
+enum Message {
+    Ask(Vec<Request<Reply>>, Option<OwnedSemaphorePermit>),
+    Flushed(Result<()>),
+    Listen(mpsc::UnboundedSender<Revoked>),
+    Counts(oneshot::Sender<Counts>),
+    /// Write all rows, then end.
+    Stop,
+}
+
+/// A running engine. Cloning gives another handle to the same one.
+#[derive(Clone)]
+pub struct Engine {
+    inbox: Sender<Message>,
+    room: Arc<Semaphore>,
+    source: Arc<str>,
+    threads: Arc<Mutex<Option<Threads>>>,
+}
+
+struct Threads {
+    committer: JoinHandle<Result<()>>,
+    compactor: JoinHandle<()>,
+}
+
+impl Engine {
+    /// Recovers what an earlier engine left and starts the two threads.
+    pub fn start(parts: Parts) -> Result<Self> {
+        let Parts { ledger, reader, writer, home, clock, mut entropy } = parts;
+        let source: Arc<str> = format!("engine-{:08x}", entropy.bits() as u32).into();
+        let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
+        committer.recover(clock())?;
+        let (inbox, messages) = channel();
+        let (flushes, work) = sync_channel(1);
+        let back = inbox.clone();
+        let compactor = spawn("edgewise-compactor", move || compact(writer, &work, &back))?;
+        let committer = spawn("edgewise-committer", move || {
+            Shell { committer, clock, flushes, listeners: Vec::new() }.run(&messages)
+        })?;
+        let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor })));
+        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, threads })
+    }
+
+    /// Which engine this is.
+    pub fn source(&self) -> &Arc<str> {
+        &self.source
+    }
+
+    /// Asks for one thing, and waits for the answer.
+    pub async fn ask(&self, command: Command) -> Result<Answer> {
+        let (reply, answer) = oneshot::channel();
+        self.send(vec![Request { command, reply: Reply::Once(reply) }]).await?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Starts a run; true if it is new.
+    pub async fn start_run(&self, start: Start) -> Result<(RunId, bool)> {
+        match self.ask(Command::Start(start)).await? {
+            Answer::Started { run, new } => Ok((run, new)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Waits until a run has ended.
+    pub async fn wait(&self, run: RunId) -> Result<RunState> {
+        match self.ask(Command::Wait(run)).await? {
+            Answer::Ended(state) => Ok(state),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Cancels a run.
+    pub async fn cancel(&self, run: RunId, by: Name, why: Option<String>) -> Result<Answer> {
+        self.ask(Command::Cancel(RunAct { run, by, why })).await
+    }
+
+    /// What was counted since the engine started.
+    pub async fn counts(&self) -> Result<Counts> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(Message::Counts(reply)).map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())
+    }
+
+    /// Several commands that shall be in one commit.
+    pub(crate) async fn send(&self, bundle: Vec<Request<Reply>>) -> Result<()> {
+        let permit = Arc::clone(&self.room).acquire_owned().await.map_err(|_| stopped())?;
+        self.inbox.send(Message::Ask(bundle, Some(permit))).map_err(|_| stopped())
+    }
+
+    /// Tells a worker which of its leases are over.
+    pub(crate) fn listen(&self) -> mpsc::UnboundedReceiver<Revoked> {
+        let (tell, told) = mpsc::unbounded_channel();
+        // An engine that has stopped revokes nothing any more.
+        let _ = self.inbox.send(Message::Listen(tell));
+        told
+    }
+
+    /// Writes all rows and ends the threads. Says why, if the engine had ended by itself.
+    pub fn stop(&self) -> Result<()> {
+        let _ = self.inbox.send(Message::Stop);
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(threads) = threads else { return Ok(()) };
+        let result = threads
+            .committer
+            .join()
+            .unwrap_or_else(|_| Err(Error::bug("committer_panicked", "the committer panicked")));
+        let _ = threads.compactor.join();
+        result
+    }
+}
+
+fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn(work)
+        .map_err(|e| Error::unavailable("no_thread", "the system gave no thread").with_source(e))
+}
+
+fn stopped() -> Error {
+    Error::unavailable("engine_stopped", "the engine has stopped; what was accepted is kept. Start it again to go on")
+}
+
+fn unexpected(answer: &Answer) -> Error {
+    Error::bug("unexpected_answer", format!("the engine answered something else: {answer:?}"))
+}
+
+struct Shell {
+    committer: Committer<Reply>,
+    clock: Clock,
+    flushes: SyncSender<Flush>,
+    listeners: Vec<mpsc::UnboundedSender<Revoked>>,
+}
+
+impl Shell {
+    /// Takes what is there, makes it durable, answers; until told to stop or a sync fails.
+    fn run(mut self, messages: &Receiver<Message>) -> Result<()> {
+        let mut wake = Some((self.clock)());
+        loop {
+            let mut bundle = Vec::new();
+            let mut go_on = self.take(messages, wake, &mut bundle);
+            let now = (self.clock)();
+            let step = self.committer.step(now, bundle)?;
+            wake = if step.more { Some(now) } else { step.wake };
+            for (reply, answer) in step.answers {
+                match reply {
+                    // Whoever asked may be gone; what was decided stays.
+                    Reply::Once(once) => drop(once.send(answer)),
+                    Reply::Grants(many) => drop(many.send(answer)),
+                }
+            }
+            for revoked in step.revoked {
+                self.listeners.retain(|l| l.send(revoked).is_ok());
+            }
+            if let Some(flush) = self.committer.flush(now)? {
+                go_on &= self.flushes.send(flush).is_ok();
+            }
+            if !go_on {
+                return self.finish(messages);
+            }
+        }
+    }
+
+    /// Waits for a first message until `wake`, then takes all that are there. False to stop.
+    fn take(&mut self, messages: &Receiver<Message>, wake: Option<Time>, bundle: &mut Vec<Request<Reply>>) -> bool {
+        let mut next = match self.patience(wake) {
+            Some(Duration::ZERO) => messages.try_recv().ok(),
+            Some(patience) => match messages.recv_timeout(patience) {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return false,
+            },
+            None => match messages.recv() {
+                Ok(message) => Some(message),
+                Err(_) => return false,
+            },
+        };
+        let mut taken = 0;
+        while let Some(message) = next {
+            match message {
+                Message::Ask(requests, _permit) => bundle.extend(requests),
+                Message::Flushed(result) => self.committer.flushed(&result),
+                Message::Listen(listener) => self.listeners.push(listener),
+                Message::Counts(reply) => drop(reply.send(self.committer.counts())),
+                Message::Stop => return false,
+            }
+            taken += 1;
+            next = if taken < BATCH { messages.try_recv().ok() } else { None };
+        }
+        true
+    }
+
+    fn patience(&self, wake: Option<Time>) -> Option<Duration> {
+        let wake = wake?;
+        Some(Duration::from_millis(wake.since((self.clock)()).0))
+    }
+
+    /// Writes what the rows are behind, so that the next start has nothing to catch up with.
+    fn finish(mut self, messages: &Receiver<Message>) -> Result<()> {
+        while self.committer.is_flushing() {
+            match messages.recv() {
+                Ok(Message::Flushed(result)) => self.committer.flushed(&result),
+                Ok(_) => {}
+                Err(_) => return Ok(()),
+            }
+        }
+        let flush = self.committer.flush_all()?;
+        if self.flushes.send(flush).is_ok() {
+            while let Ok(message) = messages.recv() {
+                if let Message::Flushed(_) = message {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes rows, one flush after the other, until the committer is gone.
+fn compact(mut rows: Box<dyn Projections>, work: &Receiver<Flush>, back: &Sender<Message>) {
+    while let Ok(flush) = work.recv() {
+        if back.send(Message::Flushed(rows.flush(&flush))).is_err() {
+            return;
+        }
+    }
+}
