@@ -106,7 +106,7 @@ fn end(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Accepts> {
         sink.error(node.span, "bad_value", message).help(Some(format!("did you mean `{word}`?")));
         return None;
     }
-    choice(node, "how a task ends", &ENDS, sink)
+    choice(node, "`after`", &ENDS, sink)
 }
 
 /// `join: all`, `any` or a number.

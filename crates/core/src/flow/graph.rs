@@ -111,3 +111,24 @@ impl Graph {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Command;
+
+    #[test]
+    fn a_small_file_cannot_make_a_plan_beyond_all_bounds() {
+        let mut graph = Graph::new();
+        // As if the defaults had been said again and again.
+        graph.bytes = limits::PLAN_BYTES - 1_000;
+        let mut add = |name: &str| {
+            let work = Work::Command(Command { script: "x".repeat(600), ..Command::default() });
+            let spec = Spec { work, retry: Retry::default(), timeouts: Timeouts::default() };
+            let (edges, uses, join) = (Vec::new(), Vec::new(), Join::All);
+            graph.add(name, Span::default(), Task { spec, each: None, edges, uses, join, join_at: None })
+        };
+        assert!(add("a"));
+        assert!(!add("b"), "shared, but made");
+    }
+}

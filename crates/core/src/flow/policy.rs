@@ -24,6 +24,10 @@ pub(super) fn retry(node: &Node<'_>, base: &Retry, sink: &mut Sink<'_>) -> Retry
         attempts(node, "`retry`", &mut retry, sink);
         return retry;
     }
+    if matches!(node.kind, Kind::List(_)) {
+        wrong(node, "`retry`", "a number of attempts or a map", sink);
+        return retry;
+    }
     let Some(fields) = Fields::read(node, "`retry`", &RETRY, sink) else { return retry };
     if let Some(node) = fields.get("max_attempts") {
         attempts(node, "`max_attempts`", &mut retry, sink);
@@ -124,6 +128,10 @@ pub(super) fn timeouts(node: &Node<'_>, base: &Timeouts, sink: &mut Sink<'_>) ->
     let mut timeouts = *base;
     if matches!(node.kind, Kind::Scalar(..)) {
         timeouts.attempt = some_time(node, "`timeout`", sink).or(timeouts.attempt);
+        return timeouts;
+    }
+    if matches!(node.kind, Kind::List(_)) {
+        wrong(node, "`timeout`", "a duration such as `10m` or a map", sink);
         return timeouts;
     }
     let Some(fields) = Fields::read(node, "`timeout`", &TIMEOUT, sink) else { return timeouts };

@@ -5,7 +5,7 @@
 
 use super::source::{Source, Span};
 use crate::limits;
-use crate::suggest::{nearest, plain};
+use crate::suggest::{nearest, plain, shown};
 use std::fmt;
 
 /// How bad it is.
@@ -152,7 +152,7 @@ impl<'a> Sink<'a> {
             *effort = effort.saturating_sub(1);
             *effort > 0
         });
-        nearest(word, candidates).map(|near| format!("did you mean `{near}`?"))
+        nearest(word, candidates).map(|near| format!("did you mean {}?", shown(near)))
     }
 
     /// Whether further problems are only counted, so that their place need not be looked for.

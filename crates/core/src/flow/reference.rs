@@ -142,12 +142,12 @@ impl Names<'_> {
             "tasks" => self.task(shape, place, sink),
             head => {
                 let range = shape.range.start..shape.range.start + head.len();
-                let help = if head == "item" && place.item.is_none() {
-                    Some("the item exists only in the work of a task with `each`".into())
-                } else {
-                    let names = ["inputs", "tasks"].into_iter().chain(place.item);
-                    sink.meant(head, names).or_else(|| Some(EXAMPLES.into()))
+                let help = match place.item {
+                    None if head == "item" => Some("the item exists only in the work of a task with `each`".into()),
+                    Some(item) if head == "item" => Some(format!("here the item is called {}", shown(item))),
+                    item => sink.meant(head, ["inputs", "tasks"].into_iter().chain(item)),
                 };
+                let help = help.or_else(|| Some(EXAMPLES.into()));
                 Err(fault(range, "unknown_reference", format!("{} names nothing here", shown(head)), help))
             }
         }
@@ -192,7 +192,7 @@ impl Names<'_> {
             Some((Step::Key(field), _)) if field == "output" => {}
             other => {
                 let range = other.map_or(shape.range.clone(), |(_, range)| after_dot(range));
-                let help = Some(format!("write `tasks.{name}.output`"));
+                let help = Some(format!("write {}", shown(&format!("tasks.{name}.output"))));
                 return Err(fault(range, "bad_reference", "only the `output` of a task can be named".into(), help));
             }
         }
@@ -208,7 +208,10 @@ impl Names<'_> {
             name += if name.is_empty() { "" } else { "." };
             name += key;
             if self.tasks.contains_key(name.as_str()) {
-                return Some(format!("a name with a dot needs brackets: `tasks[\"{name}\"].output`"));
+                return Some(format!(
+                    "a name with a dot needs brackets: {}",
+                    shown(&format!("tasks[{name:?}].output"))
+                ));
             }
         }
         None

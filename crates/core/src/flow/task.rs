@@ -7,7 +7,7 @@ use super::policy::{retry, timeouts};
 use super::problem::Sink;
 use super::read::{Fields, Keys, choice, flag, map, name, text, whole, wrong};
 use super::reference::{Names, Place};
-use super::scalar::literal;
+use super::scalar::{literal, resolve};
 use super::source::Span;
 use super::tree::{Entry, Kind, Node};
 use crate::limits;
@@ -260,7 +260,9 @@ fn items(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Opt
             sink.error(node.span, "bad_template", message).help(Some(format!("write {}", shown(bare))));
             None
         }
-        Kind::Scalar(text, _) if !text.is_empty() => holes.bare(node, text, sink).map(Items::Ref),
+        Kind::Scalar(text, style) if resolve(text, *style).is_ok_and(|v| v.is_string()) => {
+            holes.bare(node, text, sink).map(Items::Ref)
+        }
         _ => {
             wrong(node, "`each`", "a list or a reference such as `tasks.name.output`", sink);
             None

@@ -6,7 +6,7 @@
 use super::problem::Sink;
 use super::source::Span;
 use crate::limits;
-use crate::suggest::shown;
+use crate::suggest::{plain, shown};
 use saphyr_parser::{Event, Marker, Parser, ScanError};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -87,12 +87,12 @@ fn not_yaml(error: &ScanError, sink: &mut Sink<'_>) {
         Some("within `{ }` and `[ ]` a template needs quotes: '${{ … }}'")
     } else if line.trim_start_matches(' ').starts_with('\t') {
         Some("indent with spaces: YAML does not allow tabs here")
-    } else if line.matches(": ").count() > 1 {
+    } else if error.info().contains("mapping values are not allowed") {
         Some("a text with `: ` in it needs quotes")
     } else {
         None
     };
-    let message = format!("this is not valid YAML: {}", error.info());
+    let message = format!("this is not valid YAML: {}", plain(error.info()));
     sink.error(span, "bad_yaml", message).help(help.map(str::to_owned));
 }
 
@@ -123,7 +123,8 @@ impl<'a> Builder<'a> {
             }
             Event::Alias(_) => {
                 refuse_alias(span, sink);
-                self.put(Node { span, kind: Kind::Scalar("".into(), ScalarStyle::Plain) }, sink);
+                // A word in its place, so that the alias is reported and not also what it leaves behind.
+                self.put(Node { span, kind: Kind::Scalar("alias".into(), ScalarStyle::Plain) }, sink);
             }
             Event::SequenceStart(anchor, tag) => {
                 refuse_marks(anchor, tag.is_some(), span, sink);
@@ -195,6 +196,11 @@ fn refuse_marks(anchor: usize, tagged: bool, span: Span, sink: &mut Sink<'_>) {
 
 /// Refuses keys that come again, and keeps the first of each.
 fn unique<'a>(entries: Vec<Entry<'a>>, sink: &mut Sink<'_>) -> Vec<Entry<'a>> {
+    // Most maps are small, and comparing a few keys is cheaper than sorting them.
+    let few = entries.len() <= 8;
+    if few && entries.iter().enumerate().all(|(n, entry)| entries[..n].iter().all(|e| e.key != entry.key)) {
+        return entries;
+    }
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();
     let mut again = Vec::new();
     for (n, entry) in entries.iter().enumerate() {
