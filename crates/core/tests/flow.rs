@@ -120,6 +120,20 @@ fn a_spread_is_a_node_with_a_region_of_its_own() {
 }
 
 #[test]
+fn a_byte_order_mark_and_other_line_ends_change_nothing() {
+    let text = "flow: f\ntasks:\n  a:\n    run: |\n      one\n      two\n";
+    let plain = good(text).plan;
+    assert_eq!(good(&text.replace('\n', "\r\n")).plan, plain);
+    assert_eq!(good(&format!("\u{feff}{text}")).plan, plain);
+    let wrong = "flow: f\ntasks:\n  a: { run: x }\n  b: { run: x, aftr: a }\n";
+    let said = ["4:16 unknown_key: a task has no key `aftr` -- did you mean `after`?"];
+    for ends in ["\n", "\r\n", "\r"] {
+        assert_eq!(problems(&wrong.replace('\n', ends)), said);
+        assert_eq!(problems(&format!("\u{feff}{}", wrong.replace('\n', ends))), said);
+    }
+}
+
+#[test]
 fn values_keep_their_types_and_variables_their_spelling() {
     let plan = tasks("  a: { action: t, with: { n: 1.10, b: yes, on: off, i: 9223372036854775807 } }\n");
     let Work::Action { with, .. } = &plan.spec(0, 0).work else { panic!() };

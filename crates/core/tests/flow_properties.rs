@@ -85,6 +85,8 @@ fn check(text: &str) -> Result<(), TestCaseError> {
             for p in &problems.list {
                 prop_assert!(p.line >= 1 && p.column >= 1 && p.width >= 1, "{p:?}");
                 prop_assert!((p.indent as usize) <= p.excerpt.chars().count(), "{p:?}");
+                let ours = ["no_spec", "bad_region", "unknown_name", "no_tasks"].contains(&p.code) && p.help.is_none();
+                prop_assert!(!ours && !p.message.contains("in this plan"), "a mistake of the compiler: {p:?}");
             }
         }
     }

@@ -196,7 +196,8 @@ impl Names<'_> {
                 return Err(fault(range, "bad_reference", "only the `output` of a task can be named".into(), help));
             }
         }
-        let root = Root::Output { up: place.up, node: node.unwrap_or(0) };
+        // A task whose name is refused has no node; what names it is not at fault.
+        let root = node.map_or(Root::Input, |node| Root::Output { up: place.up, node });
         Ok(Reference { root, path: shape.steps.into_iter().skip(2).map(|(step, _)| step).collect() })
     }
 

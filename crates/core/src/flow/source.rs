@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
         let mut left = nth;
         for number in within.line..=within.end_line.min(self.starts.len() as u32) {
             let line = self.line(number);
-            let skip = if number == within.line { within.col as usize - 1 } else { 0 };
+            let skip = if number == within.line { (within.col as usize).saturating_sub(1) } else { 0 };
             let from = line.char_indices().nth(skip).map_or(line.len(), |(at, _)| at);
             for (at, _) in line[from..].match_indices(needle) {
                 if left == 0 {

@@ -103,14 +103,14 @@ impl Tasks<'_, '_> {
         let place = Place { of: Some(me), ..Place::default() };
         let mut uses = Vec::new();
         let item = item_name(&fields, sink);
-        let each = fields.entry("each").and_then(|each| {
+        let each = fields.get("each").map(|node| {
             let mut holes = Holes::new(self.names, place);
-            let items = items(&each.value, &mut holes, sink);
+            // Without its items it is still a spread, in which the item can be named.
+            let items = items(node, &mut holes, sink).unwrap_or(Items::Literal(Vec::new()));
             uses.append(&mut holes.uses);
-            Some(spread(&fields, items?, sink))
+            spread(&fields, items, sink)
         });
-        let spread = fields.entry("each").is_some();
-        let place = Place { item, up: u32::from(spread), ..place };
+        let place = Place { item, up: u32::from(each.is_some()), ..place };
         let mut holes = Holes::new(self.names, place);
         let work = self.work(entry, &fields, &mut holes, sink);
         uses.append(&mut holes.uses);
