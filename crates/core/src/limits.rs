@@ -7,6 +7,8 @@
 pub const NAME_BYTES: usize = 128;
 /// Largest flow file that is read.
 pub const FLOW_BYTES: usize = 64 << 20;
+/// Most bytes that the specs of one plan come to, before equal ones are shared.
+pub const PLAN_BYTES: usize = 512 << 20;
 /// Deepest nesting of a flow file, a value or a template.
 pub const DEPTH: usize = 64;
 /// Most nodes in one plan, over all its regions.

@@ -2,7 +2,9 @@
 
 /// The candidate nearest to `word`, if one is near enough to be meant. The first of equals wins.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let far = (word.chars().count() / 3).clamp(1, 4);
+    // Of one letter nothing is left when it is replaced, so it is near to nothing.
+    let letters = word.chars().count();
+    let far = (letters / 3).clamp(1, 4).min(letters.saturating_sub(1));
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         if candidate.eq_ignore_ascii_case(word) {
@@ -95,6 +97,7 @@ mod tests {
             ("colour", None),
             ("", None),
             ("x", None),
+            ("R", None),
         ] {
             assert_eq!(nearest(word, keys), meant, "{word}");
         }

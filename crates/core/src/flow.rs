@@ -1,0 +1,194 @@
+//! Flows: what authors write, compiled to plans.
+//!
+//! ```text
+//! text ──► tree ──► tasks, inputs, policies ──► graph ──► plan
+//!           │            │                        │
+//!           └────────────┴── problems ◄───────────┘
+//! ```
+//!
+//! A file is read to its end whatever is wrong with it, so that its author sees all problems at once, each
+//! at its line and with the nearest right name. Nothing of a flow with an error is ever run.
+
+mod after;
+mod declare;
+mod gates;
+mod graph;
+mod holes;
+mod policy;
+mod problem;
+mod read;
+mod reference;
+mod scalar;
+mod source;
+mod task;
+mod tree;
+
+pub use problem::{Level, Problem, Problems};
+
+use crate::input::Input;
+use crate::limits;
+use crate::name::Name;
+use crate::plan::{OnFailure, Plan};
+use graph::{Graph, Head};
+use holes::Holes;
+use problem::Sink;
+use read::{Fields, Keys, choice, map, name, parse_name, text};
+use reference::{Names, Place};
+use source::{Source, Span};
+use task::{Defaults, Tasks};
+use tree::{Entry, Node};
+
+/// A flow that can be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compiled {
+    /// What is stored and run.
+    pub plan: Plan,
+    /// What looks wrong but is not.
+    pub warnings: Problems,
+}
+
+impl Compiled {
+    /// What a run must be given.
+    pub fn inputs(&self) -> &[Input] {
+        &self.plan.inputs
+    }
+}
+
+const FLOW: Keys = Keys {
+    owner: "a flow",
+    known: &["flow", "description", "inputs", "defaults", "tasks", "on_failure", "output"],
+    later: &[
+        ("let", "name the value where it is needed"),
+        ("publish", "use a task with `run:` to tell the outside"),
+        ("emit", "use a task with `run:` to tell the outside"),
+        ("on", "start runs with `edgewise run`"),
+        ("secrets", "let the scripts read secrets themselves"),
+        ("queue", "name the work with `action:` and let its workers claim it"),
+        ("priority", "tasks run in the order in which they become ready"),
+        ("limit", "all ready tasks may run at once for now"),
+        ("labels", "give labels when a run is started"),
+        ("namespace", "leave it out"),
+    ],
+};
+const DEFAULTS: Keys = Keys { owner: "`defaults`", known: &["retry", "timeout", "env"], later: &[] };
+
+/// Compiles the text of a flow file; `file` is what problems call it.
+pub fn compile(text: &str, file: &str) -> Result<Compiled, Problems> {
+    let source = Source::new(if text.len() > limits::FLOW_BYTES { "" } else { text });
+    let mut sink = Sink::new(&source);
+    let plan = if text.len() > limits::FLOW_BYTES {
+        let message = format!("the file has {} bytes, at most {} are allowed", text.len(), limits::FLOW_BYTES);
+        sink.error(Span::at(1, 1, 1), "too_large", message);
+        None
+    } else {
+        let root = tree::read(text, &mut sink);
+        match root {
+            Some(root) => flow(&root, &mut sink),
+            None => {
+                if !sink.has_errors() {
+                    let help = "start with `flow: name` and `tasks:`";
+                    sink.error(Span::at(1, 1, 1), "missing_key", "the file is empty").help(Some(help.into()));
+                }
+                None
+            }
+        }
+    };
+    match plan {
+        Some(plan) if !sink.has_errors() => Ok(Compiled { plan, warnings: sink.finish(file) }),
+        _ => Err(sink.finish(file)),
+    }
+}
+
+fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
+    let fields = Fields::read(root, "a flow", &FLOW, sink)?;
+    let flow = required(&fields, "flow", root, sink).and_then(|n| name(n, "`flow`", sink));
+    if let Some(node) = fields.get("description") {
+        text(node, "`description`", sink);
+    }
+    let words = [("continue", OnFailure::Continue), ("fail_fast", OnFailure::FailFast), ("hold", OnFailure::Hold)];
+    let on_failure = fields.get("on_failure").and_then(|n| choice(n, "`on_failure`", &words, sink));
+    let inputs = fields.get("inputs").map(|n| declare::inputs(n, sink)).unwrap_or_default();
+    let tasks = required(&fields, "tasks", root, sink).and_then(|n| some_tasks(n, sink));
+    let mut names = names(tasks.unwrap_or_default(), sink);
+    // Also of inputs with problems, so that one mistake is reported once.
+    let declared = fields.get("inputs").map(|n| &n.kind);
+    if let Some(tree::Kind::Map(entries)) = declared {
+        names.inputs.extend(entries.iter().map(|e| &*e.key));
+    }
+    let defaults = fields.get("defaults").map(|n| defaults(n, &names, sink)).unwrap_or_default();
+    let graph = tasks.map(|tasks| graph(tasks, &Tasks { names: &names, defaults: &defaults }, sink));
+    let output = fields.get("output").map(|n| Holes::new(&names, Place::default()).template(n, sink));
+    // A flow without a good name is not run, but its graph is still worth checking.
+    let flow = flow.or_else(|| Name::parse("flow").ok())?;
+    let head = Head { flow, inputs, on_failure: on_failure.unwrap_or_default(), output };
+    graph??.build(head, sink)
+}
+
+fn required<'n, 'a>(fields: &Fields<'n, 'a>, key: &str, root: &Node<'_>, sink: &mut Sink<'_>) -> Option<&'n Node<'a>> {
+    let node = fields.get(key);
+    if node.is_none() {
+        let example = if key == "flow" { "add `flow: name` at the top" } else { "add `tasks:` with at least one task" };
+        let message = format!("a flow needs the key `{key}`");
+        sink.error(root.span.start(), "missing_key", message).help(Some(example.into()));
+    }
+    node
+}
+
+fn some_tasks<'n, 'a>(node: &'n Node<'a>, sink: &mut Sink<'_>) -> Option<&'n [Entry<'a>]> {
+    let tasks = map(node, "`tasks`", sink)?;
+    if tasks.is_empty() {
+        let help = "such as `hello: { run: echo hello }`";
+        sink.error(node.span, "no_tasks", "a flow needs at least one task").help(Some(help.into()));
+        return None;
+    }
+    Some(tasks)
+}
+
+/// Numbers the tasks: references may look ahead.
+fn names<'n>(tasks: &'n [Entry<'_>], sink: &mut Sink<'_>) -> Names<'n> {
+    let mut names = Names::default();
+    let mut next = 0;
+    for entry in tasks {
+        let node = parse_name(&entry.key, entry.at, sink).map(|_| next);
+        next += u32::from(node.is_some());
+        names.tasks.insert(&entry.key, node);
+    }
+    names
+}
+
+fn defaults(node: &Node<'_>, names: &Names<'_>, sink: &mut Sink<'_>) -> Defaults {
+    let mut defaults = Defaults::default();
+    let Some(fields) = Fields::read(node, "`defaults`", &DEFAULTS, sink) else { return defaults };
+    if let Some(node) = fields.get("retry") {
+        defaults.retry = policy::retry(node, &defaults.retry, sink);
+    }
+    if let Some(node) = fields.get("timeout") {
+        defaults.timeouts = policy::timeouts(node, &defaults.timeouts, sink);
+    }
+    if let Some(node) = fields.get("env") {
+        let place = Place { only_inputs: true, ..Place::default() };
+        defaults.env = task::variables(node, &mut Holes::new(names, place), sink);
+    }
+    defaults
+}
+
+/// The graph of all tasks; `None` if a task could not even become a node.
+fn graph(tasks: &[Entry<'_>], reader: &Tasks<'_, '_>, sink: &mut Sink<'_>) -> Option<Graph> {
+    let mut graph = Some(Graph::new());
+    for entry in tasks {
+        let node = reader.names.tasks.get(&*entry.key).copied().flatten();
+        let task = reader.read(entry, node.unwrap_or(u32::MAX), sink);
+        let Some(node) = node else { continue };
+        let Some((to, task)) = graph.as_mut().zip(task) else {
+            graph = None;
+            continue;
+        };
+        if !to.add(&entry.key, entry.at, task) {
+            let message = format!("with task {node} the plan is larger than {} bytes", limits::PLAN_BYTES);
+            let help = "what `defaults` say is said again in each task: shorten it";
+            sink.error(entry.at, "too_large", message).help(Some(help.into()));
+            return None;
+        }
+    }
+    graph
+}

@@ -1,0 +1,98 @@
+//! Gates: `gate: { timer: 5m }`, `{ until: … }` or `{ approval: … }`, with a deadline if wanted.
+
+use super::problem::Sink;
+use super::read::{Fields, Keys, choice, duration, list, name, some_time, whole, wrong};
+use super::tree::{Kind, Node};
+use crate::gate::{Gate, OnDeadline, Wait};
+use crate::limits;
+use crate::time::Time;
+
+const GATE: Keys = Keys {
+    owner: "a gate",
+    known: &["timer", "until", "approval", "deadline", "on_deadline"],
+    later: &[
+        ("external", "use `approval` and let the other system approve"),
+        ("webhook", "use `approval` and let the other system approve"),
+    ],
+};
+const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "count"], later: &[] };
+
+pub(super) fn gate(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Gate> {
+    let fields = Fields::read(node, "`gate`", &GATE, sink)?;
+    let kinds: Vec<_> = ["timer", "until", "approval"].into_iter().filter_map(|k| fields.entry(k)).collect();
+    let wait = match kinds[..] {
+        [entry] => match &*entry.key {
+            "timer" => duration(&entry.value, "`timer`", sink).map(Wait::After),
+            "until" => instant(&entry.value, sink).map(Wait::Until),
+            _ => approval(&entry.value, sink),
+        },
+        [] if ["external", "webhook"].iter().any(|k| fields.entry(k).is_some()) => None,
+        [] => {
+            let help = "such as `gate: { timer: 5m }` or `gate: { approval: { count: 1 } }`";
+            let message = "a gate waits for one of `timer`, `until` or `approval`";
+            sink.error(node.span, "missing_key", message).help(Some(help.into()));
+            None
+        }
+        [first, second, ..] => {
+            let message = format!("a gate waits for one thing, but has `{}` and `{}`", first.key, second.key);
+            sink.error(second.at, "several_waits", message).help(Some("make two tasks of it".into()));
+            None
+        }
+    };
+    let deadline = fields.get("deadline").and_then(|n| some_time(n, "`deadline`", sink));
+    let mut on_deadline = OnDeadline::default();
+    if let Some(entry) = fields.entry("on_deadline") {
+        let words = [("reject", OnDeadline::Reject), ("open", OnDeadline::Open)];
+        on_deadline = choice(&entry.value, "`on_deadline`", &words, sink).unwrap_or_default();
+        if fields.entry("deadline").is_none() {
+            let message = "`on_deadline` has no meaning without `deadline`";
+            sink.error(entry.at, "misplaced_key", message).help(Some("add a `deadline`, such as `2d`".into()));
+        }
+    }
+    Some(Gate { wait: wait?, deadline, on_deadline })
+}
+
+fn instant(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Time> {
+    let Kind::Scalar(text, _) = &node.kind else {
+        wrong(node, "`until`", "an instant such as 2027-01-31T12:00:00Z", sink);
+        return None;
+    };
+    if text.len() > 100 {
+        wrong(node, "`until`", "an instant such as 2027-01-31T12:00:00Z", sink);
+        return None;
+    }
+    sink.accept(Time::parse(text), node.span)
+}
+
+fn approval(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Wait> {
+    let fields = Fields::read(node, "`approval`", &APPROVAL, sink)?;
+    let mut from = Vec::new();
+    let mut complete = true;
+    if let Some(node) = fields.get("from") {
+        let people = list(node, "`from`", "a list of names", sink)?;
+        if people.len() > limits::APPROVERS {
+            let message = format!("{} people may approve, at most {} are allowed", people.len(), limits::APPROVERS);
+            sink.error(node.span, "too_many_approvers", message);
+            return None;
+        }
+        for node in people {
+            match name(node, "an approver", sink) {
+                Some(person) if from.contains(&person) => {
+                    sink.error(node.span, "duplicate_name", format!("`{person}` is named twice"));
+                    complete = false;
+                }
+                Some(person) => from.push(person),
+                None => complete = false,
+            }
+        }
+    }
+    let mut count = from.len().max(1) as u32;
+    if let Some(node) = fields.get("count") {
+        count = whole(node, "`count`", 1..=limits::APPROVERS as u64, sink)? as u32;
+        if complete && !from.is_empty() && count as usize > from.len() {
+            let message = format!("{count} approvals are needed, but only {} may approve", from.len());
+            sink.error(node.span, "bad_count", message).help(Some("name more people or lower `count`".into()));
+        }
+    }
+    Some(Wait::Approval { from, count })
+}

@@ -1,0 +1,278 @@
+//! One task: its work, its policies, the tasks it waits for, and its spread if it has one.
+
+use super::after::{after, join};
+use super::gates::gate;
+use super::holes::{Holes, OPEN, refuse};
+use super::policy::{retry, timeouts};
+use super::problem::Sink;
+use super::read::{Fields, Keys, choice, flag, map, name, text, whole, wrong};
+use super::reference::{Names, Place};
+use super::scalar::{literal, resolve};
+use super::source::Span;
+use super::tree::{Entry, Kind, Node};
+use crate::limits;
+use crate::plan::{Accepts, Command, Items, Join, OutputForm, Spec, Timeouts, Work};
+use crate::retry::Retry;
+use crate::suggest::shown;
+use crate::template::Template;
+use std::collections::BTreeSet;
+
+/// Keys of the design that this version refuses, with what to do instead.
+pub(super) const LATER: [(&str, &str); 13] = [
+    ("when", "branch on how a task ended with `after: { name: failed }`"),
+    ("let", "name the value where it is needed"),
+    ("limit", "all ready tasks may run at once for now"),
+    ("item", "use `gate: { approval: … }` for work of people"),
+    ("flow", "put the tasks of the other flow into this one"),
+    ("http", "use `run:` with curl"),
+    ("emit", "use `run:` to tell the outside"),
+    ("publish", "use `run:` to tell the outside"),
+    ("on", "start runs with `edgewise run`"),
+    ("secrets", "let the script read secrets itself"),
+    ("queue", "name the work with `action:` and let its workers claim it"),
+    ("priority", "tasks run in the order in which they become ready"),
+    ("labels", "give labels when the run is started"),
+];
+
+const TASK: Keys = Keys {
+    owner: "a task",
+    known: &[
+        "after",
+        "join",
+        "each",
+        "as",
+        "tolerate",
+        "fail_fast",
+        "run",
+        "env",
+        "output",
+        "action",
+        "with",
+        "gate",
+        "retry",
+        "timeout",
+    ],
+    later: &LATER,
+};
+
+/// Which work a key belongs to, and what to use with another.
+const BELONGS: [(&str, &[&str], &str); 5] = [
+    ("env", &["run"], "give an action its values with `with:`"),
+    ("output", &["run"], "an action's output is what its worker returns"),
+    ("with", &["action"], "give a command its values with `env:`"),
+    ("retry", &["run", "action"], "a gate opens once; bound it with `deadline`"),
+    ("timeout", &["run", "action"], "bound a gate with `deadline`"),
+];
+
+/// What all tasks have unless they say otherwise.
+#[derive(Default)]
+pub(super) struct Defaults {
+    pub(super) retry: Retry,
+    pub(super) timeouts: Timeouts,
+    pub(super) env: Vec<(String, Template)>,
+}
+
+/// A task, read.
+pub(super) struct Task {
+    pub(super) spec: Spec,
+    pub(super) each: Option<Each>,
+    pub(super) edges: Vec<(u32, Accepts)>,
+    /// Tasks that are named in templates: edges too, unless `after` speaks of them.
+    pub(super) uses: Vec<u32>,
+    pub(super) join: Join,
+    pub(super) join_at: Option<Span>,
+}
+
+/// The spread of a task.
+pub(super) struct Each {
+    pub(super) items: Items,
+    pub(super) tolerate: u32,
+    pub(super) fail_fast: bool,
+}
+
+/// Reads tasks, one after another.
+pub(super) struct Tasks<'s, 'n> {
+    pub(super) names: &'s Names<'n>,
+    pub(super) defaults: &'s Defaults,
+}
+
+impl Tasks<'_, '_> {
+    /// Reads the task at node `me`. A task with problems is still a node, so that the graph can be checked.
+    pub(super) fn read(&self, entry: &Entry<'_>, me: u32, sink: &mut Sink<'_>) -> Option<Task> {
+        let fields = Fields::read(&entry.value, &format!("task {}", shown(&entry.key)), &TASK, sink)?;
+        let place = Place { of: Some(me), ..Place::default() };
+        let mut uses = Vec::new();
+        let item = item_name(&fields, sink);
+        let each = fields.get("each").map(|node| {
+            let mut holes = Holes::new(self.names, place);
+            // Without its items it is still a spread, in which the item can be named.
+            let items = items(node, &mut holes, sink).unwrap_or(Items::Literal(Vec::new()));
+            uses.append(&mut holes.uses);
+            spread(&fields, items, sink)
+        });
+        let place = Place { item, up: u32::from(each.is_some()), ..place };
+        let mut holes = Holes::new(self.names, place);
+        let work = self.work(entry, &fields, &mut holes, sink);
+        uses.append(&mut holes.uses);
+        let mut spec =
+            Spec { work: work.unwrap_or_else(nothing), retry: Retry::default(), timeouts: Timeouts::default() };
+        if !matches!(spec.work, Work::Gate(_)) {
+            self.policies(&fields, &mut spec, sink);
+        }
+        let edges = fields.get("after").map(|n| after(n, me, self.names, sink)).unwrap_or_default();
+        let join_node = fields.get("join");
+        let join = join_node.map(|n| join(n, sink)).unwrap_or_default();
+        Some(Task { spec, each, edges, uses, join, join_at: join_node.map(|n| n.span) })
+    }
+
+    fn work(
+        &self,
+        entry: &Entry<'_>,
+        fields: &Fields<'_, '_>,
+        holes: &mut Holes<'_, '_>,
+        sink: &mut Sink<'_>,
+    ) -> Option<Work> {
+        let works: Vec<&Entry<'_>> = ["run", "action", "gate"].iter().filter_map(|k| fields.entry(k)).collect();
+        let [work] = works[..] else {
+            no_single_work(entry, fields, &works, sink);
+            return None;
+        };
+        for (key, owners, instead) in BELONGS {
+            if let Some(entry) = fields.entry(key).filter(|_| !owners.contains(&&*work.key)) {
+                let owners: Vec<String> = owners.iter().map(|o| format!("`{o}`")).collect();
+                let message = format!("`{key}` belongs to {}, not to `{}`", owners.join(" and "), work.key);
+                sink.error(entry.at, "misplaced_key", message).help(Some(instead.into()));
+            }
+        }
+        match &*work.key {
+            "run" => self.command(&work.value, fields, holes, sink).map(Work::Command),
+            "action" => {
+                let with = fields.get("with").map(|n| holes.template(n, sink)).unwrap_or_default();
+                name(&work.value, "`action`", sink).map(|action| Work::Action { action, with })
+            }
+            _ => gate(&work.value, sink).map(Work::Gate),
+        }
+    }
+
+    fn command(
+        &self,
+        node: &Node<'_>,
+        fields: &Fields<'_, '_>,
+        holes: &mut Holes<'_, '_>,
+        sink: &mut Sink<'_>,
+    ) -> Option<Command> {
+        let script = text(node, "`run`", sink);
+        if let Some(script) = script {
+            let help = "data must not become code: use env: and read the variable in the script";
+            refuse(node, script, "`run`", help, sink);
+            if script.trim().is_empty() {
+                sink.error(node.span, "bad_value", "`run` is empty").help(Some("write a command for `sh -c`".into()));
+            } else if script.contains('\0') {
+                sink.error(node.span, "bad_value", "`run` has a zero byte in it, which no command can have");
+            }
+        }
+        let mut env = self.defaults.env.clone();
+        if let Some(node) = fields.get("env") {
+            let own = variables(node, holes, sink);
+            let named: BTreeSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
+            env.retain(|(name, _)| !named.contains(name.as_str()));
+            env.extend(own);
+        }
+        let forms = [("text", OutputForm::Text), ("json", OutputForm::Json), ("lines", OutputForm::Lines)];
+        let output = fields.get("output").and_then(|n| choice(n, "`output`", &forms, sink)).unwrap_or_default();
+        Some(Command { script: script?.to_owned(), env, output })
+    }
+
+    fn policies(&self, fields: &Fields<'_, '_>, spec: &mut Spec, sink: &mut Sink<'_>) {
+        let Defaults { retry: base, timeouts: bounds, .. } = self.defaults;
+        spec.retry = fields.get("retry").map_or_else(|| base.clone(), |n| retry(n, base, sink));
+        spec.timeouts = fields.get("timeout").map_or(*bounds, |n| timeouts(n, bounds, sink));
+    }
+}
+
+/// Stands in for work that could not be read.
+fn nothing() -> Work {
+    Work::Command(Command::default())
+}
+
+fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_>], sink: &mut Sink<'_>) {
+    if let [first, second, ..] = works {
+        let message =
+            format!("a task has one work, but {} has `{}` and `{}`", shown(&entry.key), first.key, second.key);
+        sink.error(second.at, "several_works", message).help(Some("make two tasks of it".into()));
+    } else if !["item", "flow", "http", "emit"].iter().any(|k| fields.entry(k).is_some()) {
+        let message = format!("{} has no work to do", shown(&entry.key));
+        sink.error(entry.at, "no_work", message).help(Some("give it one of `run`, `action` or `gate`".into()));
+    }
+}
+
+/// A map of environment variables.
+pub(super) fn variables(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Vec<(String, Template)> {
+    let mut env = Vec::new();
+    for entry in map(node, "`env`", sink).unwrap_or_default() {
+        let key = &*entry.key;
+        let good = !key.starts_with(|c: char| c.is_ascii_digit())
+            && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            && (1..=limits::NAME_BYTES).contains(&key.len());
+        if !good {
+            let message = format!("{} cannot be the name of a variable", shown(key));
+            sink.error(entry.at, "bad_name", message).help(Some("use letters, digits and `_`".into()));
+        }
+        env.push((key.to_owned(), holes.variable(&entry.value, &format!("the variable {}", shown(key)), sink)));
+    }
+    env
+}
+
+/// What the item is called; keys of a spread without a spread are refused.
+fn item_name<'n>(fields: &Fields<'n, '_>, sink: &mut Sink<'_>) -> Option<&'n str> {
+    if fields.entry("each").is_none() {
+        for entry in ["as", "tolerate", "fail_fast"].iter().filter_map(|k| fields.entry(k)) {
+            let message = format!("`{}` belongs to a task with `each`", entry.key);
+            sink.error(entry.at, "misplaced_key", message).help(Some("add `each` or remove it".into()));
+        }
+        return None;
+    }
+    let Some(node) = fields.get("as") else { return Some("item") };
+    let name = text(node, "`as`", sink)?;
+    let word = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && name.len() <= limits::NAME_BYTES;
+    if !word {
+        let message = format!("{} cannot be the name of an item", shown(name));
+        sink.error(node.span, "bad_name", message).help(Some("use letters, digits and `_`".into()));
+    } else if ["inputs", "tasks", "secrets", "run", "true", "false", "null", "in"].contains(&name) {
+        sink.error(node.span, "bad_name", format!("`{name}` means something else in references"));
+    }
+    Some(name)
+}
+
+fn items(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Items> {
+    match &node.kind {
+        Kind::List(list) if list.len() > limits::SPREAD_ITEMS => {
+            let message = format!("{} items are spread, at most {} are allowed", list.len(), limits::SPREAD_ITEMS);
+            sink.error(node.span, "too_many_items", message);
+            None
+        }
+        Kind::List(list) => Some(Items::Literal(list.iter().map(|n| literal(n, sink)).collect())),
+        Kind::Scalar(text, _) if text.trim_start().starts_with(OPEN) => {
+            let bare = text.trim().trim_start_matches(OPEN).trim_end_matches("}}").trim();
+            let message = "`each` takes a reference without `${{ }}`";
+            sink.error(node.span, "bad_template", message).help(Some(format!("write {}", shown(bare))));
+            None
+        }
+        Kind::Scalar(text, style) if resolve(text, *style).is_ok_and(|v| v.is_string()) => {
+            holes.bare(node, text, sink).map(Items::Ref)
+        }
+        _ => {
+            wrong(node, "`each`", "a list or a reference such as `tasks.name.output`", sink);
+            None
+        }
+    }
+}
+
+fn spread(fields: &Fields<'_, '_>, items: Items, sink: &mut Sink<'_>) -> Each {
+    let most = limits::SPREAD_ITEMS as u64;
+    let tolerate = fields.get("tolerate").and_then(|n| whole(n, "`tolerate`", 0..=most, sink)).unwrap_or(0) as u32;
+    let fail_fast = fields.get("fail_fast").and_then(|n| flag(n, "`fail_fast`", sink)).unwrap_or(false);
+    Each { items, tolerate, fail_fast }
+}

@@ -1,0 +1,216 @@
+//! Flows as authors write them: what they become, and what is said when they are wrong.
+
+use edgewise_core::flow::{Compiled, Level, Problems, compile};
+use edgewise_core::plan::{Accepts, Items, Join, Plan, Resolution, Work};
+use edgewise_core::template::{Reference, Root, Step, Template};
+use serde_json::json;
+
+fn good(text: &str) -> Compiled {
+    compile(text, "flow.yaml").unwrap_or_else(|problems| panic!("{text}\n{problems}"))
+}
+
+fn tasks(body: &str) -> Plan {
+    good(&format!("flow: f\ninputs: {{ n: {{}} }}\ntasks:\n{body}")).plan
+}
+
+/// The problems of a flow, one line each; warnings say so.
+fn said(problems: &Problems) -> Vec<String> {
+    let line = |p: &edgewise_core::flow::Problem| {
+        let level = if p.level == Level::Warning { " warning" } else { "" };
+        let help = p.help.as_ref().map_or(String::new(), |help| format!(" -- {help}"));
+        format!("{}:{}{level} {}: {}{help}", p.line, p.column, p.code, p.message)
+    };
+    problems.list.iter().map(line).collect()
+}
+
+fn problems(text: &str) -> Vec<String> {
+    said(&compile(text, "flow.yaml").map_or_else(|problems| problems, |compiled| compiled.warnings))
+}
+
+#[test]
+fn every_problem_is_said_at_its_place_with_what_to_do_about_it() {
+    let cases = include_str!("golden/problems.txt");
+    let mut count = 0;
+    for case in cases.split("\n%% ").skip(1) {
+        let (sentence, rest) = case.split_once('\n').unwrap();
+        let (expected, flow): (Vec<&str>, Vec<&str>) = rest.lines().partition(|line| line.starts_with("=> "));
+        let expected: Vec<&str> = expected.iter().map(|line| &line[3..]).collect();
+        assert_eq!(problems(&flow.join("\n")), expected, "{sentence}:\n{}", flow.join("\n"));
+        count += 1;
+    }
+    assert!(count > 60, "only {count} cases were read");
+}
+
+#[test]
+fn problems_print_the_way_a_compiler_does() {
+    let text = "flow: f\ntasks:\n  a: { run: x }\n  b: { run: x, aftr: a }\n";
+    let printed = compile(text, "dir/\u{1b}f.yaml").unwrap_err().to_string();
+    assert_eq!(
+        printed,
+        "error[unknown_key]: a task has no key `aftr`
+ --> dir/\\u{1b}f.yaml:4:16
+  |
+4 |   b: { run: x, aftr: a }
+  |                ^^^^
+  = help: did you mean `after`?
+"
+    );
+}
+
+#[test]
+fn of_very_many_problems_the_first_are_shown_and_the_rest_are_counted() {
+    let mut text = String::from("flow: f\ntasks:\n");
+    for n in 0..5_000 {
+        text += &format!("  t{n}: {{ run: x, after: u{n} }}\n");
+    }
+    let problems = compile(&text, "f").unwrap_err();
+    assert_eq!((problems.list.len(), problems.more), (100, 4_900));
+    assert!(problems.to_string().ends_with("… and 4900 more problems\n"));
+}
+
+#[test]
+fn a_file_over_a_limit_is_refused_by_the_name_of_the_limit() {
+    let deep = format!("flow: f\ntasks: {{ a: {{ action: x, with: {}1{} }} }}\n", "[".repeat(62), "]".repeat(62));
+    assert!(problems(&deep)[0].contains("too_deep: the file is nested deeper than 64 levels"));
+    let block = "- ".repeat(100_000);
+    assert!(problems(&block)[0].contains("too_deep"));
+    let large = " ".repeat((64 << 20) + 1);
+    assert!(problems(&large)[0].contains("too_large: the file has 67108865 bytes, at most 67108864 are allowed"));
+}
+
+#[test]
+fn edges_come_from_after_then_from_references_and_what_after_says_wins() {
+    let plan = tasks(concat!(
+        "  a: { run: x }\n  b: { run: x }\n",
+        "  c: { run: x, after: { b: failed }, env: { A: '${{ tasks.a.output }}', B: '${{ tasks.b.output }}' } }\n",
+        "  d: { run: x, after: [a, b, a], join: 1 }\n",
+        "  e: { run: x, after: { a: [ok, skipped], b: done }, join: any }\n",
+    ));
+    let root = plan.root();
+    let needs = |node| root.needs(node).map(|(_, e)| (e.up, e.accepts)).collect::<Vec<_>>();
+    assert_eq!(needs(2), [(1, Accepts::of(Resolution::Failed)), (0, Accepts::SUCCESS)]);
+    assert_eq!(needs(3), [(0, Accepts::SUCCESS), (1, Accepts::SUCCESS)]);
+    assert_eq!(needs(4), [(0, Accepts::SUCCESS.or(Accepts::of(Resolution::Skipped))), (1, Accepts::DONE)]);
+    assert_eq!([2, 3, 4].map(|n| root.join(n)), [Join::All, Join::Count(1), Join::Any]);
+}
+
+#[test]
+fn a_spread_is_a_node_with_a_region_of_its_own() {
+    let plan = tasks(concat!(
+        "  a: { run: x, output: json }\n",
+        "  b: { each: tasks.a.output.rows, as: row, tolerate: 2, fail_fast: true, retry: 7, action: t,\n",
+        "       with: ['${{ row.id }}', '${{ tasks.a.output }}', '${{ inputs.n }}'] }\n",
+    ));
+    let Work::Spread(spread) = &plan.spec(0, 1).work else { panic!("{:?}", plan.spec(0, 1)) };
+    let key = |k: &str| vec![Step::Key(k.into())];
+    let output = |up| Root::Output { up, node: 0 };
+    assert_eq!((spread.region, spread.tolerate, spread.fail_fast), (1, 2, true));
+    assert_eq!(spread.items, Items::Ref(Reference { root: output(0), path: key("rows") }));
+    assert_eq!(plan.root().in_degree(1), 1, "the list is waited for");
+    assert_eq!((plan.regions[1].len(), plan.regions[1].name(0)), (1, "b"));
+    let Work::Action { with, .. } = &plan.spec(1, 0).work else { panic!("{:?}", plan.spec(1, 0)) };
+    let reference = |root, path| Template::Ref(Reference { root, path });
+    let expected = vec![
+        reference(Root::Item { up: 0 }, key("id")),
+        reference(output(1), vec![]),
+        reference(Root::Input, key("n")),
+    ];
+    assert_eq!(with, &Template::List(expected));
+    assert_eq!((plan.spec(1, 0).retry.max_attempts, plan.spec(0, 1).retry.max_attempts), (7, 3));
+}
+
+#[test]
+fn a_byte_order_mark_and_other_line_ends_change_nothing() {
+    let text = "flow: f\ntasks:\n  a:\n    run: |\n      one\n      two\n";
+    let plain = good(text).plan;
+    assert_eq!(good(&text.replace('\n', "\r\n")).plan, plain);
+    assert_eq!(good(&format!("\u{feff}{text}")).plan, plain);
+    let wrong = "flow: f\ntasks:\n  a: { run: x }\n  b: { run: x, aftr: a }\n";
+    let said = ["4:16 unknown_key: a task has no key `aftr` -- did you mean `after`?"];
+    for ends in ["\n", "\r\n", "\r"] {
+        assert_eq!(problems(&wrong.replace('\n', ends)), said);
+        assert_eq!(problems(&format!("\u{feff}{}", wrong.replace('\n', ends))), said);
+    }
+}
+
+#[test]
+fn values_keep_their_types_and_variables_their_spelling() {
+    let plan = tasks("  a: { action: t, with: { n: 1.10, b: yes, on: off, i: 9223372036854775807 } }\n");
+    let Work::Action { with, .. } = &plan.spec(0, 0).work else { panic!() };
+    assert_eq!(with, &Template::Value(json!({"n": 1.1, "b": "yes", "on": "off", "i": i64::MAX})));
+    let plan = tasks("  a: { run: x, env: { A: 1.10, B: true, C: , D: 007 } }\n");
+    let Work::Command(command) = &plan.spec(0, 0).work else { panic!() };
+    let texts: Vec<_> = command.env.iter().map(|(_, t)| t.clone()).collect();
+    assert_eq!(texts, ["1.10", "true", "", "007"].map(|t| Template::Value(json!(t))));
+}
+
+#[test]
+fn what_a_task_says_is_laid_over_the_defaults_key_by_key() {
+    let defaults = "defaults: { retry: { max_attempts: 9, jitter: 1 }, timeout: { queue: 1h }, env: { A: a, B: b } }";
+    let plan = good(&format!(
+        "flow: f\n{defaults}\ntasks:\n  a: {{ run: x, retry: 2, timeout: 5s, env: {{ A: own }} }}\n  g: {{ gate: {{ timer: 1s }} }}\n"
+    ))
+    .plan;
+    let spec = plan.spec(0, 0);
+    assert_eq!((spec.retry.max_attempts, spec.retry.jitter_percent), (2, 1));
+    assert_eq!(spec.timeouts.attempt.map(|m| m.0), Some(5_000));
+    assert_eq!(spec.timeouts.queue.map(|m| m.0), Some(3_600_000));
+    let Work::Command(command) = &spec.work else { panic!() };
+    let env: Vec<_> = command.env.iter().map(|(k, t)| (k.as_str(), t.clone())).collect();
+    assert_eq!(env, [("B", Template::Value(json!("b"))), ("A", Template::Value(json!("own")))]);
+    assert_eq!(plan.spec(0, 1).retry, Default::default(), "a gate has no attempts");
+}
+
+#[test]
+fn work_and_size_grow_with_the_flow_and_not_with_its_square() {
+    let chain = |tasks: usize| {
+        let mut text = String::from("flow: big\ntasks:\n  t0: { run: x }\n");
+        for n in 1..tasks {
+            let (up, kind) = (n - 1, n % 10);
+            text +=
+                &format!("  t{n}: {{ run: echo {kind}, after: t{up}, env: {{ A: '${{{{ tasks.t0.output }}}}' }} }}\n");
+        }
+        good(&text).plan
+    };
+    let (small, large) = (chain(1_000), chain(10_000));
+    assert_eq!((small.specs.len(), large.specs.len()), (11, 11), "tasks that do the same share a spec");
+    assert_eq!(large.root().len(), 10_000);
+    assert_eq!(large.root().edge_count(), 2 * 9_999 - 1, "one edge each from after and from the reference");
+    assert!(large.encode().1.len() < small.encode().1.len() * 12);
+    // A join over everything before it, and names far from any other: quadratic work would not end here.
+    let mut text = String::from("flow: wide\ntasks:\n");
+    (0..20_000).for_each(|n| text += &format!("  t{n}: {{ run: x }}\n"));
+    let all: Vec<String> = (0..20_000).map(|n| format!("t{n}")).collect();
+    text += &format!("  last: {{ run: x, after: [{}] }}\n", all.join(", "));
+    assert_eq!(good(&text).plan.root().in_degree(20_000), 20_000);
+}
+
+#[test]
+fn a_plan_is_stored_the_same_way_by_every_release() {
+    let compiled = good(include_str!("golden/everything.yaml"));
+    assert!(compiled.warnings.is_empty(), "{}", compiled.warnings);
+    assert_eq!(compiled.inputs().len(), 4);
+    let (hash, bytes) = compiled.plan.encode();
+    let golden = include_str!("golden/everything.json");
+    assert_eq!(String::from_utf8_lossy(&bytes), golden.trim_end());
+    let decoded = Plan::decode(&bytes).unwrap();
+    assert_eq!(decoded, compiled.plan);
+    assert_eq!(decoded.encode().0, hash);
+}
+
+#[test]
+fn every_example_compiles_without_a_warning() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "yaml") {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let compiled = good(&std::fs::read_to_string(&path).unwrap());
+            assert!(compiled.warnings.is_empty(), "{}", compiled.warnings);
+            assert_eq!(format!("{}.yaml", compiled.plan.flow), name, "a flow is called like its file");
+            names.push(name);
+        }
+    }
+    assert!(names.len() >= 4, "{names:?}");
+}
