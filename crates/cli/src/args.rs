@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 /// Run graphs of work durably.
 #[derive(Debug, Parser)]
-#[command(name = "edgewise", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "edgewise", version, disable_help_subcommand = true, disable_help_flag = true)]
 #[command(arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
     /// What all commands have in common.
@@ -66,6 +66,9 @@ pub struct Global {
     /// When colour is used
     #[arg(long, global = true, value_enum, value_name = "WHEN")]
     pub color: Option<ColorChoice>,
+    /// Print help
+    #[arg(short, long, global = true, action = clap::ArgAction::HelpShort)]
+    help: Option<bool>,
 }
 
 impl Global {

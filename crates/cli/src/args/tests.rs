@@ -6,7 +6,7 @@ use edgewise_core::time::Millis;
 
 /// All arguments there are, as one tree.
 #[derive(Debug, Parser)]
-#[command(name = "edgewise")]
+#[command(name = "edgewise", disable_help_flag = true)]
 struct Every {
     #[command(flatten)]
     global: Global,

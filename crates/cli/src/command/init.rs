@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::args::Init;
-use crate::config::FILE;
+use crate::config::{DIR, FILE, Origin};
 use crate::exit::Exit;
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
@@ -23,8 +23,8 @@ pub(super) fn perform(args: &Init, context: &mut Context<'_>) -> Result<Exit> {
     if args.demo {
         files.push((context.cwd.join(DEMO_FILE), DEMO));
     }
-    refuse_to_overwrite(files.iter().map(|(path, _)| path))?;
-    let dir = &context.config.dir.value;
+    refuse_to_overwrite(files.iter().map(|(path, _)| path), context.cwd)?;
+    let dir = &data_folder(context);
     let ignore = dir.join(".gitignore");
     // Only its owner may look: inputs, outputs and logs are kept there as they are.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
@@ -35,24 +35,38 @@ pub(super) fn perform(args: &Init, context: &mut Context<'_>) -> Result<Exit> {
     for (path, text) in &files {
         write_new(path, text)?;
     }
-    let mut written: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
-    written.push(dir.display().to_string());
-    let lines: Vec<String> = written.iter().map(|path| format!("made {}", crate::text::escape(path))).collect();
-    context.printer.one(context.cwd.display().to_string(), &lines, &json!({ "made": written }))?;
+    let made = files.iter().map(|(path, _)| path).chain([dir]);
+    let made: Vec<String> = made.map(|path| shown(path, context.cwd)).collect();
+    let lines: Vec<String> = made.iter().map(|path| format!("made {}", crate::text::escape(path))).collect();
+    context.printer.one(context.cwd.display().to_string(), &lines, &json!({ "made": made }))?;
     if args.demo {
         context.printer.say(&format!("next: edgewise run {DEMO_FILE}"));
     }
     Ok(Exit::Ok)
 }
 
-fn refuse_to_overwrite<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
+/// The one that was asked for, else one here: a new project does not share the data of one further up.
+fn data_folder(context: &Context<'_>) -> PathBuf {
+    match context.config.dir.origin {
+        Origin::Flag(_) | Origin::Env(_) => context.config.dir.value.clone(),
+        Origin::File(..) | Origin::Default => context.cwd.join(DIR),
+    }
+}
+
+fn shown(path: &Path, cwd: &Path) -> String {
+    path.strip_prefix(cwd).unwrap_or(path).display().to_string()
+}
+
+fn refuse_to_overwrite<'a>(paths: impl Iterator<Item = &'a PathBuf>, cwd: &Path) -> Result<()> {
     let there: Vec<String> =
-        paths.filter(|path| fs::symlink_metadata(path).is_ok()).map(|path| path.display().to_string()).collect();
+        paths.filter(|path| fs::symlink_metadata(path).is_ok()).map(|path| shown(path, cwd)).collect();
     if there.is_empty() {
         return Ok(());
     }
-    let what = format!("{} already exists, nothing was changed", there.join(" and "));
-    Err(Problem::new(Kind::Conflict, "already_there", what).next("move it away, or use what is there"))
+    let exist = if there.len() == 1 { "exists" } else { "exist" };
+    let what = format!("{} already {exist}, nothing was changed", there.join(" and "));
+    Err(Problem::new(Kind::Conflict, "already_there", what)
+        .next("move it away, or keep what is there: there is nothing else to prepare"))
 }
 
 fn write_new(path: &Path, text: &str) -> Result<()> {

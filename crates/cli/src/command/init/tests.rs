@@ -1,7 +1,7 @@
 //! What a fresh project has, and what stays as it was.
 
 use super::*;
-use crate::config::{Config, DIR, Flags, World};
+use crate::config::{Config, Flags, World};
 use crate::output::Printer;
 use std::os::unix::fs::PermissionsExt;
 
@@ -59,4 +59,14 @@ fn an_existing_data_folder_is_kept() {
     fs::write(folder.path().join(DIR).join(".gitignore"), "mine").unwrap();
     init(folder.path(), false).unwrap();
     assert_eq!(fs::read_to_string(folder.path().join(DIR).join(".gitignore")).unwrap(), "mine");
+}
+
+#[test]
+fn a_project_within_a_project_has_its_own_data() {
+    let folder = tempfile::tempdir().unwrap();
+    init(folder.path(), false).unwrap();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    init(&inner, false).unwrap();
+    assert!(inner.join(DIR).join(".gitignore").exists());
 }
