@@ -43,7 +43,10 @@ const STEPS: &[Step] = &[
     quick(step("format", "cargo fmt --all --check")),
     step("lint", "cargo clippy --workspace --all-targets --quiet -- -D warnings"),
     quick(step("tidy", "cargo xtask tidy")),
-    quick(when(nextest, step("tests", "cargo nextest run --workspace --all-targets --cargo-quiet"))),
+    quick(when(
+        nextest,
+        step("tests", "cargo nextest run --workspace --all-targets --cargo-quiet --status-level slow"),
+    )),
     quick(when(no_nextest, step("tests", "cargo test --workspace --all-targets --quiet"))),
     step("doc tests", "cargo test --workspace --doc --quiet"),
     // Checks in release mode follow here.

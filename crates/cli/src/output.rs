@@ -111,6 +111,8 @@ impl Printer {
     pub fn say(&mut self, line: &str) {
         if !self.quiet {
             let line = text::escape(line);
+            // Both streams are often one terminal: what was printed before must stand before.
+            let _ = self.out.flush();
             // Talk that cannot be heard changes nothing about what was done.
             let _ = writeln!(self.err, "{line}");
         }
@@ -125,10 +127,11 @@ impl Printer {
             Format::Table => words(problem, self.err_style),
             Format::Json | Format::Jsonl => problem.to_json().to_string(),
         };
+        let _ = self.out.flush();
         let _ = writeln!(self.err, "{told}");
     }
 
-    /// Makes sure that everything has left. To be called once, at the end.
+    /// Makes sure that everything has left: at the end, and whenever more is waited for.
     pub fn flush(&mut self) -> Result<()> {
         self.out.flush().map_err(|error| Problem::output(&error))
     }

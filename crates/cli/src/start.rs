@@ -46,8 +46,6 @@ fn finish(result: Result<Exit>, printer: &mut Printer) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(problem) => {
-            // What was printed before it still counts.
-            let _ = printer.flush();
             printer.problem(&problem);
             problem.exit()
         }

@@ -103,3 +103,14 @@ fn a_reader_that_left_ends_the_command_quietly() {
     printer.format = Format::Json;
     assert!(printer.rows(&[], &[]).unwrap_err().is_quiet());
 }
+
+#[test]
+fn on_one_terminal_things_stand_in_the_order_in_which_they_were_said() {
+    let page = Page::default();
+    let mut printer = Printer::new(Box::new(io::BufWriter::new(page.clone())), Box::new(page.clone()));
+    printer.line("data").unwrap();
+    printer.say("talk");
+    printer.line("more").unwrap();
+    printer.problem(&Problem::new(Kind::Bug, "x", "broken"));
+    assert_eq!(page.text(), "data\ntalk\nmore\nerror: broken\n");
+}
