@@ -1,2 +1,40 @@
-//! xtask
-fn main() {}
+//! The project's own chores, written in the project's own language: `cargo xtask test` and `cargo xtask tidy`.
+//!
+//! No dependencies: whatever checks the code must build before the code does.
+
+mod debian;
+mod source;
+mod steps;
+mod tidy;
+mod tree;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+  test          everything a change must pass, step by step
+  test --quick  the developer's loop: fmt, tidy, tests in debug
+  tidy          the rules that no compiler checks
+";
+
+fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let good = match words[..] {
+        ["test"] => steps::run(root, false),
+        ["test", "--quick"] => steps::run(root, true),
+        ["tidy"] => tidy::run(root),
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            true
+        }
+        _ => {
+            eprint!("error: expected a command, found {words:?}\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,67 @@
+//! `edgewise run`.
+
+use super::value::{Input, Label};
+use clap::Args;
+use edgewise_core::time::Millis;
+use std::path::PathBuf;
+
+/// Run a flow.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  edgewise run build.yaml                      watch it, on a terminal
+  edgewise run build.yaml -i version=1.2.3     with an input that is text
+  edgewise run build.yaml -i 'targets:=[1,2]'  with an input that is JSON
+  edgewise run build.yaml --key nightly-42     at most one run for this key
+  edgewise run build.yaml --wait --timeout 10m for scripts: the exit code tells how it ended
+  edgewise run build.yaml --detach -q          print the run's id and go")]
+pub struct Run {
+    /// The flow
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// An input: k=text, or k:=json
+    #[arg(short, long, value_name = "K=V", value_parser = Input::parse)]
+    pub input: Vec<Input>,
+    /// The same key gives the same run, however often it is asked for
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+    /// Draw it live until it ends (the default on a terminal)
+    #[arg(long, group = "mode")]
+    pub watch: bool,
+    /// Wait until it ends, without drawing (the default elsewhere)
+    #[arg(long, group = "mode")]
+    pub wait: bool,
+    /// Do not wait for it
+    #[arg(long, group = "mode", conflicts_with = "timeout")]
+    pub detach: bool,
+    /// Stop waiting after this long (exit code 124); the run itself goes on
+    #[arg(long, value_name = "DURATION", value_parser = Millis::parse)]
+    pub timeout: Option<Millis>,
+    /// A label to find it by
+    #[arg(long, value_name = "K=V", value_parser = Label::parse)]
+    pub label: Vec<Label>,
+}
+
+/// What happens after the run was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It is drawn until it ends.
+    Watch,
+    /// It is waited for.
+    Wait,
+    /// Nothing more.
+    Detach,
+}
+
+impl Run {
+    /// What was asked for, else what fits: people watch, programs wait.
+    pub fn mode(&self, person_watches: bool) -> Mode {
+        match (self.watch, self.wait, self.detach) {
+            (true, _, _) => Mode::Watch,
+            (_, true, _) => Mode::Wait,
+            (_, _, true) => Mode::Detach,
+            _ if person_watches => Mode::Watch,
+            _ => Mode::Wait,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Every command parses as its help says, also those that are not wired yet.
+
+use super::*;
+use edgewise_core::state::RunState;
+use edgewise_core::time::Millis;
+
+/// All arguments there are, as one tree.
+#[derive(Debug, Parser)]
+#[command(name = "edgewise", disable_help_flag = true)]
+struct Every {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: EveryCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum EveryCommand {
+    Init(Init),
+    Run(Run),
+    Watch(Watch),
+    Runs(Runs),
+    Show(Show),
+    Events(Events),
+    Logs(Logs),
+    Why(Why),
+    Cancel(Cancel),
+    Pause(Pause),
+    Resume(Resume),
+    Gate(Gate),
+    Check(Check),
+    Doctor(Doctor),
+    Bench(Bench),
+}
+
+fn parse(line: &str) -> clap::error::Result<Every> {
+    Every::try_parse_from(std::iter::once("edgewise").chain(line.split_whitespace()))
+}
+
+#[test]
+fn the_tree_is_sound() {
+    Every::command().debug_assert();
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn every_command_says_what_it_does_and_shows_examples() {
+    for command in Every::command().get_subcommands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        assert!(!about.is_empty() && !about.contains('\n'), "{}: {about:?}", command.get_name());
+        let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        assert!(examples.contains(&format!("edgewise {}", command.get_name())), "{}", command.get_name());
+    }
+}
+
+#[test]
+fn what_the_help_shows_is_understood() {
+    for line in [
+        "init --demo",
+        "run a.yaml -i a=1 -i b:=[1] --key k --wait --timeout 10m --label env=test --label x=y",
+        "watch",
+        "watch k3f9",
+        "runs --state failed,blocked --flow release --limit 5 -o jsonl",
+        "show @ --json",
+        "events @ --task build[3]",
+        "logs @ build --attempt 2",
+        "why @",
+        "why @ publish",
+        "cancel @ --why wrong",
+        "pause k3",
+        "resume k3",
+        "gate list",
+        "gate approve @ release --comment fine --as lead",
+        "gate withdraw @ release",
+        "gate reject @ release",
+        "check a.yaml -q",
+        "doctor --verify",
+        "bench chain --quick --json",
+        "--dir /tmp/x --color never runs",
+    ] {
+        assert!(parse(line).is_ok(), "{line}: {}", parse(line).unwrap_err());
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_a_usage_error() {
+    for line in [
+        "",
+        "frobnicate",
+        "run",
+        "run a.yaml --watch --detach",
+        "run a.yaml --detach --timeout 1s",
+        "run a.yaml -i nothing",
+        "run a.yaml --timeout soon",
+        "show",
+        "show ../../etc",
+        "logs @ --attempt 1",
+        "logs @ a --attempt 0",
+        "runs --state happy",
+        "runs -o json --json",
+        "runs --as -x",
+        "gate approve @",
+    ] {
+        assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
+    }
+}
+
+#[test]
+fn people_watch_and_programs_wait_unless_told() {
+    for (line, terminal, mode) in [
+        ("run a", true, Mode::Watch),
+        ("run a", false, Mode::Wait),
+        ("run a --watch", false, Mode::Watch),
+        ("run a --wait", true, Mode::Wait),
+        ("run a --detach", true, Mode::Detach),
+    ] {
+        let EveryCommand::Run(run) = parse(line).unwrap().command else { panic!("{line}") };
+        assert_eq!(run.mode(terminal), mode, "{line}");
+    }
+}
+
+#[test]
+fn values_arrive_as_what_they_mean() {
+    let EveryCommand::Run(run) = parse("run a --timeout 1h30m").unwrap().command else { panic!() };
+    assert_eq!(run.timeout, Some(Millis(5_400_000)));
+    let EveryCommand::Runs(runs) = parse("runs --state succeeded").unwrap().command else { panic!() };
+    assert_eq!(runs.states(), [RunState::Complete, RunState::ResolvedManually]);
+    let EveryCommand::Runs(runs) = parse("runs").unwrap().command else { panic!() };
+    assert_eq!(runs.states(), []);
+    let EveryCommand::Watch(watch) = parse("watch").unwrap().command else { panic!() };
+    assert_eq!(watch.run, RunRef::Last);
+    let flags = parse("runs --json --as ada").unwrap().global.flags();
+    assert_eq!((flags.output, flags.who.unwrap().as_str()), (Some(Format::Json), "ada"));
+}
+
+#[test]
+fn the_help_lists_the_exit_codes() {
+    let words = ["edgewise", "--help"].map(Into::into);
+    let help = Cli::read(words, ColorChoice::Never).unwrap_err().to_string();
+    assert!(help.contains("124  the time given was not enough"), "{help}");
+}

@@ -1,0 +1,78 @@
+//! `edgewise init`: a project where there was none. Nothing that exists is touched.
+
+use super::Context;
+use crate::args::Init;
+use crate::config::{DIR, FILE, Origin};
+use crate::exit::Exit;
+use crate::problem::{Problem, Result};
+use edgewise_core::Kind;
+use serde_json::json;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The settings, all as they are by default, so that the file shows what there is.
+const SETTINGS: &str = include_str!("init/edgewise.toml");
+/// A flow that runs in a few seconds and shows a spread and a retry.
+const DEMO: &str = include_str!("init/demo.yaml");
+const DEMO_FILE: &str = "demo.yaml";
+
+pub(super) fn perform(args: &Init, context: &mut Context<'_>) -> Result<Exit> {
+    let mut files = vec![(context.cwd.join(FILE), SETTINGS)];
+    if args.demo {
+        files.push((context.cwd.join(DEMO_FILE), DEMO));
+    }
+    refuse_to_overwrite(files.iter().map(|(path, _)| path), context.cwd)?;
+    let dir = &data_folder(context);
+    let ignore = dir.join(".gitignore");
+    // Only its owner may look: inputs, outputs and logs are kept there as they are.
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(|error| Problem::file("made", dir, &error))?;
+    if !ignore.exists() {
+        write_new(&ignore, "*\n")?;
+    }
+    for (path, text) in &files {
+        write_new(path, text)?;
+    }
+    let made = files.iter().map(|(path, _)| path).chain([dir]);
+    let made: Vec<String> = made.map(|path| shown(path, context.cwd)).collect();
+    let lines: Vec<String> = made.iter().map(|path| format!("made {}", crate::text::escape(path))).collect();
+    context.printer.one(context.cwd.display().to_string(), &lines, &json!({ "made": made }))?;
+    if args.demo {
+        context.printer.say(&format!("next: edgewise run {DEMO_FILE}"));
+    }
+    Ok(Exit::Ok)
+}
+
+/// The one that was asked for, else one here: a new project does not share the data of one further up.
+fn data_folder(context: &Context<'_>) -> PathBuf {
+    match context.config.dir.origin {
+        Origin::Flag(_) | Origin::Env(_) => context.config.dir.value.clone(),
+        Origin::File(..) | Origin::Default => context.cwd.join(DIR),
+    }
+}
+
+fn shown(path: &Path, cwd: &Path) -> String {
+    path.strip_prefix(cwd).unwrap_or(path).display().to_string()
+}
+
+fn refuse_to_overwrite<'a>(paths: impl Iterator<Item = &'a PathBuf>, cwd: &Path) -> Result<()> {
+    let there: Vec<String> =
+        paths.filter(|path| fs::symlink_metadata(path).is_ok()).map(|path| shown(path, cwd)).collect();
+    if there.is_empty() {
+        return Ok(());
+    }
+    let exist = if there.len() == 1 { "exists" } else { "exist" };
+    let what = format!("{} already {exist}, nothing was changed", there.join(" and "));
+    Err(Problem::new(Kind::Conflict, "already_there", what)
+        .next("move it away, or keep what is there: there is nothing else to prepare"))
+}
+
+fn write_new(path: &Path, text: &str) -> Result<()> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| Problem::file("written", path, &error))
+}
+
+#[cfg(test)]
+mod tests;

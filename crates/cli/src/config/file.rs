@@ -1,0 +1,144 @@
+//! One settings file: its keys with their lines. Every key is known, or the file is refused.
+
+use super::{Problem, Result};
+use edgewise_core::Kind;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use toml::de::DeTable;
+
+/// The keys there are.
+const KEYS: [&str; 5] = ["dir", "as", "output", "color", "workers"];
+
+/// A file that was read.
+pub struct File {
+    /// Where it is.
+    pub path: PathBuf,
+    values: BTreeMap<String, Entry>,
+}
+
+/// A value, where it stands, and how it was written.
+struct Entry {
+    value: toml::Value,
+    line: usize,
+    written: String,
+}
+
+impl File {
+    /// Reads a file; `None` if there is none.
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(path, &text).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Problem::file("read", path, &error)),
+        }
+    }
+
+    /// Reads the text of a file.
+    pub fn parse(path: &Path, text: &str) -> Result<Self> {
+        let refuse = |line: usize, why: String| {
+            Problem::new(Kind::Invalid, "bad_config", format!("{}:{line}: {why}", path.display()))
+        };
+        let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+        let spans = DeTable::parse(text)
+            .map_err(|error| refuse(error.span().map_or(1, |span| line(span.start)), error.message().to_owned()))?;
+        let mut table: toml::Table = toml::from_str(text).map_err(|error| refuse(1, error.message().to_owned()))?;
+        let mut values = BTreeMap::new();
+        for (key, value) in spans.get_ref() {
+            let (name, at) = (key.get_ref().as_ref(), line(key.span().start));
+            if !KEYS.contains(&name) {
+                let problem = refuse(at, format!("there is no setting `{name}`"));
+                return Err(problem.next(advice(name)));
+            }
+            let written = text.get(value.span()).unwrap_or_default().to_owned();
+            if let Some(value) = table.remove(name) {
+                values.insert(name.to_owned(), Entry { value, line: at, written });
+            }
+        }
+        Ok(Self { path: path.to_owned(), values })
+    }
+
+    /// The folder it is in.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// A value with its line, if the file has the key.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<(T, usize)>> {
+        let Some(Entry { value, line, written }) = self.values.get(key) else { return Ok(None) };
+        match T::deserialize(value.clone()) {
+            Ok(found) => Ok(Some((found, *line))),
+            Err(error) => {
+                let what = format!("{}:{line}: `{key}` cannot be {written}", self.path.display());
+                Err(Problem::new(Kind::Invalid, "bad_config", what).why(error.to_string().trim_end()))
+            }
+        }
+    }
+}
+
+fn advice(name: &str) -> String {
+    match nearest(name, &KEYS) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the settings are {}", KEYS.map(|key| format!("`{key}`")).join(", ")),
+    }
+}
+
+/// The name that is at most two typos away.
+fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    let near = names.iter().map(|other| (distance(name, other), *other)).min()?;
+    (near.0 <= 2 && near.0 < near.1.len()).then_some(near.1)
+}
+
+/// How many letters must be put in, taken out or exchanged.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let exchanged = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = exchanged.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> Problem {
+        File::parse(Path::new("edgewise.toml"), text).err().unwrap()
+    }
+
+    #[test]
+    fn a_typo_is_answered_with_its_line_and_the_right_name() {
+        let problem = refused("# settings\ndir = \"x\"\nworker = 3\n");
+        assert_eq!(problem.what, "edgewise.toml:3: there is no setting `worker`");
+        assert_eq!(problem.next.as_deref(), Some("did you mean `workers`?"));
+        assert!(refused("colour = \"never\"").next.unwrap().contains("`color`"));
+        assert!(refused("something = 1").next.unwrap().starts_with("the settings are `dir`, `as`"));
+    }
+
+    #[test]
+    fn what_is_no_toml_is_refused_with_its_line() {
+        assert!(refused("dir = \"x\"\nworkers = = 3").what.starts_with("edgewise.toml:2: "));
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_refused_with_its_line() {
+        let file = File::parse(Path::new("edgewise.toml"), "\nworkers = \"many\"").unwrap();
+        let problem = file.get::<usize>("workers").unwrap_err();
+        assert!(problem.what.starts_with("edgewise.toml:2: `workers` cannot be"), "{}", problem.what);
+    }
+
+    #[test]
+    fn typos_are_counted() {
+        for (a, b, typos) in [("", "abc", 3), ("dir", "dir", 0), ("dri", "dir", 2), ("outptu", "output", 2)] {
+            assert_eq!(distance(a, b), typos, "{a} {b}");
+        }
+    }
+}

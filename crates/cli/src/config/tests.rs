@@ -1,0 +1,115 @@
+//! Who wins, and who said so.
+
+use super::*;
+use std::fs;
+
+/// A folder of our own with a project, a folder in it, and a home.
+struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(project: Option<&str>, user: Option<&str>) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("project/deep/down")).unwrap();
+        fs::create_dir_all(root.path().join("home/.config/edgewise")).unwrap();
+        if let Some(text) = project {
+            fs::write(root.path().join("project").join(FILE), text).unwrap();
+        }
+        if let Some(text) = user {
+            fs::write(root.path().join("home/.config/edgewise/config.toml"), text).unwrap();
+        }
+        Self { root }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.root.path().join(path)
+    }
+
+    fn load(&self, flags: Flags, vars: &[(&str, &str)]) -> Result<Config> {
+        let home = self.path("home").display().to_string();
+        let var = |name: &str| match name {
+            "HOME" => Some(home.clone()),
+            _ => vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()),
+        };
+        Config::load(flags, &World { cwd: self.path("project/deep/down"), var: &var, cores: 8 })
+    }
+}
+
+#[test]
+fn without_any_word_the_defaults_hold() {
+    let place = Place::new(None, None);
+    let config = place.load(Flags::default(), &[]).unwrap();
+    assert_eq!(config.dir.value, place.path("project/deep/down/.edgewise"));
+    assert_eq!(config.who.value.as_str(), "someone");
+    assert_eq!((config.output.value, config.color.value), (Format::Table, ColorChoice::Auto));
+    assert_eq!((config.workers.value, config.workers.origin), (16, Origin::Default));
+}
+
+#[test]
+fn a_flag_wins_over_a_variable_over_the_project_over_the_user() {
+    let place = Place::new(Some("workers = 3\noutput = \"json\"\n"), Some("workers = 2\nas = \"ada\"\n"));
+    let config = place.load(Flags::default(), &[]).unwrap();
+    assert_eq!((config.workers.value, config.who.value.as_str()), (3, "ada"));
+    assert_eq!(config.workers.origin, Origin::File(place.path("project/edgewise.toml"), 1));
+    assert_eq!(config.who.origin, Origin::File(place.path("home/.config/edgewise/config.toml"), 2));
+
+    let vars = [("EDGEWISE_WORKERS", "5"), ("EDGEWISE_FORMAT", "jsonl"), ("EDGEWISE_AS", "grace")];
+    let flags = Flags { output: Some(Format::Table), ..Flags::default() };
+    let config = place.load(flags, &vars).unwrap();
+    assert_eq!((config.workers.value, config.who.value.as_str()), (5, "grace"));
+    assert_eq!((config.output.value, config.output.origin), (Format::Table, Origin::Flag("-o")));
+    assert_eq!(config.workers.origin.to_string(), "$EDGEWISE_WORKERS");
+}
+
+#[test]
+fn the_data_folder_is_where_it_was_said() {
+    let place = Place::new(Some("dir = \"data\"\n"), None);
+    let dir = |flags, vars: &[(&str, &str)]| place.load(flags, vars).unwrap().dir.value;
+    assert_eq!(dir(Flags::default(), &[]), place.path("project/data"));
+    assert_eq!(dir(Flags::default(), &[("EDGEWISE_DIR", "here")]), place.path("project/deep/down/here"));
+    assert_eq!(dir(Flags { dir: Some("/elsewhere".into()), ..Flags::default() }, &[]), PathBuf::from("/elsewhere"));
+
+    let place = Place::new(Some(""), Some("dir = \"state\"\n"));
+    let dir = |flags, vars: &[(&str, &str)]| place.load(flags, vars).unwrap().dir.value;
+    assert_eq!(dir(Flags::default(), &[]), place.path("project/state"));
+    let place = Place::new(Some(""), None);
+    assert_eq!(place.load(Flags::default(), &[]).unwrap().dir.value, place.path("project/.edgewise"));
+}
+
+#[test]
+fn whoever_is_logged_in_acts_under_a_valid_name() {
+    let place = Place::new(None, None);
+    for (user, name) in [
+        ("ada", "ada"),
+        ("ada.lovelace", "ada-lovelace"),
+        ("DOMAIN\\ada", "DOMAIN-ada"),
+        ("42ada", "ada"),
+        ("日本", "someone"),
+        ("", "someone"),
+    ] {
+        assert_eq!(place.load(Flags::default(), &[("USER", user)]).unwrap().who.value.as_str(), name, "{user}");
+    }
+}
+
+#[test]
+fn the_variable_that_a_task_writes_its_output_to_is_not_a_setting() {
+    let place = Place::new(None, None);
+    let config = place.load(Flags::default(), &[("EDGEWISE_OUTPUT", "/tmp/output")]).unwrap();
+    assert_eq!(config.output.origin, Origin::Default);
+}
+
+#[test]
+fn a_wrong_value_is_refused_where_it_was_said() {
+    for (project, vars, expected) in [
+        ("workers = 0", &[][..], "edgewise.toml:1"),
+        ("", &[("EDGEWISE_WORKERS", "lots")][..], "$EDGEWISE_WORKERS is \"lots\""),
+        ("", &[("EDGEWISE_FORMAT", "xml")][..], "$EDGEWISE_FORMAT is \"xml\""),
+        ("", &[("EDGEWISE_AS", "-x")][..], "$EDGEWISE_AS"),
+        ("color = \"blue\"", &[][..], "edgewise.toml:1: `color` cannot be \"blue\""),
+    ] {
+        let problem = Place::new(Some(project), None).load(Flags::default(), vars).unwrap_err();
+        assert!(problem.what.contains(expected), "{problem:?}");
+        assert_eq!(problem.exit(), crate::exit::Exit::Usage);
+    }
+}

@@ -1,0 +1,25 @@
+//! The binary `edgewise`: arguments, configuration, printing, exit codes.
+//!
+//! Nothing here knows a rule. A command reads its arguments, asks the engine or the store, and hands what it
+//! got to the printer; what went wrong is told in the same form everywhere and ends in a documented code.
+//!
+//! ```text
+//! args ──► config ──► command ──► output ──► exit
+//!                        │
+//!                      live
+//! ```
+
+pub mod args;
+pub mod command;
+pub mod config;
+pub mod exit;
+pub mod live;
+pub mod output;
+pub mod problem;
+pub mod style;
+pub mod table;
+pub mod text;
+
+mod start;
+
+pub use start::main;
