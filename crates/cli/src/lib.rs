@@ -10,6 +10,7 @@
 //! ```
 
 pub mod args;
+pub mod bench;
 pub mod command;
 pub mod config;
 pub mod exit;

@@ -142,12 +142,12 @@ impl<R> Committer<R> {
                 Command::Claim(claim) => {
                     let number = self.next_claim;
                     self.next_claim += 1;
-                    self.desk.lanes.wait(number, claim.actions.iter().map(|a| a.as_str()));
+                    self.desk.lanes.wait(number, claim.actions.iter().map(edgewise_core::name::Name::as_str));
                     self.claims.insert(number, Waiting { claim, reply });
                 }
                 Command::Wait(run) => match self.desk.open(run) {
                     Ok(cached) if cached.run.state.is_done() => {
-                        answers.push((reply, Ok(Answer::Ended(cached.run.state))))
+                        answers.push((reply, Ok(Answer::Ended(cached.run.state))));
                     }
                     Ok(_) => self.waits.entry(run).or_default().push(reply),
                     Err(error) => answers.push((reply, Err(error))),
@@ -183,7 +183,7 @@ impl<R> Committer<R> {
     fn wait_again(&mut self, grants: BTreeMap<ClaimNo, Vec<Grant>>) {
         for number in grants.into_keys() {
             if let Some(waiting) = self.claims.get(&number) {
-                self.desk.lanes.wait(number, waiting.claim.actions.iter().map(|a| a.as_str()));
+                self.desk.lanes.wait(number, waiting.claim.actions.iter().map(edgewise_core::name::Name::as_str));
             }
         }
     }

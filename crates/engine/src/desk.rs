@@ -9,17 +9,17 @@ use crate::command::no_such_run;
 use crate::entropy::Entropy;
 use crate::lanes::{Lanes, Offer};
 use crate::leases::{Lease, Leases};
+use crate::load::{self, Plans};
 use crate::metrics::Counts;
-use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey, decode};
+use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey};
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
-use edgewise_core::id::{EventId, RunId};
+use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::name::Name;
-use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Kind, Result};
-use edgewise_store::{KeyClaim, Ledger, Projections, Stored, Stream};
+use edgewise_store::{KeyClaim, Ledger, Projections, Stream};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub(crate) struct Desk {
     pub batch: Batch,
     pub counts: Counts,
     changes: Changes,
-    plans: HashMap<edgewise_core::id::PlanHash, std::sync::Weak<Plan>>,
+    plans: Plans,
 }
 
 /// What one commit stages.
@@ -75,7 +75,7 @@ pub(crate) struct Batch {
     /// Runs with events to append, in the order in which they were first touched.
     pub touched: Vec<RunId>,
     pub keys: Vec<KeyClaim>,
-    pub plans: Vec<(edgewise_core::id::PlanHash, Vec<u8>)>,
+    pub plans: Vec<(PlanHash, Vec<u8>)>,
     /// Leases to keep once the grant is durable, and tasks whose lease is over.
     pub leases: Vec<(RunId, TaskIx, Lease)>,
     pub leases_over: Vec<(RunId, TaskIx)>,
@@ -115,7 +115,7 @@ impl Desk {
             batch: Batch::default(),
             counts: Counts::default(),
             changes: Changes::default(),
-            plans: HashMap::new(),
+            plans: Plans::default(),
         }
     }
 
@@ -134,7 +134,7 @@ impl Desk {
     /// Puts a run on the desk: its rows, and the ledger's tail after them.
     fn load(&mut self, run: RunId) -> Result<()> {
         let stream = self.home.stream(run);
-        let loaded = load(&mut *self.ledger, &mut *self.projections, &stream, &mut self.plans);
+        let loaded = load::load(&mut *self.ledger, &mut *self.projections, &stream, &mut self.plans);
         let cached = match loaded {
             Err(error) if error.kind == Kind::Corrupt => {
                 self.freeze(run, &error.message)?;
@@ -160,11 +160,9 @@ impl Desk {
             for task in (0..run.total()).map(TaskIx) {
                 match run.tasks[task.0 as usize].state {
                     TaskState::Enqueued => offer(&mut self.lanes, run, task),
-                    TaskState::InProgress if run.is_leasable(task) => {
-                        if self.leases.get(run.id, task).is_none() {
-                            let worker = cached.tail_workers.get(&task).cloned();
-                            self.leases.put(run.id, task, lost_lease(run, task, worker, None, self.now));
-                        }
+                    TaskState::InProgress if run.is_leasable(task) && self.leases.get(run.id, task).is_none() => {
+                        let worker = cached.tail_workers.get(&task).cloned();
+                        self.leases.put(run.id, task, lost_lease(run, task, worker, None, self.now));
                     }
                     _ => {}
                 }
@@ -296,87 +294,4 @@ pub(crate) fn lost_lease(
         deadline: Some(deadline),
         attempt_deadline,
     }
-}
-
-type Plans = HashMap<edgewise_core::id::PlanHash, std::sync::Weak<Plan>>;
-
-/// Loading a run is its rows, read in one snapshot, plus the ledger's tail after them.
-fn load(
-    ledger: &mut dyn Ledger,
-    projections: &mut dyn Projections,
-    stream: &Stream,
-    plans: &mut Plans,
-) -> Result<Cached> {
-    let rows = projections.load(stream)?;
-    let mut cached = match rows {
-        Some(rows) => {
-            let plan = plan_of(ledger, rows.run.plan, plans)?;
-            Cached::from_rows(Run::from_rows(&rows.run, rows.tasks, plan)?, stream.clone())
-        }
-        None => {
-            let first = ledger.read(stream, 0, 1)?;
-            let Some(first) = first.first() else { return Err(no_such_run(stream.run)) };
-            let hash = first_plan(first)?;
-            let plan = plan_of(ledger, hash, plans)?;
-            Cached::new(Run::new(stream.run, hash, plan), stream.clone())
-        }
-    };
-    let mut changes = Changes::default();
-    loop {
-        let page = ledger.read(stream, cached.run.seq, 1_000)?;
-        if page.is_empty() {
-            break;
-        }
-        for stored in page {
-            fold_stored(&mut cached, &stored, &mut changes)?;
-        }
-    }
-    cached.durable = cached.run.seq;
-    Ok(cached)
-}
-
-fn fold_stored(cached: &mut Cached, stored: &Stored, changes: &mut Changes) -> Result<()> {
-    stored.record.verify(&stored.stream.label())?;
-    if stored.record.first != cached.run.seq + 1 {
-        let message = format!("run {} has no event {}: its ledger is damaged", stored.stream.run, cached.run.seq + 1);
-        return Err(Error::corrupt("seq_gap", message));
-    }
-    let (envelope, events) = decode(&stored.record)?;
-    for (n, event) in events.iter().enumerate() {
-        let stamp = Stamp { id: envelope.id.plus(n as u64), at: envelope.at };
-        changes.clear();
-        if let Verdict::Overflow(task) = fold(&mut cached.run, stamp, event, changes) {
-            let message = format!("`{}` has more resolved edges than edges", cached.run.path(task));
-            return Err(Error::corrupt("readiness_overflow", message));
-        }
-        cached.note(changes);
-        if let Event::DispatchEnqueued(lease) = event {
-            cached.note_worker(lease);
-        }
-    }
-    Ok(())
-}
-
-fn first_plan(first: &Stored) -> Result<edgewise_core::id::PlanHash> {
-    first.record.verify(&first.stream.label())?;
-    match decode(&first.record)?.1.first() {
-        Some(Event::RunTriggered(event)) => Ok(event.plan),
-        _ => Err(Error::corrupt("no_trigger", format!("run {} does not begin with RunTriggered", first.stream.run))),
-    }
-}
-
-fn plan_of(ledger: &mut dyn Ledger, hash: edgewise_core::id::PlanHash, plans: &mut Plans) -> Result<Arc<Plan>> {
-    if let Some(plan) = plans.get(&hash).and_then(std::sync::Weak::upgrade) {
-        return Ok(plan);
-    }
-    let bytes = ledger
-        .plan(hash)?
-        .ok_or_else(|| Error::corrupt("plan_missing", format!("plan {hash} is not in the ledger")))?;
-    if edgewise_core::id::PlanHash::of(&bytes) != hash {
-        return Err(Error::corrupt("plan_damaged", format!("plan {hash} is not what was written")));
-    }
-    let plan = Arc::new(Plan::decode(&bytes)?);
-    plans.retain(|_, p| p.strong_count() > 0);
-    plans.insert(hash, Arc::downgrade(&plan));
-    Ok(plan)
 }

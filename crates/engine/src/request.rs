@@ -52,7 +52,7 @@ fn denied(desk: &mut Desk, run: RunId, task: edgewise_core::event::TaskIx, act: 
     let allowed = match desk.open(run).map(|c| c.run.spec_of(task).work.clone()) {
         Ok(edgewise_core::plan::Work::Gate(gate)) => match gate.wait {
             edgewise_core::gate::Wait::Approval { from, .. } => {
-                from.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(", ")
+                from.iter().map(edgewise_core::name::Name::as_str).collect::<Vec<_>>().join(", ")
             }
             _ => String::new(),
         },

@@ -102,7 +102,11 @@ impl Run {
             started_at: task.started_at,
             completed_at: task.completed_at,
             // A spread's list is its items' outputs, which have rows of their own, unless an operator gave it.
-            output: self.outputs.get(&ix).filter(|_| !is_spread || self.given_by_operator(ix)).map(|v| v.to_string()),
+            output: self
+                .outputs
+                .get(&ix)
+                .filter(|_| !is_spread || self.given_by_operator(ix))
+                .map(std::string::ToString::to_string),
             error: self.reasons.get(&ix).map(json),
             body: self.task_body(ix),
             version: task.version,
@@ -149,7 +153,7 @@ impl Run {
     }
 
     /// A run as its rows say it is. The ledger's tail is still to be folded.
-    pub fn from_rows(row: &RunRow, tasks: Vec<TaskRow>, plan: Arc<Plan>) -> Result<Self> {
+    pub fn from_rows(row: &RunRow, tasks: &[TaskRow], plan: Arc<Plan>) -> Result<Self> {
         let corrupt = |what: &str| {
             let message = format!(
                 "the rows of run {} do not fit together: {what}. Rebuild them with `edgewise doctor --rebuild`",
@@ -182,7 +186,7 @@ impl Run {
         Ok(run)
     }
 
-    fn put_back(&mut self, row: TaskRow) -> Option<()> {
+    fn put_back(&mut self, row: &TaskRow) -> Option<()> {
         let task = self.tasks.get_mut(row.task.0 as usize)?;
         task.version = row.version;
         task.ready_at = row.ready_at;

@@ -1,0 +1,98 @@
+//! Loading: a run is its rows, read in one snapshot, plus the ledger's tail after them. There is no other snapshot.
+
+use crate::cached::Cached;
+use crate::command::no_such_run;
+use edgewise_core::event::{Event, decode};
+use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
+use edgewise_core::id::PlanHash;
+use edgewise_core::plan::Plan;
+use edgewise_core::run::Run;
+use edgewise_core::{Error, Result};
+use edgewise_store::{Ledger, Projections, Stored, Stream};
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+/// Plans in use, each decoded once.
+#[derive(Default)]
+pub(crate) struct Plans(HashMap<PlanHash, Weak<Plan>>);
+
+/// A run out of its rows and the tail after them.
+pub(crate) fn load(
+    ledger: &mut dyn Ledger,
+    projections: &mut dyn Projections,
+    stream: &Stream,
+    plans: &mut Plans,
+) -> Result<Cached> {
+    let rows = projections.load(stream)?;
+    let mut cached = match rows {
+        Some(rows) => {
+            let plan = plan_of(ledger, rows.run.plan, plans)?;
+            Cached::from_rows(Run::from_rows(&rows.run, &rows.tasks, plan)?, stream.clone())
+        }
+        None => {
+            let first = ledger.read(stream, 0, 1)?;
+            let Some(first) = first.first() else { return Err(no_such_run(stream.run)) };
+            let hash = first_plan(first)?;
+            let plan = plan_of(ledger, hash, plans)?;
+            Cached::new(Run::new(stream.run, hash, plan), stream.clone())
+        }
+    };
+    let mut changes = Changes::default();
+    loop {
+        let page = ledger.read(stream, cached.run.seq, 1_000)?;
+        if page.is_empty() {
+            break;
+        }
+        for stored in page {
+            fold_stored(&mut cached, &stored, &mut changes)?;
+        }
+    }
+    cached.durable = cached.run.seq;
+    Ok(cached)
+}
+
+fn fold_stored(cached: &mut Cached, stored: &Stored, changes: &mut Changes) -> Result<()> {
+    stored.record.verify(&stored.stream.label())?;
+    if stored.record.first != cached.run.seq + 1 {
+        let message = format!("run {} has no event {}: its ledger is damaged", stored.stream.run, cached.run.seq + 1);
+        return Err(Error::corrupt("seq_gap", message));
+    }
+    let (envelope, events) = decode(&stored.record)?;
+    for (n, event) in events.iter().enumerate() {
+        let stamp = Stamp { id: envelope.id.plus(n as u64), at: envelope.at };
+        changes.clear();
+        if let Verdict::Overflow(task) = fold(&mut cached.run, stamp, event, changes) {
+            let message = format!("`{}` has more resolved edges than edges", cached.run.path(task));
+            return Err(Error::corrupt("readiness_overflow", message));
+        }
+        cached.note(changes);
+        if let Event::DispatchEnqueued(lease) = event {
+            cached.note_worker(lease);
+        }
+    }
+    Ok(())
+}
+
+fn first_plan(first: &Stored) -> Result<PlanHash> {
+    first.record.verify(&first.stream.label())?;
+    match decode(&first.record)?.1.first() {
+        Some(Event::RunTriggered(event)) => Ok(event.plan),
+        _ => Err(Error::corrupt("no_trigger", format!("run {} does not begin with RunTriggered", first.stream.run))),
+    }
+}
+
+fn plan_of(ledger: &mut dyn Ledger, hash: PlanHash, plans: &mut Plans) -> Result<Arc<Plan>> {
+    if let Some(plan) = plans.0.get(&hash).and_then(Weak::upgrade) {
+        return Ok(plan);
+    }
+    let bytes = ledger
+        .plan(hash)?
+        .ok_or_else(|| Error::corrupt("plan_missing", format!("plan {hash} is not in the ledger")))?;
+    if PlanHash::of(&bytes) != hash {
+        return Err(Error::corrupt("plan_damaged", format!("plan {hash} is not what was written")));
+    }
+    let plan = Arc::new(Plan::decode(&bytes)?);
+    plans.0.retain(|_, p| p.strong_count() > 0);
+    plans.0.insert(hash, Arc::downgrade(&plan));
+    Ok(plan)
+}

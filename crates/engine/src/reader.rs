@@ -1,0 +1,156 @@
+//! Looking at runs without being the engine: rows plus the ledger's tail, also while another process writes.
+
+use crate::desk::Home;
+use crate::load::{self, Plans};
+use edgewise_core::event::{Envelope, Event, decode};
+use edgewise_core::fold::{Changes, Stamp, fold};
+use edgewise_core::id::RunId;
+use edgewise_core::rows::RunRow;
+use edgewise_core::run::Run;
+use edgewise_core::state::RunState;
+use edgewise_core::{Error, Result};
+use edgewise_store::{Ledger, Position, Projections, RunFilter, Stream, sqlite};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Most records read at once.
+const PAGE: usize = 1_000;
+
+/// A view of a store that changes nothing.
+pub struct Reader {
+    ledger: Box<dyn Ledger>,
+    projections: Box<dyn Projections>,
+    home: Home,
+    plans: Plans,
+}
+
+/// A record as it was committed, with where it stands.
+pub struct Committed {
+    /// The seq of its first event.
+    pub first: u64,
+    /// What its events share.
+    pub envelope: Envelope,
+    /// Its events.
+    pub events: Vec<Event>,
+}
+
+impl Reader {
+    /// Looks into a folder.
+    pub fn open(dir: &Path, home: Home) -> Result<Self> {
+        let stores = sqlite::open_reader(dir)?;
+        Ok(Self::over(Box::new(stores.ledger), Box::new(stores.projections), home))
+    }
+
+    /// Looks at any store.
+    pub fn over(ledger: Box<dyn Ledger>, projections: Box<dyn Projections>, home: Home) -> Self {
+        Self { ledger, projections, home, plans: Plans::default() }
+    }
+
+    /// A run as it is now.
+    pub fn run(&mut self, run: RunId) -> Result<Run> {
+        let stream = self.home.stream(run);
+        Ok(load::load(&mut *self.ledger, &mut *self.projections, &stream, &mut self.plans)?.run)
+    }
+
+    /// Folds what was appended since into a run; true if anything was.
+    pub fn catch_up(&mut self, run: &mut Run) -> Result<bool> {
+        let before = run.seq;
+        let mut changes = Changes::default();
+        for record in self.records(run.id, run.seq)? {
+            for (n, event) in record.events.iter().enumerate() {
+                let stamp = Stamp { id: record.envelope.id.plus(n as u64), at: record.envelope.at };
+                changes.clear();
+                fold(run, stamp, event, &mut changes);
+            }
+        }
+        Ok(run.seq > before)
+    }
+
+    /// The records of a run after a seq, verified.
+    pub fn records(&mut self, run: RunId, after: u64) -> Result<Vec<Committed>> {
+        let stream = self.home.stream(run);
+        let (mut records, mut after) = (Vec::new(), after);
+        loop {
+            let page = self.ledger.read(&stream, after, PAGE)?;
+            let Some(last) = page.last() else { return Ok(records) };
+            after = last.record.last();
+            for stored in page {
+                stored.record.verify(&stored.stream.label())?;
+                let (envelope, events) = decode(&stored.record)?;
+                records.push(Committed { first: stored.record.first, envelope, events });
+            }
+        }
+    }
+
+    /// The run that a person means: an id, a unique beginning of one, or `@` for the newest.
+    pub fn find(&mut self, text: &str) -> Result<RunId> {
+        if text == "@" {
+            let newest = self.runs(&RunFilter { limit: 1, ..RunFilter::default() })?;
+            let none = || Error::not_found("no_runs", "there are no runs yet; start one with `edgewise run FILE`");
+            return newest.first().map(|r| r.id).ok_or_else(none);
+        }
+        let found = self.ledger.find(text, 5)?;
+        let ours: Vec<&Stream> =
+            found.iter().filter(|s| s.tenant == self.home.tenant && s.workspace == self.home.workspace).collect();
+        match ours.as_slice() {
+            [] => Err(Error::not_found(
+                "run_not_found",
+                format!("no run starts with {text:?}; `edgewise runs` lists them"),
+            )),
+            [one] => Ok(one.run),
+            several => {
+                let ids: Vec<String> = several.iter().map(|s| s.run.to_string()).collect();
+                let message = format!("{text:?} could be any of {}; type more of it", ids.join(", "));
+                Err(Error::conflict("run_ambiguous", message))
+            }
+        }
+    }
+
+    /// Runs, the newest first, each as it is now: rows that are behind are brought up to date.
+    pub fn runs(&mut self, filter: &RunFilter) -> Result<Vec<RunRow>> {
+        let behind = self.behind()?;
+        let mut rows: Vec<RunRow> = Vec::new();
+        for run in &behind {
+            match self.run(*run) {
+                Ok(run) => rows.extend(run.row().filter(|row| matches(filter, row))),
+                Err(error) if error.kind == edgewise_core::Kind::Corrupt => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let written = self.projections.runs(filter)?;
+        rows.extend(written.into_iter().map(|(_, row)| row).filter(|row| !behind.contains(&row.id)));
+        rows.sort_by_key(|row| std::cmp::Reverse((row.triggered_at, row.id)));
+        rows.truncate(filter.limit);
+        Ok(rows)
+    }
+
+    /// Runs with records that the rows do not have yet.
+    fn behind(&mut self) -> Result<BTreeSet<RunId>> {
+        let mut behind = BTreeSet::new();
+        let mut at: Position = self.projections.watermark()?;
+        loop {
+            let page = self.ledger.read_all(at, PAGE)?;
+            let Some(last) = page.last() else { return Ok(behind) };
+            at = last.position;
+            let ours = page
+                .iter()
+                .filter(|s| s.stream.tenant == self.home.tenant && s.stream.workspace == self.home.workspace);
+            behind.extend(ours.map(|s| s.stream.run));
+        }
+    }
+
+    /// Why a run is frozen, if it is.
+    pub fn frozen(&mut self, run: RunId) -> Result<Option<String>> {
+        Ok(self.ledger.frozen()?.into_iter().find(|(s, _)| s.run == run).map(|(_, reason)| reason))
+    }
+
+    /// The store's two halves, for whoever must look at everything.
+    pub fn halves(&mut self) -> (&mut dyn Ledger, &mut dyn Projections) {
+        (&mut *self.ledger, &mut *self.projections)
+    }
+}
+
+fn matches(filter: &RunFilter, row: &RunRow) -> bool {
+    let state = |s: &RunState| *s == row.state;
+    filter.flow.as_ref().is_none_or(|f| *f == row.flow) && (filter.states.is_empty() || filter.states.iter().any(state))
+}
