@@ -1,1 +1,99 @@
+//! The definition of a store: named checks, run on every implementation.
+//!
+//! A new store implements the two traits and [`Place`], and runs [`run`] in a test. What the checks do not
+//! ask for, the engine may not rely on; a bug found in one store becomes a check for all of them.
 
+mod commit;
+mod fixture;
+mod keys;
+mod listing;
+mod marks;
+mod reading;
+mod rows;
+
+use crate::{Ledger, Projections, Stores};
+use edgewise_core::Result;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A place where one store lives. Opening it again, at once or later, finds what was committed there.
+pub trait Place {
+    /// Its ledger.
+    type Ledger: Ledger;
+    /// Its projections.
+    type Projections: Projections;
+
+    /// One more handle on the store.
+    fn open(&self) -> Result<Stores<Self::Ledger, Self::Projections>>;
+}
+
+/// One rule of a store.
+pub struct Check<P> {
+    /// The rule, as a sentence.
+    pub name: &'static str,
+    /// Panics if an empty place does not keep it.
+    pub run: fn(&P),
+}
+
+/// Lists checks by their functions, so that none has a name that differs from what it does.
+macro_rules! checks {
+    ($($module:ident :: $check:ident),* $(,)?) => {
+        vec![$(Check { name: stringify!($check), run: $module::$check::<P> }),*]
+    };
+}
+
+/// All rules.
+pub fn checks<P: Place>() -> Vec<Check<P>> {
+    checks![
+        commit::a_stream_that_does_not_exist_has_head_zero_and_no_records,
+        commit::seqs_are_dense_and_the_head_follows_them,
+        commit::a_commit_over_several_streams_is_all_there_in_order,
+        commit::a_broken_guard_leaves_nothing_of_the_whole_commit,
+        commit::a_guard_without_a_record_is_checked_too,
+        commit::a_malformed_batch_is_refused_and_leaves_nothing,
+        commit::a_commit_without_records_answers_with_the_tail,
+        commit::the_same_run_id_under_two_tenants_is_two_streams,
+        commit::two_handles_see_each_other_and_the_later_one_conflicts,
+        commit::a_handle_that_wrote_before_conflicts_after_another_one_wrote,
+        keys::a_taken_key_leaves_nothing_and_tells_its_owner,
+        keys::a_broken_guard_is_told_before_a_taken_key,
+        keys::the_same_key_in_another_workspace_is_free,
+        keys::the_key_of_a_commit_that_failed_is_still_free,
+        keys::a_plan_is_stored_once_and_read_back,
+        reading::what_was_committed_is_there_after_reopening,
+        reading::reading_a_stream_in_pages_gives_every_record_once,
+        reading::reading_from_within_a_record_gives_that_record,
+        reading::reading_all_streams_in_pages_follows_the_positions,
+        reading::a_record_of_five_megabytes_comes_back_whole,
+        reading::text_of_any_kind_comes_back_byte_for_byte,
+        marks::a_freeze_mark_is_durable_until_it_is_taken_away,
+        marks::a_stream_that_does_not_exist_cannot_be_frozen,
+        marks::runs_are_found_by_the_start_of_their_id,
+        rows::every_field_of_every_row_comes_back,
+        rows::a_flush_from_another_seq_is_refused_whole,
+        rows::a_row_written_again_replaces_the_first,
+        rows::what_is_not_in_a_change_stays_as_it_is,
+        rows::what_goes_away_goes_before_what_comes,
+        rows::a_malformed_flush_is_refused_whole,
+        rows::the_watermark_moves_with_the_flush_and_never_back,
+        rows::a_forgotten_run_can_be_written_anew_and_others_stay,
+        rows::rows_of_the_same_run_id_under_two_tenants_are_apart,
+        rows::rows_are_there_after_reopening,
+        rows::two_handles_see_each_other_and_the_later_flush_is_refused,
+        listing::runs_are_listed_newest_first_by_flow_and_state,
+        listing::waiting_tasks_timers_and_leases_are_listed_in_order,
+        listing::a_plan_is_known_once_it_was_written,
+    ]
+}
+
+/// Runs every check, each on a fresh place, and panics with the names of those that failed.
+pub fn run<P: Place>(fresh: impl Fn() -> P) {
+    let failed: Vec<&str> = checks::<P>()
+        .into_iter()
+        .filter(|check| {
+            let place = fresh();
+            catch_unwind(AssertUnwindSafe(|| (check.run)(&place))).is_err()
+        })
+        .map(|check| check.name)
+        .collect();
+    assert!(failed.is_empty(), "not a store: {failed:#?}");
+}

@@ -1,0 +1,186 @@
+//! Flushing rows and loading them: guarded by the seq they are at, all or nothing.
+
+use super::Place;
+use super::fixture::*;
+use crate::ledger::Position;
+use crate::projections::{Projections, RunChange, RunRows};
+use edgewise_core::Kind;
+use edgewise_core::event::{TaskIx, TimerKind};
+use edgewise_core::state::TaskState;
+
+fn full(a: &crate::Stream, from: u64, to: u64) -> RunChange {
+    RunChange {
+        tasks: vec![task_row(0, TaskState::InProgress), bare_task_row(1), task_row(u32::MAX, TaskState::Skipped)],
+        timers: vec![timer_row(0, TimerKind::Retry, 5), timer_row(0, TimerKind::Overall, 3)],
+        outbox: vec![outbox_row(1, 7)],
+        leases: vec![lease_row(0, "w1")],
+        ..change(a, from, to)
+    }
+}
+
+/// How many rows there are of each kind, over all runs.
+fn sizes(rows: &mut impl Projections) -> (usize, usize, usize) {
+    (rows.timers().unwrap().len(), rows.outbox().unwrap().len(), rows.leases().unwrap().len())
+}
+
+pub fn every_field_of_every_row_comes_back<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let a = stream(1);
+    assert_eq!(rows.load(&a).unwrap(), None);
+    let sent = full(&a, 0, 4);
+    rows.flush(&flush(vec![sent.clone()], 2)).unwrap();
+    assert_eq!(rows.load(&a).unwrap(), Some(RunRows { run: sent.run.clone(), tasks: sent.tasks.clone() }));
+    assert_eq!(rows.outbox().unwrap(), [(a.clone(), sent.outbox[0].clone())]);
+    assert_eq!(rows.timers().unwrap(), [(a.clone(), sent.timers[1]), (a.clone(), sent.timers[0])]);
+    assert_eq!(rows.leases().unwrap(), [(a.clone(), sent.leases[0].clone())]);
+    for state in TaskState::ALL {
+        let one = RunChange { tasks: vec![task_row(9, state)], ..change(&a, 4, 4) };
+        rows.flush(&flush(vec![one], 2)).unwrap();
+        assert_eq!(rows.load(&a).unwrap().unwrap().tasks[2].state, state);
+    }
+}
+
+pub fn a_flush_from_another_seq_is_refused_whole<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let (a, b) = (stream(1), stream(2));
+    rows.flush(&flush(vec![change(&a, 0, 4)], 1)).unwrap();
+    for wrong in [0, 3, 5] {
+        let mut new = full(&b, 0, 1);
+        new.plan = Some(plan("never").into());
+        new.run.plan = plan("never").encode().0;
+        let error = rows.flush(&flush(vec![new.clone(), full(&a, wrong, 9)], 8)).unwrap_err();
+        assert_eq!((error.kind, error.code), (Kind::Conflict, "projection_moved"), "from {wrong}");
+        assert_eq!(rows.load(&a).unwrap(), Some(RunRows { run: run_row(&a, 4), tasks: vec![] }));
+        assert_eq!(rows.load(&b).unwrap(), None);
+        assert_eq!(sizes(&mut rows), (0, 0, 0));
+        assert_eq!(rows.watermark().unwrap(), Position(1));
+        assert!(!rows.has_plan(new.run.plan).unwrap());
+    }
+    let error = rows.flush(&flush(vec![change(&b, 2, 3)], 8)).unwrap_err();
+    assert_eq!(error.code, "projection_moved", "a run without rows is at seq 0");
+    rows.flush(&flush(vec![change(&a, 4, 5), change(&a, 5, 6), change(&b, 0, 1)], 8)).unwrap();
+    assert_eq!(rows.load(&a).unwrap().unwrap().run.applied_seq, 6);
+}
+
+pub fn a_row_written_again_replaces_the_first<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let a = stream(1);
+    rows.flush(&flush(vec![full(&a, 0, 1)], 0)).unwrap();
+    let second = RunChange {
+        tasks: vec![bare_task_row(0)],
+        timers: vec![timer_row(0, TimerKind::Retry, 99)],
+        outbox: vec![outbox_row(1, 98)],
+        leases: vec![lease_row(0, "w2")],
+        ..change(&a, 1, 2)
+    };
+    rows.flush(&flush(vec![second.clone()], 0)).unwrap();
+    assert_eq!(rows.load(&a).unwrap().unwrap().tasks[0], second.tasks[0]);
+    assert_eq!(rows.timers().unwrap()[1].1, second.timers[0]);
+    assert_eq!(rows.outbox().unwrap(), [(a.clone(), second.outbox[0].clone())]);
+    assert_eq!(rows.leases().unwrap(), [(a.clone(), second.leases[0].clone())]);
+}
+
+pub fn what_is_not_in_a_change_stays_as_it_is<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let a = stream(1);
+    let first = full(&a, 0, 1);
+    rows.flush(&flush(vec![first.clone()], 0)).unwrap();
+    rows.flush(&flush(vec![change(&a, 1, 2)], 0)).unwrap();
+    assert_eq!(rows.load(&a).unwrap(), Some(RunRows { run: run_row(&a, 2), tasks: first.tasks }));
+    assert_eq!(sizes(&mut rows), (2, 1, 1));
+}
+
+pub fn what_goes_away_goes_before_what_comes<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let a = stream(1);
+    let first = full(&a, 0, 1);
+    rows.flush(&flush(vec![first.clone()], 0)).unwrap();
+    let second = RunChange {
+        timers: vec![first.timers[0]],
+        timers_gone: first.timers.iter().map(|row| row.key).collect(),
+        outbox: vec![outbox_row(1, 50)],
+        outbox_gone: vec![TaskIx(1), TaskIx(77)],
+        leases_gone: vec![TaskIx(0), TaskIx(77)],
+        ..change(&a, 1, 2)
+    };
+    rows.flush(&flush(vec![second], 0)).unwrap();
+    assert_eq!(rows.timers().unwrap(), [(a.clone(), first.timers[0])]);
+    assert_eq!(rows.outbox().unwrap(), [(a.clone(), outbox_row(1, 50))]);
+    assert_eq!(rows.leases().unwrap(), []);
+}
+
+pub fn a_malformed_flush_is_refused_whole<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let (a, b) = (stream(1), stream(2));
+    rows.flush(&flush(vec![change(&a, 0, 4)], 0)).unwrap();
+    let foreign = RunChange { run: run_row(&b, 5), ..change(&a, 4, 5) };
+    for (what, bad) in [("back in time", change(&a, 4, 3)), ("seq 0", change(&b, 0, 0)), ("two runs", foreign)] {
+        let error = rows.flush(&flush(vec![change(&b, 0, 1), bad], 9)).expect_err(what);
+        assert_eq!(error.kind, Kind::Invalid, "{what}: {error}");
+        assert_eq!(rows.load(&b).unwrap(), None, "{what}");
+        assert_eq!(rows.watermark().unwrap(), Position(0), "{what}");
+    }
+}
+
+pub fn the_watermark_moves_with_the_flush_and_never_back<P: Place>(place: &P) {
+    let (mut ledger, mut rows) = open(place);
+    // A watermark beyond the ledger's end would make a store throw its rows away at opening.
+    for seq in 0..9 {
+        done(&mut ledger, &batch(&[(&stream(1), seq, 1)]));
+    }
+    assert_eq!(rows.watermark().unwrap(), Position(0));
+    for (sent, wanted) in [(5, 5), (3, 5), (9, 9), (0, 9)] {
+        rows.flush(&flush(vec![], sent)).unwrap();
+        assert_eq!(rows.watermark().unwrap(), Position(wanted), "after {sent}");
+    }
+    drop((ledger, rows));
+    assert_eq!(open(place).1.watermark().unwrap(), Position(9));
+}
+
+pub fn a_forgotten_run_can_be_written_anew_and_others_stay<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let (a, b, c) = (stream(1), stream(2), stream(3));
+    rows.flush(&flush(vec![full(&a, 0, 4), full(&b, 0, 2), full(&c, 0, 2)], 0)).unwrap();
+    let others = (rows.load(&a).unwrap(), rows.load(&c).unwrap());
+    rows.forget(&b).unwrap();
+    rows.forget(&b).unwrap();
+    assert_eq!(rows.load(&b).unwrap(), None);
+    assert_eq!((rows.load(&a).unwrap(), rows.load(&c).unwrap()), others);
+    assert_eq!(sizes(&mut rows), (4, 2, 2));
+    rows.flush(&flush(vec![change(&b, 0, 1)], 0)).unwrap();
+    assert_eq!(rows.load(&b).unwrap(), Some(RunRows { run: run_row(&b, 1), tasks: vec![] }));
+}
+
+pub fn rows_of_the_same_run_id_under_two_tenants_are_apart<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let (mine, theirs) = (stream_in("me", "w", 7), stream_in("you", "w", 7));
+    rows.flush(&flush(vec![full(&mine, 0, 4)], 0)).unwrap();
+    assert_eq!(rows.load(&theirs).unwrap(), None);
+    rows.flush(&flush(vec![change(&theirs, 0, 1)], 0)).unwrap();
+    assert_eq!(rows.load(&theirs).unwrap().unwrap().tasks, []);
+    assert_eq!(rows.load(&mine).unwrap().unwrap().tasks.len(), 3);
+    rows.forget(&mine).unwrap();
+    assert_eq!(rows.load(&theirs).unwrap().unwrap().run.applied_seq, 1);
+}
+
+pub fn rows_are_there_after_reopening<P: Place>(place: &P) {
+    let (ledger, mut rows) = open(place);
+    let a = stream(1);
+    rows.flush(&flush(vec![full(&a, 0, 4)], 0)).unwrap();
+    let before = rows.load(&a).unwrap();
+    drop((ledger, rows));
+    let (_, mut rows) = open(place);
+    assert_eq!(rows.load(&a).unwrap(), before);
+    assert_eq!(sizes(&mut rows), (2, 1, 1));
+    rows.flush(&flush(vec![change(&a, 4, 5)], 0)).unwrap();
+}
+
+pub fn two_handles_see_each_other_and_the_later_flush_is_refused<P: Place>(place: &P) {
+    let ((_, mut one), (_, mut two)) = (open(place), open(place));
+    let a = stream(1);
+    one.flush(&flush(vec![full(&a, 0, 4)], 0)).unwrap();
+    assert_eq!(two.load(&a).unwrap(), one.load(&a).unwrap());
+    two.flush(&flush(vec![change(&a, 4, 5)], 0)).unwrap();
+    assert_eq!(one.flush(&flush(vec![change(&a, 4, 6)], 0)).unwrap_err().code, "projection_moved");
+    one.flush(&flush(vec![change(&a, 5, 6)], 0)).unwrap();
+}
