@@ -5,7 +5,9 @@ use edgewise_core::event::{
     TaskFinished, TaskIx, TimerFired,
 };
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, fold};
+use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId, Token};
+use edgewise_core::invariant::{self, Step};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Accepts, Join, OnFailure, Plan, PlanDraft, RegionDraft, Spec, Timeouts, Work};
 use edgewise_core::retry::Retry;
@@ -44,21 +46,36 @@ pub fn plan(nodes: &[(&str, Spec, Join)], edges: &[(u32, u32, Accepts)], on_fail
     draft.build(name("test")).unwrap()
 }
 
+/// How much is checked after every event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// Every invariant over states and steps.
+    All,
+    /// Nothing: for runs too large to be looked at as a whole each time.
+    Nothing,
+}
+
 /// A run, its clock, and every event it was given.
 #[derive(Clone)]
 pub struct Driver {
     pub run: Run,
     pub now: Time,
-    pub ledger: Vec<(Stamp, Event)>,
+    pub ledger: Vec<Entry>,
+    /// What the last event changed.
     pub changes: Changes,
+    pub watch: Watch,
 }
 
 impl Driver {
     /// A run that is triggered but not planned.
     pub fn triggered(plan: Plan) -> Self {
+        Self::triggered_watching(plan, Watch::All)
+    }
+
+    pub fn triggered_watching(plan: Plan, watch: Watch) -> Self {
         let (hash, _) = plan.encode();
         let run = Run::new(RunId(7), hash, Arc::new(plan));
-        let mut driver = Self { run, now: Time(1_000_000), ledger: Vec::new(), changes: Changes::default() };
+        let mut driver = Self { run, now: Time(1_000_000), ledger: Vec::new(), changes: Changes::default(), watch };
         let triggered = RunTriggered {
             flow: name("test"),
             plan: hash,
@@ -86,9 +103,35 @@ impl Driver {
     /// Folds an event as the ledger would: it is kept whatever its verdict.
     pub fn say(&mut self, event: Event) -> Verdict {
         let stamp = Stamp { id: EventId::mint(self.now, 0, self.run.last), at: self.now };
+        let before = (self.watch == Watch::All).then(|| self.run.clone());
+        self.changes.clear();
         let verdict = fold(&mut self.run, stamp, &event, &mut self.changes);
-        self.ledger.push((stamp, event));
+        if let Some(before) = before {
+            self.look(&before, stamp, &event, verdict);
+        }
+        let seq = self.ledger.len() as u64 + 1;
+        self.ledger.push(Entry { seq, stamp, source: "test".into(), event });
         verdict
+    }
+
+    fn look(&self, before: &Run, stamp: Stamp, event: &Event, verdict: Verdict) {
+        let step = Step { before, stamp, event, changes: &self.changes, verdict, after: &self.run };
+        let held = invariant::check_step(&step).and_then(|()| invariant::check_state(&self.run));
+        if let Err(violation) = held {
+            panic!("{violation}\nat {event:?}\nwith {:?}", self.run.tasks);
+        }
+    }
+
+    /// The stream as it would be read back.
+    pub fn stream(&self) -> Stream<'_> {
+        let (run, plan_hash, plan) = (self.run.id, self.run.plan_hash, &self.run.plan);
+        Stream { run, plan_hash, plan, entries: &self.ledger }
+    }
+
+    /// What can only be said of the whole stream.
+    pub fn close(&self) {
+        invariant::check_stream(&self.stream()).unwrap_or_else(|violation| panic!("{violation}"));
+        assert_eq!(self.stream().refold(u64::MAX), self.run, "refolding the stream gives the run");
     }
 
     pub fn ix(&self, path: &str) -> TaskIx {

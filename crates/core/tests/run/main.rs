@@ -1,4 +1,7 @@
 //! The rules of runs, tested through events alone.
 
+mod dice;
 mod driver;
+mod load;
 mod smoke;
+mod storm;
