@@ -3,5 +3,6 @@
 mod dice;
 mod driver;
 mod load;
+mod reopened;
 mod smoke;
 mod storm;
