@@ -11,7 +11,7 @@ use crate::event::{Failure, TaskIx, TimerKey};
 use crate::gate::Approval;
 use crate::id::{EventId, PlanHash, RunId, TokenHash};
 use crate::name::Name;
-use crate::plan::{Plan, ROOT, Region, Resolution, Spec, Work};
+use crate::plan::{OnFailure, Plan, ROOT, Region, Resolution, Spec, Work};
 use crate::state::{Phase, RunState, TaskState};
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
@@ -350,6 +350,19 @@ impl Run {
         if let Some(state) = self.spreads.get_mut(&spread) {
             state.done = done;
             state.failed = failed;
+        }
+    }
+
+    /// Whether a permanent failure leaves its out-edges open until an operator decides.
+    pub(crate) fn holds_failures(&self) -> bool {
+        self.plan.on_failure == OnFailure::Hold && self.cancel.is_none() && self.resolved.is_none()
+    }
+
+    /// How an edge resolves that comes from a task as it is now.
+    pub(crate) fn fact_of(&self, up: TaskIx) -> Option<Resolution> {
+        match self.tasks[up.0 as usize].state {
+            TaskState::Error if self.holds_failures() => None,
+            state => resolution_of(state),
         }
     }
 

@@ -4,7 +4,7 @@ mod run;
 mod task;
 
 pub use run::RunState;
-pub use task::{Move, TaskState};
+pub use task::{MOVES, Move, TaskState};
 
 use serde::Serialize;
 

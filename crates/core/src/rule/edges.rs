@@ -6,8 +6,8 @@
 
 use crate::event::TaskIx;
 use crate::fold::Fold;
-use crate::plan::{OnFailure, Resolution};
-use crate::run::{Reason, resolution_of};
+use crate::plan::Resolution;
+use crate::run::Reason;
 use crate::state::{Move, TaskState};
 use std::sync::Arc;
 
@@ -27,11 +27,7 @@ impl Fold<'_> {
     }
 
     fn resolve_out_edges(&mut self, up: TaskIx) {
-        let state = self.state(up);
-        let Some(resolution) = resolution_of(state) else { return };
-        if state == TaskState::Error && self.is_held() {
-            return;
-        }
+        let Some(resolution) = self.run.fact_of(up) else { return };
         let plan = Arc::clone(&self.run.plan);
         let scope = *self.run.scope_of(up);
         let region = &plan.regions[scope.region as usize];
@@ -76,10 +72,5 @@ impl Fold<'_> {
             let to = if resolution == Resolution::Cancelled { TaskState::Cancelled } else { TaskState::Skipped };
             self.finish(down, Move::DecidedAgainst, to);
         }
-    }
-
-    /// Under `hold` a permanent failure leaves its out-edges open until an operator decides.
-    fn is_held(&self) -> bool {
-        self.run.plan.on_failure == OnFailure::Hold && self.run.cancel.is_none() && self.run.resolved.is_none()
     }
 }

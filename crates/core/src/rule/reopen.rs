@@ -5,8 +5,8 @@
 
 use crate::event::TaskIx;
 use crate::fold::Fold;
-use crate::plan::{OnFailure, Resolution};
-use crate::run::{Reason, resolution_of};
+use crate::plan::Resolution;
+use crate::run::Reason;
 use crate::state::{Move, TaskState};
 use crate::time::Time;
 use std::collections::{BTreeSet, VecDeque};
@@ -75,7 +75,7 @@ impl Fold<'_> {
         let node = task.0 - scope.task;
         for (edge, need) in region.needs(node) {
             let up = TaskIx(scope.task + need.up);
-            let fact = if set.contains(&up) { None } else { self.fact_of(up) };
+            let fact = if set.contains(&up) { None } else { self.run.fact_of(up) };
             self.run.edges[(scope.edge + edge) as usize] = fact.map_or(0, |r| r as u8);
             self.run.kept.remove(&(scope.edge + edge));
         }
@@ -96,14 +96,6 @@ impl Fold<'_> {
                 }
             }
         }
-    }
-
-    fn fact_of(&self, up: TaskIx) -> Option<Resolution> {
-        let state = self.state(up);
-        if state == TaskState::Error && self.run.plan.on_failure == OnFailure::Hold {
-            return None;
-        }
-        resolution_of(state)
     }
 
     fn recount(&mut self, task: TaskIx) {

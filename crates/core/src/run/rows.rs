@@ -4,11 +4,11 @@
 //! needs. What follows from something else is not stored twice: edges follow from plan and task rows,
 //! counts from edges, scopes from the spreads that made them.
 
-use super::{About, Asked, Chunk, Reason, Run, SpreadState, resolution_of};
+use super::{About, Asked, Chunk, Reason, Run, SpreadState};
 use crate::error::{Error, Result};
 use crate::event::{TaskIx, TimerKey, TimerKind};
 use crate::gate::Approval;
-use crate::plan::{OnFailure, Plan, Resolution};
+use crate::plan::{Plan, Resolution};
 use crate::rows::{OutboxRow, RunRow, TaskRow};
 use crate::state::TaskState;
 use crate::time::Time;
@@ -269,12 +269,11 @@ impl Run {
     /// All out-edges of a task resolve alike, so they follow from its state, but for those that are kept.
     fn derive_edges(&mut self) {
         let plan = Arc::clone(&self.plan);
-        let held = plan.on_failure == OnFailure::Hold && self.cancel.is_none() && self.resolved.is_none();
-        for scope in &self.scopes {
+        for number in 0..self.scopes.len() {
+            let scope = self.scopes[number];
             let region = &plan.regions[scope.region as usize];
             for edge in 0..region.edge_count() {
-                let up = self.tasks[(scope.task + region.edge(edge).up) as usize].state;
-                let fact = if held && up == TaskState::Error { None } else { resolution_of(up) };
+                let fact = self.fact_of(TaskIx(scope.task + region.edge(edge).up));
                 self.edges[(scope.edge + edge) as usize] = fact.map_or(0, |r| r as u8);
             }
         }

@@ -1,13 +1,18 @@
 //! A run under test: a plan in a few words, and acts that write the events an engine would write.
 
 use edgewise_core::event::{
-    Approved, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct,
-    TaskFinished, TaskIx, TimerFired,
+    Approved, AttemptRef, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, RunAdvanced, RunTriggered,
+    TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerFired,
 };
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, fold};
+use edgewise_core::gate::{Gate, OnDeadline, Wait};
+use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId, Token};
+use edgewise_core::invariant::{self, Step};
 use edgewise_core::name::Name;
-use edgewise_core::plan::{Accepts, Join, OnFailure, Plan, PlanDraft, RegionDraft, Spec, Timeouts, Work};
+use edgewise_core::plan::{
+    Accepts, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Spec, Spread, Timeouts, Work,
+};
 use edgewise_core::retry::Retry;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
@@ -29,6 +34,71 @@ pub fn action(max_attempts: u16) -> Spec {
     }
 }
 
+/// A spec for a gate that waits without end.
+pub fn gate(wait: Wait) -> Spec {
+    work(Work::Gate(Gate { wait, deadline: None, on_deadline: OnDeadline::Reject }))
+}
+
+/// A spec for a gate that people open.
+pub fn approval(from: &[&str], count: u32) -> Spec {
+    gate(Wait::Approval { from: from.iter().map(|p| name(p)).collect(), count })
+}
+
+/// A spec for a spread of a region over so many items.
+pub fn spread(region: u32, items: usize) -> Spec {
+    let items = Items::Literal((0..items).map(|n| n.into()).collect());
+    work(Work::Spread(Spread { region, items, tolerate: 0, fail_fast: false }))
+}
+
+/// A spec for a spread that bears so many failures, and stops at the first one beyond if told so.
+pub fn spread_bearing(region: u32, items: usize, tolerate: u32, fail_fast: bool) -> Spec {
+    let items = Items::Literal((0..items).map(|n| n.into()).collect());
+    work(Work::Spread(Spread { region, items, tolerate, fail_fast }))
+}
+
+pub fn work(work: Work) -> Spec {
+    Spec { work, ..action(1) }
+}
+
+/// A plan drawn node by node; every node has its own spec.
+pub struct Sketch(PlanDraft);
+
+impl Sketch {
+    pub fn new(on_failure: OnFailure) -> Self {
+        Self(PlanDraft { on_failure, regions: vec![RegionDraft::default()], ..PlanDraft::default() })
+    }
+
+    /// Another region, for a spread.
+    pub fn region(&mut self) -> u32 {
+        self.0.regions.push(RegionDraft::default());
+        self.0.regions.len() as u32 - 1
+    }
+
+    /// A node of a region that needs others of it to succeed.
+    pub fn node(&mut self, region: u32, name: &str, spec: Spec, after: &[u32]) -> u32 {
+        self.0.specs.push(spec);
+        let node = self.0.regions[region as usize].node(name, self.0.specs.len() as u32 - 1, Join::All);
+        for up in after {
+            self.edge(region, *up, node, Accepts::SUCCESS);
+        }
+        node
+    }
+
+    pub fn edge(&mut self, region: u32, up: u32, down: u32, accepts: Accepts) {
+        self.0.regions[region as usize].edge(up, down, accepts);
+    }
+
+    pub fn build(self) -> Plan {
+        self.0.build(name("test")).unwrap()
+    }
+}
+
+/// A plan of actions with one attempt each: (name, join), and (up, down, accepts) for each edge.
+pub fn graph(nodes: &[(&str, Join)], edges: &[(u32, u32, Accepts)], on_failure: OnFailure) -> Plan {
+    let nodes: Vec<_> = nodes.iter().map(|(name, join)| (*name, action(1), *join)).collect();
+    plan(&nodes, edges, on_failure)
+}
+
 /// A plan of one region: (name, spec) for each node, (up, down, accepts) for each edge.
 pub fn plan(nodes: &[(&str, Spec, Join)], edges: &[(u32, u32, Accepts)], on_failure: OnFailure) -> Plan {
     let mut draft = PlanDraft { on_failure, ..PlanDraft::default() };
@@ -44,21 +114,36 @@ pub fn plan(nodes: &[(&str, Spec, Join)], edges: &[(u32, u32, Accepts)], on_fail
     draft.build(name("test")).unwrap()
 }
 
+/// How much is checked after every event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// Every invariant over states and steps.
+    All,
+    /// Nothing: for runs too large to be looked at as a whole each time.
+    Nothing,
+}
+
 /// A run, its clock, and every event it was given.
 #[derive(Clone)]
 pub struct Driver {
     pub run: Run,
     pub now: Time,
-    pub ledger: Vec<(Stamp, Event)>,
+    pub ledger: Vec<Entry>,
+    /// What the last event changed.
     pub changes: Changes,
+    pub watch: Watch,
 }
 
 impl Driver {
     /// A run that is triggered but not planned.
     pub fn triggered(plan: Plan) -> Self {
+        Self::triggered_watching(plan, Watch::All)
+    }
+
+    pub fn triggered_watching(plan: Plan, watch: Watch) -> Self {
         let (hash, _) = plan.encode();
         let run = Run::new(RunId(7), hash, Arc::new(plan));
-        let mut driver = Self { run, now: Time(1_000_000), ledger: Vec::new(), changes: Changes::default() };
+        let mut driver = Self { run, now: Time(1_000_000), ledger: Vec::new(), changes: Changes::default(), watch };
         let triggered = RunTriggered {
             flow: name("test"),
             plan: hash,
@@ -86,9 +171,35 @@ impl Driver {
     /// Folds an event as the ledger would: it is kept whatever its verdict.
     pub fn say(&mut self, event: Event) -> Verdict {
         let stamp = Stamp { id: EventId::mint(self.now, 0, self.run.last), at: self.now };
+        let before = (self.watch == Watch::All).then(|| self.run.clone());
+        self.changes.clear();
         let verdict = fold(&mut self.run, stamp, &event, &mut self.changes);
-        self.ledger.push((stamp, event));
+        if let Some(before) = before {
+            self.look(&before, stamp, &event, verdict);
+        }
+        let seq = self.ledger.len() as u64 + 1;
+        self.ledger.push(Entry { seq, stamp, source: "test".into(), event });
         verdict
+    }
+
+    fn look(&self, before: &Run, stamp: Stamp, event: &Event, verdict: Verdict) {
+        let step = Step { before, stamp, event, changes: &self.changes, verdict, after: &self.run };
+        let held = invariant::check_step(&step).and_then(|()| invariant::check_state(&self.run));
+        if let Err(violation) = held {
+            panic!("{violation}\nat {event:?}\nwith {:?}", self.run.tasks);
+        }
+    }
+
+    /// The stream as it would be read back.
+    pub fn stream(&self) -> Stream<'_> {
+        let (run, plan_hash, plan) = (self.run.id, self.run.plan_hash, &self.run.plan);
+        Stream { run, plan_hash, plan, entries: &self.ledger }
+    }
+
+    /// What can only be said of the whole stream.
+    pub fn close(&self) {
+        invariant::check_stream(&self.stream()).unwrap_or_else(|violation| panic!("{violation}"));
+        assert_eq!(self.stream().refold(u64::MAX), self.run, "refolding the stream gives the run");
     }
 
     pub fn ix(&self, path: &str) -> TaskIx {
@@ -99,14 +210,15 @@ impl Driver {
         self.run.tasks[self.ix(path).0 as usize].state
     }
 
-    pub fn token(task: TaskIx, generation: u16, attempt: u16) -> Token {
-        Token(1 + (u128::from(task.0) << 40) + (u128::from(generation) << 20) + u128::from(attempt))
+    /// A token that no other grant has had.
+    fn fresh_token(&self) -> Token {
+        Token(1 + self.ledger.len() as u128)
     }
 
     pub fn lease(&mut self, task: TaskIx) -> Verdict {
         let entry = self.run.tasks[task.0 as usize];
         let attempt = entry.attempt + 1;
-        let token = Self::token(task, entry.generation, attempt).hash();
+        let token = self.fresh_token().hash();
         let generation = entry.generation;
         self.say(Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker: "w".into() }))
     }
@@ -163,6 +275,47 @@ impl Driver {
 
     pub fn advance(&mut self) -> Verdict {
         self.say(Event::RunAdvanced(RunAdvanced {}))
+    }
+
+    pub fn reset(&mut self, path: &str) -> Verdict {
+        let act = self.act(path);
+        self.say(Event::TaskResetForRetry(act))
+    }
+
+    pub fn resolve(&mut self, path: &str) -> Verdict {
+        let act = self.act(path);
+        self.say(Event::TaskResolvedManually(act))
+    }
+
+    pub fn complete(&mut self, path: &str, output: &str) -> Verdict {
+        let (act, output) = (self.act(path), RawValue::from_string(output.into()).unwrap());
+        self.say(Event::TaskCompletedManually(TaskCompletedManually { act, output }))
+    }
+
+    pub fn skip(&mut self, path: &str) -> Verdict {
+        let act = self.act(path);
+        self.say(Event::TaskSkipRequested(act))
+    }
+
+    pub fn cancel_task(&mut self, path: &str) -> Verdict {
+        let act = self.act(path);
+        self.say(Event::TaskCancelRequested(act))
+    }
+
+    pub fn resolve_run(&mut self) -> Verdict {
+        self.say(Event::RunResolvedManually(Request { by: name("op"), why: None }))
+    }
+
+    /// The states of several tasks, in their order.
+    pub fn states(&self, paths: &[&str]) -> Vec<TaskState> {
+        paths.iter().map(|p| self.state(p)).collect()
+    }
+
+    /// The lease that a task has or had last.
+    pub fn lease_of(&self, path: &str) -> AttemptRef {
+        let task = self.ix(path);
+        let entry = self.run.tasks[task.0 as usize];
+        AttemptRef { task, generation: entry.generation, attempt: entry.attempt, token: entry.token }
     }
 
     pub fn is(&self, state: RunState) {

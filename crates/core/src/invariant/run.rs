@@ -1,0 +1,106 @@
+//! Runs: over when all tasks are, with the outcome the model gives; a cancel is the end of it.
+
+use super::{Held, Step, broken, tasks};
+use crate::event::{Event, TaskIx};
+use crate::plan::{Join, OnFailure, Resolution};
+use crate::run::Run;
+use crate::state::{RunState, TaskState};
+
+/// A run is where its tasks say it is: over exactly when all of them are, and how, by the first rule that matches.
+pub fn run_done_iff_tasks_done(run: &Run) -> Held {
+    let mut counts = [0; 11];
+    for task in &run.tasks {
+        counts[task.state as usize] += 1;
+    }
+    if counts != run.counts {
+        let message = format!("its tasks count {counts:?}, it counts {:?}", run.counts);
+        return broken("run_done_iff_tasks_done", run, None, message);
+    }
+    let expected = expected(run, &counts);
+    if run.state != expected {
+        let message = format!("it is {:?} and should be {expected:?}", run.state);
+        return broken("run_done_iff_tasks_done", run, None, message);
+    }
+    if run.state.is_done() != run.completed_at.known().is_some() {
+        let message = format!("it is {:?} and ended at {:?}", run.state, run.completed_at);
+        return broken("run_done_iff_tasks_done", run, None, message);
+    }
+    Ok(())
+}
+
+fn expected(run: &Run, counts: &[u32; 11]) -> RunState {
+    let any = |state: TaskState| counts[state as usize] > 0;
+    let open = tasks(run).any(|t| !run.tasks[t.0 as usize].state.is_done());
+    if !run.planned {
+        return if run.cancel.is_some() { RunState::Cancelled } else { RunState::Pending };
+    }
+    if !open {
+        return outcome(run);
+    }
+    let leased = |t: TaskIx| run.tasks[t.0 as usize].state == TaskState::InProgress && run.is_leasable(t);
+    if counts[TaskState::Pending as usize] as usize == run.tasks.len() {
+        RunState::Initializing
+    } else if any(TaskState::EnqueuedForOrchestration) || any(TaskState::EnqueuedAsErrorForOrchestration) {
+        RunState::EvaluatingResults
+    } else if tasks(run).any(leased) {
+        RunState::TasksInProcess
+    } else if any(TaskState::Enqueued) || !run.advancing.is_empty() {
+        RunState::EnqueuingTasks
+    } else if any(TaskState::WaitingForRetry) {
+        RunState::WaitingForRetry
+    } else if run.plan.on_failure == OnFailure::Hold && any(TaskState::Error) {
+        RunState::BlockedByFailures
+    } else {
+        RunState::WaitingForDependencies
+    }
+}
+
+/// The outcome once all tasks are done; what is inside of spreads counts through the spread.
+fn outcome(run: &Run) -> RunState {
+    if run.cancel.is_some() {
+        return RunState::Cancelled;
+    }
+    if run.resolved.is_some() {
+        return RunState::ResolvedManually;
+    }
+    let root = || (0..run.plan.root().len()).map(TaskIx);
+    let is = |t: TaskIx, state: TaskState| run.tasks[t.0 as usize].state == state;
+    if root().any(|t| is(t, TaskState::Error) && !answered(run, t)) {
+        return RunState::Error;
+    }
+    if root().any(|t| is(t, TaskState::Cancelled)) { RunState::Cancelled } else { RunState::Complete }
+}
+
+/// Handled: an edge that accepts FAILED and not SUCCESS led to something ready, or an `any` / `n` was satisfied.
+fn answered(run: &Run, failed: TaskIx) -> bool {
+    let region = run.plan.root();
+    region.needed_by(failed.0).iter().any(|out| {
+        let accepts = region.edge(out.edge).accepts;
+        let wants_it = accepts.contains(Resolution::Failed) && !accepts.contains(Resolution::Success);
+        let does_without = region.join(out.down) != Join::All;
+        run.tasks[out.down as usize].ready_at.known().is_some() && (wants_it || does_without)
+    })
+}
+
+/// After a cancel nothing is open, nothing becomes ready, nothing is leased, and no event changes that.
+pub fn cancel_is_final(step: &Step<'_>) -> Held {
+    let fail = |message: String| broken("cancel_is_final", step.after, None, message);
+    let (before, after) = (step.before, step.after);
+    if before.cancel.is_some() && (after.cancel != before.cancel || after.completed_at != before.completed_at) {
+        return fail(format!("{} changed the cancel", step.event.name()));
+    }
+    if after.cancel.is_none() {
+        return Ok(());
+    }
+    let open = tasks(after).find(|t| !after.tasks[t.0 as usize].state.is_done());
+    if open.is_some() || after.state != RunState::Cancelled || !after.timers.is_empty() {
+        return fail(format!("after {} it is {:?} and task {open:?} is open", step.event.name(), after.state));
+    }
+    let moved = step.changes.moves.iter().find(|m| m.to != TaskState::Cancelled);
+    let late =
+        before.cancel.is_some() && !matches!(step.event, Event::PlanCreated(_)) && !step.changes.moves.is_empty();
+    if moved.is_some() || late || !step.changes.ready.is_empty() {
+        return fail(format!("{} moved {moved:?}", step.event.name()));
+    }
+    Ok(())
+}

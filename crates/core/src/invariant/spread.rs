@@ -1,0 +1,70 @@
+//! Spreads: one scope for each item, in the items' order, and the composite ends with them.
+
+use super::{Held, broken, tasks};
+use crate::event::TaskIx;
+use crate::plan::Work;
+use crate::run::{Run, SpreadState};
+use crate::state::TaskState;
+
+/// A spread's scopes are its own, in order and counted right; while it lives they are all there or being made.
+pub fn spread_is_whole(run: &Run) -> Held {
+    scopes_are_counted(run)?;
+    let mut owned = 0;
+    for (ix, state) in &run.spreads {
+        let task = &run.tasks[ix.0 as usize];
+        let Work::Spread(spread) = &run.spec_of(*ix).work else {
+            return broken("spread_is_whole", run, Some(*ix), "it is no spread and has scopes");
+        };
+        owned += state.made();
+        if let Err(message) = scopes_fit(run, *ix, state, spread.region) {
+            return broken("spread_is_whole", run, Some(*ix), message);
+        }
+        let unfinished = state.made() < state.total && !task.state.is_done();
+        if run.advancing.contains(ix) != unfinished {
+            return broken("spread_is_whole", run, Some(*ix), "it should be advancing just while scopes are missing");
+        }
+        let ended = state.scopes().filter(|s| run.scopes[*s as usize].open == 0).count();
+        let all = ended == state.total as usize;
+        if state.done as usize != ended || (task.state == TaskState::InProgress && all) {
+            let message = format!("{ended} of {} scopes ended, it counts {}", state.total, state.done);
+            return broken("spread_is_whole", run, Some(*ix), message);
+        }
+        if task.state.is_done() && ended != state.made() as usize {
+            return broken("spread_is_whole", run, Some(*ix), "it is done and some of its scopes are not");
+        }
+    }
+    if run.scopes.len() as u32 != owned + u32::from(run.planned) {
+        return broken("spread_is_whole", run, None, "there are scopes that no spread has made");
+    }
+    match run.advancing.iter().find(|t| !run.spreads.contains_key(t)) {
+        Some(task) => broken("spread_is_whole", run, Some(*task), "it advances and has not begun"),
+        None => Ok(()),
+    }
+}
+
+fn scopes_fit(run: &Run, ix: TaskIx, state: &SpreadState, region: u32) -> Result<(), String> {
+    if state.made() > state.total || state.total as usize > state.items.len() {
+        return Err(format!("{} scopes of {} for {} items", state.made(), state.total, state.items.len()));
+    }
+    for (index, number) in state.scopes().enumerate() {
+        let scope = &run.scopes[number as usize];
+        if (scope.parent, scope.index as usize, scope.region) != (ix, index, region) {
+            return Err(format!("scope {number} is not its item {index}"));
+        }
+    }
+    Ok(())
+}
+
+fn scopes_are_counted(run: &Run) -> Held {
+    let mut counted = vec![(0, 0); run.scopes.len()];
+    for ix in tasks(run) {
+        let task = &run.tasks[ix.0 as usize];
+        let (open, bad) = &mut counted[task.scope as usize];
+        *open += u32::from(!task.state.is_done());
+        *bad += u32::from(matches!(task.state, TaskState::Error | TaskState::Cancelled));
+    }
+    match run.scopes.iter().zip(&counted).position(|(s, (open, bad))| (s.open, s.bad) != (*open, *bad)) {
+        Some(n) => broken("spread_is_whole", run, None, format!("scope {n} counts its open or bad tasks wrong")),
+        None => Ok(()),
+    }
+}
