@@ -153,7 +153,7 @@ impl Run {
     }
 
     /// A run as its rows say it is. The ledger's tail is still to be folded.
-    pub fn from_rows(row: &RunRow, tasks: &[TaskRow], plan: Arc<Plan>) -> Result<Self> {
+    pub fn from_rows(row: &RunRow, tasks: Vec<TaskRow>, plan: Arc<Plan>) -> Result<Self> {
         let corrupt = |what: &str| {
             let message = format!(
                 "the rows of run {} do not fit together: {what}. Rebuild them with `edgewise doctor --rebuild`",
@@ -179,7 +179,7 @@ impl Run {
             run.add_root();
         }
         for task in tasks {
-            run.put_back(task).ok_or_else(|| corrupt("a task does not fit its plan"))?;
+            run.put_back(&task).ok_or_else(|| corrupt("a task does not fit its plan"))?;
         }
         run.derive_edges();
         run.derive_counts();

@@ -39,7 +39,8 @@ fn survey() {
             d.close();
         });
         if let Err(p) = result {
-            let text = p.downcast_ref::<String>().cloned().unwrap_or_else(|| p.downcast_ref::<&str>().unwrap().to_string());
+            let text =
+                p.downcast_ref::<String>().cloned().unwrap_or_else(|| p.downcast_ref::<&str>().unwrap().to_string());
             let key: String = text.chars().take(22).collect();
             seen.entry(key).or_insert((seed, 0, text.chars().take(700).collect())).1 += 1;
         }

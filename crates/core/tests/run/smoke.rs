@@ -7,8 +7,8 @@ use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 
 pub fn reload(run: &Run) -> Run {
-    let rows: Vec<_> = (0..run.total()).map(TaskIx).filter(|t| run.has_row(*t)).map(|t| run.task_row(t)).collect();
-    Run::from_rows(&run.row().unwrap(), &rows, run.plan.clone()).unwrap()
+    let rows = (0..run.total()).map(TaskIx).filter(|t| run.has_row(*t)).map(|t| run.task_row(t)).collect();
+    Run::from_rows(&run.row().unwrap(), rows, run.plan.clone()).unwrap()
 }
 
 #[test]
