@@ -42,6 +42,8 @@ pub struct Cli {
 pub enum Command {
     /// Make a project here.
     Init(Init),
+    /// Measure this machine.
+    Bench(Bench),
 }
 
 /// Options of every command.

@@ -1,5 +1,6 @@
 //! The commands, one file each: read the arguments, do it, hand the result to the printer.
 
+mod bench;
 mod init;
 
 use crate::args::Command;
@@ -23,5 +24,6 @@ pub struct Context<'a> {
 pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
     match command {
         Command::Init(args) => init::perform(args, context),
+        Command::Bench(args) => bench::perform(args, context),
     }
 }

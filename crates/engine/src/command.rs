@@ -58,8 +58,13 @@ pub enum Answer {
     Done,
     /// It was so already.
     Already,
-    /// Leases.
-    Granted(Vec<Grant>),
+    /// Leases, and how many were claimed: the claim is over, also where it was filled in part.
+    Granted {
+        /// The leases.
+        grants: Vec<Grant>,
+        /// How many there could have been.
+        claimed: u32,
+    },
     /// For each report, whether it counted.
     Completed(Vec<Result<()>>),
     /// For each lease, how long it is good for, or that it is over.

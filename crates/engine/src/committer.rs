@@ -191,7 +191,8 @@ impl<R> Committer<R> {
     fn deliver(&mut self, grants: BTreeMap<ClaimNo, Vec<Grant>>, answers: &mut Vec<(R, Result<Answer>)>) {
         for (number, given) in grants {
             if let Some(waiting) = self.claims.remove(&number) {
-                answers.push((waiting.reply, Ok(Answer::Granted(given))));
+                let granted = Answer::Granted { grants: given, claimed: waiting.claim.max };
+                answers.push((waiting.reply, Ok(granted)));
             }
         }
     }

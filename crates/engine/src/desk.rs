@@ -63,6 +63,8 @@ pub(crate) struct Desk {
     pub unloaded: BTreeSet<RunId>,
     /// Runs with rows that are behind.
     pub dirty: BTreeSet<RunId>,
+    /// About how many task rows are behind.
+    pub rows_behind: usize,
     pub batch: Batch,
     pub counts: Counts,
     changes: Changes,
@@ -112,6 +114,7 @@ impl Desk {
             advancing: BTreeSet::new(),
             unloaded: BTreeSet::new(),
             dirty: BTreeSet::new(),
+            rows_behind: 0,
             batch: Batch::default(),
             counts: Counts::default(),
             changes: Changes::default(),
@@ -193,7 +196,7 @@ impl Desk {
         let was_done = cached.run.state.is_done();
         let verdict = fold(&mut cached.run, stamp, &event, &mut self.changes);
         cached.events.push(event);
-        cached.note(&self.changes);
+        self.rows_behind += cached.note(&self.changes);
         match verdict {
             Verdict::Applied => {}
             Verdict::Ignored(ignored) => return Err(ignored),

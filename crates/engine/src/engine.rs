@@ -60,8 +60,8 @@ pub struct Parts {
 /// Where an answer goes.
 pub(crate) enum Reply {
     Once(oneshot::Sender<Result<Answer>>),
-    /// Grants of many claims, all to the worker that made them.
-    Grants(mpsc::UnboundedSender<Result<Answer>>),
+    /// Answers to many requests of one worker, all on one channel.
+    Many(mpsc::UnboundedSender<Result<Answer>>),
 }
 
 pub(crate) type Revoked = (RunId, AttemptRef);
@@ -93,7 +93,8 @@ impl Engine {
     /// Recovers what an earlier engine left and starts the two threads.
     pub fn start(parts: Parts) -> Result<Self> {
         let Parts { ledger, reader, writer, home, clock, mut entropy } = parts;
-        let source: Arc<str> = format!("engine-{:08x}", entropy.bits() as u32).into();
+        // Short: it stands in every record.
+        let source: Arc<str> = format!("e{:06x}", entropy.bits() & 0xff_ffff).into();
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
         committer.recover(clock())?;
         let (inbox, messages) = channel();
@@ -211,7 +212,7 @@ impl Shell {
                 match reply {
                     // Whoever asked may be gone; what was decided stays.
                     Reply::Once(once) => drop(once.send(answer)),
-                    Reply::Grants(many) => drop(many.send(answer)),
+                    Reply::Many(many) => drop(many.send(answer)),
                 }
             }
             for revoked in step.revoked {

@@ -1,8 +1,9 @@
 //! The local worker: takes leases of what this process can do, does it, and reports.
 //!
-//! Slots are conserved: each finished attempt is reported together with a claim for the slots it frees, in
-//! one bundle and so in one commit. What could not be reported is reported again until the engine
-//! answers: nothing done is lost to a full disk.
+//! Slots are conserved: what is finished is reported together with a claim for the slots it frees, in one
+//! bundle and so in one commit. One report is under way at a time, so whatever finishes during a commit is
+//! in the next one: batches grow with the load by themselves. What could not be reported is reported again
+//! until the engine answers: nothing done is lost to a full disk.
 
 use crate::command::{Answer, Claim, Command, Finish, Grant, Job, LeaseRef, Outcome};
 use crate::committer::Request;
@@ -22,6 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
+/// Most reports in one bundle.
+const REPORTS: usize = 1_000;
 /// How long to wait before a report is tried again.
 const REPORT_AGAIN: Duration = Duration::from_millis(200);
 
@@ -81,8 +84,12 @@ struct AtWork {
     name: Arc<str>,
     slots: u32,
     running: HashMap<AttemptKey, Stop>,
-    grants: (mpsc::UnboundedSender<Result<Answer>>, mpsc::UnboundedReceiver<Result<Answer>>),
+    answers: (mpsc::UnboundedSender<Result<Answer>>, mpsc::UnboundedReceiver<Result<Answer>>),
     finished: (mpsc::UnboundedSender<Finish>, mpsc::UnboundedReceiver<Finish>),
+    /// Slots that are claimed and not yet filled.
+    claimed: u32,
+    /// The report under way; kept until the engine has answered it.
+    reported: Option<Arc<[Finish]>>,
 }
 
 impl AtWork {
@@ -99,57 +106,76 @@ impl AtWork {
             actions: actions.into(),
             slots: worker.slots.max(1),
             running: HashMap::new(),
-            grants: mpsc::unbounded_channel(),
+            answers: mpsc::unbounded_channel(),
             finished: mpsc::unbounded_channel(),
+            claimed: 0,
+            reported: None,
         }
     }
 
     async fn run(mut self, mut stopped: oneshot::Receiver<Duration>) {
         let mut revoked = self.engine.listen();
-        if self.report(Vec::new(), self.slots).await.is_err() {
-            return;
-        }
         let mut done = Vec::new();
-        loop {
-            tokio::select! {
-                answer = self.grants.1.recv() => match answer {
-                    Some(Ok(Answer::Granted(grants))) => grants.into_iter().for_each(|g| self.begin(g)),
-                    _ => return,
-                },
-                count = self.finished.1.recv_many(&mut done, 1_000) => {
-                    let finishes = std::mem::take(&mut done);
-                    self.forget(&finishes);
-                    if self.report(finishes, count as u32).await.is_err() {
-                        return;
-                    }
+        let mut going = self.ask_for_more(Vec::new()).await;
+        while going.is_ok() {
+            let may_report = self.reported.is_none();
+            going = tokio::select! {
+                Some(answer) = self.answers.1.recv() => self.hear(answer).await,
+                _ = self.finished.1.recv_many(&mut done, REPORTS), if may_report => {
+                    self.report(std::mem::take(&mut done).into()).await
                 },
                 Some((run, a)) = revoked.recv() => {
                     if let Some(stop) = self.running.get(&(run, a.task, a.generation, a.attempt)) {
                         stop.cancel();
                     }
+                    Ok(())
                 },
                 patience = &mut stopped => return self.wind_down(patience.unwrap_or_default()).await,
+            };
+        }
+    }
+
+    async fn hear(&mut self, answer: Result<Answer>) -> Result<()> {
+        match answer {
+            Ok(Answer::Granted { grants, claimed }) => {
+                self.claimed -= claimed.min(self.claimed);
+                grants.into_iter().for_each(|grant| self.begin(grant));
+                self.ask_for_more(Vec::new()).await
+            }
+            Err(error) if error.kind == Kind::Unavailable => {
+                let Some(finishes) = self.reported.clone() else { return Ok(()) };
+                tokio::time::sleep(REPORT_AGAIN).await;
+                self.engine.send(vec![self.request(Command::Complete(finishes))]).await
+            }
+            // Reports that did not count are about attempts that are over: there is nothing left to do.
+            _ => {
+                self.reported = None;
+                Ok(())
             }
         }
     }
 
     /// Reports what is finished and claims the slots it frees, in one commit.
-    async fn report(&self, finishes: Vec<Finish>, free: u32) -> Result<()> {
-        let claim = Claim { worker: self.name.clone(), actions: self.actions.clone(), max: free, lease: None };
-        let mut bundle = Vec::with_capacity(2);
-        let mut answer = None;
-        let finishes: Arc<[Finish]> = finishes.into();
-        if !finishes.is_empty() {
-            let (reply, answered) = oneshot::channel();
-            bundle.push(Request { command: Command::Complete(Arc::clone(&finishes)), reply: Reply::Once(reply) });
-            answer = Some(answered);
+    async fn report(&mut self, finishes: Arc<[Finish]>) -> Result<()> {
+        self.forget(&finishes);
+        self.reported = Some(Arc::clone(&finishes));
+        let report = self.request(Command::Complete(finishes));
+        self.ask_for_more(vec![report]).await
+    }
+
+    /// Claims every slot that is neither at work nor claimed already, after whatever else is to be said.
+    async fn ask_for_more(&mut self, mut bundle: Vec<Request<Reply>>) -> Result<()> {
+        let free = self.slots.saturating_sub(self.running.len() as u32 + self.claimed);
+        if free > 0 {
+            self.claimed += free;
+            let (worker, actions) = (self.name.clone(), self.actions.clone());
+            bundle.push(self.request(Command::Claim(Claim { worker, actions, max: free, lease: None })));
         }
-        bundle.push(Request { command: Command::Claim(claim), reply: Reply::Grants(self.grants.0.clone()) });
-        self.engine.send(bundle).await?;
-        if let Some(answer) = answer {
-            tokio::spawn(report_until_heard(self.engine.clone(), finishes, answer));
-        }
-        Ok(())
+        if bundle.is_empty() { Ok(()) } else { self.engine.send(bundle).await }
+    }
+
+    fn request(&self, command: Command) -> Request<Reply> {
+        Request { command, reply: Reply::Many(self.answers.0.clone()) }
     }
 
     fn forget(&mut self, finishes: &[Finish]) {
@@ -172,6 +198,10 @@ impl AtWork {
 
     /// No new work; what is at work may finish, then is stopped and given up.
     async fn wind_down(mut self, patience: Duration) {
+        if let Some(finishes) = self.reported.take() {
+            // Whether it was heard is not known: hearing it twice is harmless.
+            let _ = self.engine.ask(Command::Complete(finishes)).await;
+        }
         let deadline = tokio::time::Instant::now() + patience;
         let mut stopping = false;
         while !self.running.is_empty() {
@@ -226,17 +256,5 @@ async fn attempt(handlers: &Handlers, commands: Option<&Commands>, grant: Grant,
             runner::run(job, stop).await
         }
         (Job::Command { .. }, None) => Err(Failure::new("handler_not_found", "this worker runs no commands")),
-    }
-}
-
-/// A report that met a store that cannot write now is made again until it is heard.
-async fn report_until_heard(engine: Engine, finishes: Arc<[Finish]>, first: oneshot::Receiver<Result<Answer>>) {
-    let mut answer = first.await;
-    while let Ok(Err(error)) = &answer {
-        if error.kind != Kind::Unavailable || error.code == "engine_stopped" {
-            return;
-        }
-        tokio::time::sleep(REPORT_AGAIN).await;
-        answer = Ok(engine.ask(Command::Complete(Arc::clone(&finishes))).await);
     }
 }

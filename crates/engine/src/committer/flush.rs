@@ -22,7 +22,7 @@ impl<R> Committer<R> {
     /// What must be written now, if it is time. Whoever writes it says so with [`Committer::flushed`].
     pub fn flush(&mut self, now: Time) -> Result<Option<Flush>> {
         let Some(due) = self.flush_due() else { return Ok(None) };
-        if now < due && now >= self.last_flush && self.rows_behind() < FLUSH_TASKS {
+        if now < due && now >= self.last_flush && self.desk.rows_behind < FLUSH_TASKS {
             return Ok(None);
         }
         self.last_flush = now;
@@ -33,6 +33,7 @@ impl<R> Committer<R> {
     pub fn flush_all(&mut self) -> Result<Flush> {
         let watermark = self.desk.ledger.tail()?;
         let dirty = std::mem::take(&mut self.desk.dirty);
+        self.desk.rows_behind = 0;
         let mut runs = Vec::with_capacity(dirty.len());
         for run in &dirty {
             if let Some(cached) = self.desk.runs.get_mut(run) {
@@ -57,15 +58,6 @@ impl<R> Committer<R> {
     /// Whether a flush is under way.
     pub fn is_flushing(&self) -> bool {
         self.flushing.is_some()
-    }
-
-    fn rows_behind(&self) -> usize {
-        self.desk
-            .dirty
-            .iter()
-            .filter_map(|r| self.desk.runs.get(r))
-            .map(super::super::cached::Cached::dirty_tasks)
-            .sum()
     }
 
     /// Gives memory back: what is over goes at once, the rest when there is too much of it.

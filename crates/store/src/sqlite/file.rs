@@ -9,6 +9,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+/// Statements a connection keeps prepared: all of ours.
+const STATEMENTS: usize = 64;
+
 /// How long to wait for another process that holds the write lock.
 const BUSY: Duration = Duration::from_secs(5);
 
@@ -97,6 +100,7 @@ pub(super) fn settle(conn: &Connection, file: &'static str, pragmas: &[(&str, &s
         );
         return Err(Error::unavailable("no_wal", message));
     }
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
     for (name, value) in pragmas {
         conn.pragma_update(None, name, value).of(file)?;
     }
