@@ -105,7 +105,7 @@ impl SqliteLedger {
     }
 
     /// What a failed write leaves behind: nothing that was remembered can be relied on.
-    fn failed(&mut self, error: Error) -> Error {
+    pub(super) fn failed(&mut self, error: Error) -> Error {
         self.heads.forget();
         self.broken |= error.code == "sync_failed";
         error
