@@ -23,13 +23,9 @@ use edgewise_core::id::RunId;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
 use edgewise_store::{Ledger, Projections};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How often rows catch up with the ledger.
-pub const FLUSH_EVERY: Millis = Millis(50);
-/// How many task rows may be behind before they are written without waiting.
-const FLUSH_TASKS: usize = 20_000;
 /// How often a run is tried again that the store could not give.
 const RELOAD_EVERY: Millis = Millis(500);
 /// How often a batch is decided anew after somebody else was first.
@@ -63,9 +59,7 @@ pub struct Committer<R> {
     claims: BTreeMap<ClaimNo, Waiting<R>>,
     next_claim: ClaimNo,
     waits: BTreeMap<RunId, Vec<R>>,
-    /// Runs in the flush that is under way.
-    flushing: Option<BTreeSet<RunId>>,
-    last_flush: Time,
+    rows: flush::Pace,
 }
 
 struct Waiting<R> {
@@ -87,8 +81,7 @@ impl<R> Committer<R> {
             claims: BTreeMap::new(),
             next_claim: 1,
             waits: BTreeMap::new(),
-            flushing: None,
-            last_flush: Time::NEVER,
+            rows: flush::Pace::default(),
         }
     }
 

@@ -85,7 +85,7 @@ pub struct Engine {
 }
 
 struct Threads {
-    committer: JoinHandle<Result<()>>,
+    committer: JoinHandle<Result<Counts>>,
     compactor: JoinHandle<()>,
 }
 
@@ -162,11 +162,11 @@ impl Engine {
         told
     }
 
-    /// Writes all rows and ends the threads. Says why, if the engine had ended by itself.
-    pub fn stop(&self) -> Result<()> {
+    /// Writes all rows, ends the threads, and gives what was counted. Says why, if the engine had ended by itself.
+    pub fn stop(&self) -> Result<Counts> {
         let _ = self.inbox.send(Message::Stop);
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(threads) = threads else { return Ok(()) };
+        let Some(threads) = threads else { return Ok(Counts::default()) };
         let result = threads
             .committer
             .join()
@@ -200,7 +200,7 @@ struct Shell {
 
 impl Shell {
     /// Takes what is there, makes it durable, answers; until told to stop or a sync fails.
-    fn run(mut self, messages: &Receiver<Message>) -> Result<()> {
+    fn run(mut self, messages: &Receiver<Message>) -> Result<Counts> {
         let mut wake = Some((self.clock)());
         loop {
             let mut bundle = Vec::new();
@@ -245,7 +245,7 @@ impl Shell {
         while let Some(message) = next {
             match message {
                 Message::Ask(requests, _permit) => bundle.extend(requests),
-                Message::Flushed(result) => self.committer.flushed(&result),
+                Message::Flushed(result) => self.committer.flushed((self.clock)(), &result),
                 Message::Listen(listener) => self.listeners.push(listener),
                 Message::Counts(reply) => drop(reply.send(self.committer.counts())),
                 Message::Stop => return false,
@@ -262,12 +262,12 @@ impl Shell {
     }
 
     /// Writes what the rows are behind, so that the next start has nothing to catch up with.
-    fn finish(mut self, messages: &Receiver<Message>) -> Result<()> {
+    fn finish(mut self, messages: &Receiver<Message>) -> Result<Counts> {
         while self.committer.is_flushing() {
             match messages.recv() {
-                Ok(Message::Flushed(result)) => self.committer.flushed(&result),
+                Ok(Message::Flushed(result)) => self.committer.flushed((self.clock)(), &result),
                 Ok(_) => {}
-                Err(_) => return Ok(()),
+                Err(_) => return Ok(self.committer.counts()),
             }
         }
         let flush = self.committer.flush_all()?;
@@ -278,7 +278,7 @@ impl Shell {
                 }
             }
         }
-        Ok(())
+        Ok(self.committer.counts())
     }
 }
 

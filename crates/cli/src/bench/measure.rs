@@ -66,9 +66,8 @@ pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
         }
     }
     let (elapsed, cpu) = (clock.elapsed(), cpu_time().saturating_sub(cpu));
-    let after = engine.counts().await?;
     worker.stop(Duration::ZERO).await;
-    engine.stop()?;
+    let after = engine.stop()?;
     let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(Figures { idle_mb, ..figures(load, elapsed, cpu, difference(before, after), &starts) })
 }
