@@ -3,7 +3,7 @@
 use crate::event::{Failure, TaskIx};
 use crate::fold::Fold;
 use crate::plan::{Spread, Work};
-use crate::rule::went_badly;
+use crate::rule::{culprit, went_badly};
 use crate::run::{Chunk, SpreadState};
 use crate::state::{Move, TaskState};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Fold<'_> {
         } else if all {
             self.end_spread(scope.parent, spread);
         } else if bad && over && spread.fail_fast {
-            self.stop_spread(scope.parent, TaskIx(scope.task));
+            self.stop_spread(scope.parent, culprit(self.run, number));
         }
     }
 
