@@ -18,6 +18,7 @@ impl Fold<'_> {
         let at = self.stamp.at;
         self.task_mut(task).completed_at = at;
         self.clear_timers(task);
+        self.run.returned.remove(&task);
         let number = self.run.tasks[task.0 as usize].scope;
         let scope = &mut self.run.scopes[number as usize];
         scope.open -= 1;
@@ -52,6 +53,7 @@ impl Fold<'_> {
         let generation = self.run.tasks[task.0 as usize].generation;
         let wait = retry.delay(self.run.id, task.0, generation, attempt, failure.retry_after);
         self.because(task, Reason::Failed(Box::new(failure)));
+        self.run.returned.remove(&task);
         self.step(task, Move::Evaluated, TaskState::WaitingForRetry);
         self.set_timer(task, TimerKind::Retry, self.stamp.at.plus(wait));
     }

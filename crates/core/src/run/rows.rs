@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::event::{TaskIx, TimerKey, TimerKind};
 use crate::gate::Approval;
 use crate::plan::{Plan, Resolution};
+use crate::id::TokenHash;
 use crate::rows::{OutboxRow, RunRow, TaskRow};
 use crate::state::TaskState;
 use crate::time::Time;
@@ -35,6 +36,8 @@ struct RunBody {
 struct TaskBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     timers: Vec<(TimerKind, u16, Time)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    returned: Vec<TokenHash>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     approvals: Vec<Approval>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,10 +120,11 @@ impl Run {
             total: s.total,
             chunks: s.chunks.clone(),
         });
-        if timers.is_empty() && approvals.is_empty() && spread.is_none() {
+        let returned = self.returned.get(&ix).cloned().unwrap_or_default();
+        if timers.is_empty() && returned.is_empty() && approvals.is_empty() && spread.is_none() {
             return None;
         }
-        Some(json(&TaskBody { timers, approvals, spread }))
+        Some(json(&TaskBody { timers, returned, approvals, spread }))
     }
 
     /// Whether a spread's output is not the list of its items' outputs.
@@ -202,6 +206,9 @@ impl Run {
         let body: TaskBody = serde_json::from_str(text).ok()?;
         for (kind, attempt, due) in body.timers {
             self.timers.insert(TimerKey { task: row.task, kind, generation: row.generation, attempt }, due);
+        }
+        if !body.returned.is_empty() {
+            self.returned.insert(row.task, body.returned);
         }
         if !body.approvals.is_empty() {
             self.approvals.insert(row.task, body.approvals);
