@@ -2,7 +2,6 @@
 
 use crate::event::{AttemptRef, Failure, TaskIx, TimerKind};
 use crate::fold::Fold;
-use crate::plan::OnFailure;
 use crate::run::Reason;
 use crate::state::{Move, TaskState};
 use serde_json::Value;
@@ -58,14 +57,10 @@ impl Fold<'_> {
         self.set_timer(task, TimerKind::Retry, self.stamp.at.plus(wait));
     }
 
-    /// A permanent failure, which under `fail_fast` ends the rest of the run.
+    /// A permanent failure.
     pub(crate) fn fail_for_good(&mut self, task: TaskIx, failure: Failure, by: Move) {
         self.because(task, Reason::Failed(Box::new(failure)));
         self.finish(task, by, TaskState::Error);
-        let in_root = self.run.tasks[task.0 as usize].scope == 0;
-        if in_root && self.run.plan.on_failure == OnFailure::FailFast {
-            self.stop_scope(0, Some(task));
-        }
     }
 
     /// Says that a lease has ended by something else than its own finish.
