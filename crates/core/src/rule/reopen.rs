@@ -91,15 +91,22 @@ impl Fold<'_> {
         self.run.approvals.remove(&task);
     }
 
-    /// In-edges are read off their upstreams anew; but those of the first stay, since it is ready already.
+    /// In-edges are read off their upstreams anew. But the first is ready already, and a spread that has begun
+    /// goes on: both keep the facts they had.
     fn reset_in_edges(&mut self, task: TaskIx, is_first: bool, set: &BTreeSet<TaskIx>) {
         let scope = *self.run.scope_of(task);
         let plan = std::sync::Arc::clone(&self.run.plan);
         let region = &plan.regions[scope.region as usize];
         let node = task.0 - scope.task;
+        let keeps = is_first || self.run.spreads.contains_key(&task);
         for (edge, need) in region.needs(node) {
             let up = TaskIx(scope.task + need.up);
-            if is_first && !set.contains(&up) {
+            if keeps {
+                if set.contains(&up)
+                    && let Some(fact) = self.run.resolution(&scope, edge)
+                {
+                    self.run.kept.insert(scope.edge + edge, fact);
+                }
                 continue;
             }
             let fact = if set.contains(&up) { None } else { self.run.fact_of(up) };

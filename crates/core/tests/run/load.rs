@@ -2,7 +2,6 @@
 
 use crate::storm::weather;
 use edgewise_core::event::TaskIx;
-use edgewise_core::fold::{Changes, fold};
 use edgewise_core::run::Run;
 
 /// A run written to rows and read back.
@@ -25,26 +24,4 @@ fn storms(seeds: std::ops::Range<u64>, acts: u64) {
 #[test]
 fn every_invariant_holds_at_every_step_of_random_runs() {
     storms(0..2_000, 60);
-}
-
-#[test]
-#[ignore]
-fn survey() {
-    std::panic::set_hook(Box::new(|_| {}));
-    let mut seen: std::collections::BTreeMap<String, (u64, u64, String)> = Default::default();
-    for seed in 0..3_000 {
-        let result = std::panic::catch_unwind(|| {
-            let d = weather(seed, 60);
-            assert!(d.run.state.is_done(), "stuck the run is {:?} after the storm", d.run.state);
-            d.close();
-        });
-        if let Err(p) = result {
-            let text = p.downcast_ref::<String>().cloned().unwrap_or_else(|| p.downcast_ref::<&str>().unwrap().to_string());
-            let key: String = text.chars().take(22).collect();
-            seen.entry(key).or_insert((seed, 0, text.chars().take(700).collect())).1 += 1;
-        }
-    }
-    for (_, (seed, count, text)) in seen {
-        println!("{count}x first {seed}: {text}\n");
-    }
 }

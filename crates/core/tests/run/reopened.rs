@@ -38,6 +38,18 @@ fn a_reset_task_keeps_its_in_edges_while_their_upstream_is_done_anew() {
 }
 
 #[test]
+fn a_reset_task_keeps_its_in_edges_also_from_what_was_stopped_because_of_it() {
+    let nodes = [("a", Join::All), ("h", Join::All)];
+    let mut d = Driver::planned(graph(&nodes, &[(0, 1, FAILED)], OnFailure::FailFast));
+    d.fail("a");
+    d.reset("a");
+    d.fail("h");
+    assert_eq!(d.state("a"), TaskState::Cancelled);
+    d.reset("h");
+    assert_eq!(d.states(&["a", "h"]), [TaskState::Enqueued; 2]);
+}
+
+#[test]
 fn a_join_that_lost_all_its_upstreams_comes_back_with_any_of_them() {
     let nodes = [("a", Join::All), ("b", Join::All), ("d", Join::Any)];
     for again in ["a", "b"] {
@@ -84,6 +96,25 @@ fn resetting_an_item_brings_back_the_items_that_were_stopped_because_of_it() {
     }
     d.reset("s[0].q");
     for path in ["s[0].q", "s[1].p", "s[1].q", "s[2].p", "s[2].q"] {
+        d.ok(path);
+    }
+    d.is(RunState::Complete);
+}
+
+#[test]
+fn a_spread_that_had_begun_goes_on_with_the_facts_it_began_on() {
+    let mut sketch = Sketch::new(OnFailure::FailFast);
+    let inner = sketch.region();
+    let a = sketch.node(0, "a", action(1), &[]);
+    let s = sketch.node(0, "s", spread_bearing(inner, 2, 0, false), &[]);
+    sketch.edge(0, a, s, Accepts::DONE);
+    sketch.node(inner, "p", action(1), &[]);
+    let mut d = Driver::planned(sketch.build());
+    d.fail("a");
+    assert_eq!(d.state("s"), TaskState::Cancelled, "an observer answers nothing");
+    d.reset("a");
+    assert_eq!(d.states(&["a", "s", "s[0]"]), [TaskState::Enqueued, TaskState::InProgress, TaskState::Enqueued]);
+    for path in ["s[0]", "a", "s[1]"] {
         d.ok(path);
     }
     d.is(RunState::Complete);
