@@ -2,6 +2,7 @@
 
 mod dice;
 mod driver;
+mod exhaustive;
 mod load;
 mod reopened;
 mod smoke;
