@@ -6,4 +6,5 @@ mod exhaustive;
 mod load;
 mod reopened;
 mod smoke;
+mod states;
 mod storm;
