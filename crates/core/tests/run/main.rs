@@ -1,5 +1,6 @@
 //! The rules of runs, tested through events alone.
 
+mod codec;
 mod dice;
 mod driver;
 mod exhaustive;
