@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::event::{TaskIx, TimerKey, TimerKind};
 use crate::gate::Approval;
 use crate::id::TokenHash;
+use crate::limits;
 use crate::plan::{Plan, Resolution};
 use crate::rows::{OutboxRow, RunRow, TaskRow};
 use crate::state::TaskState;
@@ -178,6 +179,9 @@ impl Run {
         for task in tasks {
             run.put_back(task).ok_or_else(|| corrupt("a task does not fit its plan"))?;
         }
+        if !run.is_laid_out() {
+            return Err(corrupt("a spread or its scopes are missing"));
+        }
         run.derive_edges();
         run.derive_counts();
         Ok(run)
@@ -224,6 +228,9 @@ impl Run {
         let region = spread.region;
         let mut index = 0;
         for chunk in &body.chunks {
+            if !self.may_hold(chunk, region) || chunk.count > body.items.len() as u32 - index {
+                return None;
+            }
             // Chunks of several spreads may interleave; they come back in the order of their scopes below.
             self.reserve_scopes(chunk, region, task, index);
             index += chunk.count;
@@ -234,6 +241,30 @@ impl Run {
         }
         self.spreads.insert(task, state);
         Some(())
+    }
+
+    /// Whether scopes at this place stay within what a run may come to: damage must not become memory.
+    fn may_hold(&self, chunk: &Chunk, region: u32) -> bool {
+        let densest = self.plan.regions.iter().map(|r| r.edge_count().div_ceil(r.len().max(1))).max();
+        let region = &self.plan.regions[region as usize];
+        let end = |first: u32, each: u32| u64::from(first) + u64::from(chunk.count) * u64::from(each);
+        let (tasks, most) = (end(chunk.task, region.len()), limits::RUN_TASKS as u64);
+        tasks <= most
+            && end(chunk.scope, 1) <= most + 1
+            && end(chunk.edge, region.edge_count()) <= tasks * u64::from(densest.unwrap_or(0))
+    }
+
+    /// Whether scopes lie one after the other, with nothing missing in between.
+    fn is_laid_out(&self) -> bool {
+        let (mut task, mut edge) = (0, 0);
+        for scope in &self.scopes {
+            if (scope.task, scope.edge) != (task, edge) {
+                return false;
+            }
+            task += self.region_of(scope).len();
+            edge += self.region_of(scope).edge_count();
+        }
+        (self.tasks.len(), self.edges.len()) == (task as usize, edge as usize)
     }
 
     /// Lays scopes out exactly where they were, whatever is missing before them comes with its own spread.
