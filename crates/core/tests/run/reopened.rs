@@ -1,7 +1,7 @@
 //! Opening finished work again: what is opened, what is kept, and that nothing is left behind.
 
-use crate::driver::{Driver, STALE, Sketch, action, graph, name, spread_bearing};
-use edgewise_core::event::{Event, Request, TaskIx};
+use crate::driver::{Driver, Sketch, action, graph, name, spread_bearing};
+use edgewise_core::event::{Event, Request};
 use edgewise_core::fold::{Ignored, Verdict};
 use edgewise_core::plan::{Accepts, Join, OnFailure, Resolution};
 use edgewise_core::run::Reason;
@@ -155,26 +155,6 @@ fn a_wide_run_that_stopped_at_a_failure_is_opened_again_in_one_pass() {
     assert_eq!(d.run.counts[TaskState::Cancelled as usize], N - 1);
     d.reset("n0");
     assert_eq!(d.run.counts[TaskState::Enqueued as usize], N);
-}
-
-#[test]
-fn a_lease_that_came_back_cannot_be_had_again() {
-    let mut d = Driver::planned(graph(&[("a", Join::All)], &[], OnFailure::Continue));
-    let task = TaskIx(0);
-    for _ in 0..2 {
-        assert_eq!(d.lease(task), Verdict::Applied);
-        let lease = d.lease_of("a");
-        assert_eq!(lease.attempt, 1, "an undelivered grant does not spend an attempt");
-        assert_eq!(d.say(Event::DispatchReturned(lease)), Verdict::Applied);
-        assert_eq!(d.say(Event::DispatchReturned(lease)), STALE);
-    }
-    let leases: Vec<Event> = d.ledger.iter().map(|e| e.event.clone()).collect();
-    for old in leases.into_iter().filter(|e| matches!(e, Event::DispatchEnqueued(_))) {
-        assert!(matches!(d.say(old), Verdict::Ignored(_)));
-        assert_eq!(d.state("a"), TaskState::Enqueued);
-    }
-    d.ok("a");
-    d.close();
 }
 
 #[test]
