@@ -141,7 +141,7 @@ impl PlanDraft {
         for (number, region) in self.regions.iter().enumerate() {
             for (node, spec) in region.specs.iter().enumerate() {
                 let mut say = |code, message: String| {
-                    problems.push(Problem { region: number as u32, node: Some(node as u32), code, message })
+                    problems.push(Problem { region: number as u32, node: Some(node as u32), code, message });
                 };
                 let Some(spec) = self.specs.get(*spec as usize) else {
                     say("no_spec", format!("node {node} names spec {spec}, which is not in the plan"));
@@ -160,7 +160,7 @@ impl PlanDraft {
                 if let Work::Spread(spread) = &spec.work {
                     match parents.get_mut(spread.region as usize) {
                         Some(parent) if parent.is_none() && spread.region as usize > number => {
-                            *parent = Some(number as u32)
+                            *parent = Some(number as u32);
                         }
                         _ => say(
                             "bad_region",

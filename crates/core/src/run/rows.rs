@@ -105,7 +105,7 @@ impl Run {
             started_at: task.started_at,
             completed_at: task.completed_at,
             // A spread's list is its items' outputs, which have rows of their own, unless an operator gave it.
-            output: self.outputs.get(&ix).filter(|_| !is_spread || self.given_by_operator(ix)).map(|v| v.to_string()),
+            output: self.outputs.get(&ix).filter(|_| !is_spread || self.given_by_operator(ix)).map(ToString::to_string),
             error: self.reasons.get(&ix).map(json),
             body: self.task_body(ix),
             version: task.version,
@@ -177,7 +177,7 @@ impl Run {
             run.add_root();
         }
         for task in tasks {
-            run.put_back(task).ok_or_else(|| corrupt("a task does not fit its plan"))?;
+            run.put_back(&task).ok_or_else(|| corrupt("a task does not fit its plan"))?;
         }
         if !run.is_laid_out() {
             return Err(corrupt("a spread or its scopes are missing"));
@@ -187,7 +187,7 @@ impl Run {
         Ok(run)
     }
 
-    fn put_back(&mut self, row: TaskRow) -> Option<()> {
+    fn put_back(&mut self, row: &TaskRow) -> Option<()> {
         let task = self.tasks.get_mut(row.task.0 as usize)?;
         task.version = row.version;
         task.ready_at = row.ready_at;

@@ -258,7 +258,8 @@ mod tests {
         Reference { root: Root::Output { up: 0, node: 0 }, path: path.to_vec() }
     }
 
-    fn check(template: &Template, expected: Result<Value, &str>) {
+    fn check(template: &Template, expected: impl Into<Result<Value, &'static str>>) {
+        let expected = expected.into();
         for lend in [true, false] {
             let fixed = fixed(lend);
             match (template.eval(&&fixed), &expected) {

@@ -108,7 +108,8 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
             rows[0].body = Some(format!("{head}\"chunks\":{text}}}}}"));
         }
     };
-    let damages: [&dyn Fn(&mut Vec<TaskRow>); 9] = [
+    type Damage<'a> = &'a dyn Fn(&mut Vec<TaskRow>);
+    let damages: [Damage<'_>; 9] = [
         &chunk(r#"[{"scope":1,"task":1,"edge":0,"count":4000000000}]"#),
         &chunk(r#"[{"scope":4000000000,"task":1,"edge":0,"count":2}]"#),
         &chunk(r#"[{"scope":1,"task":4000000000,"edge":0,"count":2}]"#),

@@ -41,7 +41,7 @@ fn at(state: TaskState) -> Driver {
     let boom = Failure::new("boom", "it broke");
     match state {
         TaskState::Enqueued => {}
-        TaskState::InProgress => drop(d.lease(d.ix("t"))),
+        TaskState::InProgress => assert_eq!(d.lease(d.ix("t")), Verdict::Applied),
         TaskState::WaitingForRetry => d.fail("t"),
         TaskState::Complete => d.ok("t"),
         TaskState::Error => {
@@ -49,9 +49,9 @@ fn at(state: TaskState) -> Driver {
             let report = d.report(d.ix("t"), Some(Failure { retryable: false, ..boom }), None);
             d.say(Event::TaskFinished(report));
         }
-        TaskState::Cancelled => drop(d.cancel_task("t")),
-        TaskState::ResolvedManually => drop(d.resolve("t")),
-        TaskState::Skipped => drop(d.skip("t")),
+        TaskState::Cancelled => assert_eq!(d.cancel_task("t"), Verdict::Applied),
+        TaskState::ResolvedManually => assert_eq!(d.resolve("t"), Verdict::Applied),
+        TaskState::Skipped => assert_eq!(d.skip("t"), Verdict::Applied),
         other => panic!("{other:?} is passed within one event, nothing rests there"),
     }
     assert_eq!(d.state("t"), state);
