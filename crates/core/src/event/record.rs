@@ -46,7 +46,7 @@ impl Record {
 
     /// The seq of the last event.
     pub fn last(&self) -> u64 {
-        self.first + u64::from(self.count) - 1
+        self.first.saturating_add(u64::from(self.count).saturating_sub(1))
     }
 
     /// Whether the record is what was written, where it was written.

@@ -34,7 +34,7 @@ fn plan(on_failure: OnFailure) -> Plan {
     inner.node("fetch", 0, Join::All);
     inner.node("store", 0, Join::All);
     inner.edge(0, 1, Accepts::SUCCESS);
-    PlanDraft { specs, regions: vec![root, inner], on_failure, output: None }.build(name("deploy")).unwrap()
+    PlanDraft { specs, regions: vec![root, inner], on_failure, ..PlanDraft::default() }.build(name("deploy")).unwrap()
 }
 
 fn row(task: u32, state: TaskState) -> TaskRow {
