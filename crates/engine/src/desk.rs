@@ -131,6 +131,19 @@ impl Desk {
         self.runs.get_mut(&run).ok_or_else(|| no_such_run(run))
     }
 
+    /// The run that a hint is about. One that cannot be read now is loaded later, and brings its hints along.
+    pub fn open_hinted(&mut self, run: RunId) -> Option<&mut Cached> {
+        match self.open(run).map(drop) {
+            Ok(()) => self.runs.get_mut(&run),
+            Err(error) => {
+                if error.kind == Kind::Unavailable {
+                    self.unloaded.insert(run);
+                }
+                None
+            }
+        }
+    }
+
     /// Puts a run on the desk: its rows, and the ledger's tail after them.
     fn load(&mut self, run: RunId) -> Result<()> {
         let stream = self.home.stream(run);
