@@ -4,10 +4,10 @@
 //! end. A flush that fails costs a reload, never a fact.
 
 use super::{Committer, FLUSH_EVERY, FLUSH_TASKS};
-use edgewise_core::Result;
 use edgewise_core::id::RunId;
 use edgewise_core::time::Time;
-use edgewise_store::Flush;
+use edgewise_core::{Kind, Result};
+use edgewise_store::{Flush, Position};
 use std::collections::BTreeSet;
 
 /// Runs that are over and in the rows are forgotten; of the others so many tasks are kept at hand.
@@ -26,12 +26,21 @@ impl<R> Committer<R> {
             return Ok(None);
         }
         self.last_flush = now;
-        self.flush_all().map(Some)
+        match self.flush_all() {
+            Ok(flush) => Ok(Some(flush)),
+            // Rows may be late: they are tried again when they are next due.
+            Err(error) if error.kind == Kind::Unavailable => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// What must be written for all rows to be up to date, at once.
     pub fn flush_all(&mut self) -> Result<Flush> {
-        let watermark = self.desk.ledger.tail()?;
+        // The rows do not have what could not be read: whoever recovers must still find it in the ledger.
+        let watermark = match self.desk.unloaded.is_empty() {
+            true => self.desk.ledger.tail()?,
+            false => Position::default(),
+        };
         let dirty = std::mem::take(&mut self.desk.dirty);
         let mut runs = Vec::with_capacity(dirty.len());
         for run in &dirty {
