@@ -139,6 +139,10 @@ impl<R> Committer<R> {
         let mut open = Vec::with_capacity(requests.len());
         for Request { command, reply } in requests {
             match command {
+                Command::Claim(claim) if claim.max == 0 => {
+                    let error = Error::invalid("empty_claim", "a claim is for at least one task, this one is for 0");
+                    answers.push((reply, Err(error)));
+                }
                 Command::Claim(claim) => {
                     let number = self.next_claim;
                     self.next_claim += 1;
