@@ -30,8 +30,8 @@ use std::sync::Arc;
 pub const FLUSH_EVERY: Millis = Millis(50);
 /// How many task rows may be behind before they are written without waiting.
 const FLUSH_TASKS: usize = 20_000;
-/// How often a run is tried again that the store could not give.
-const RELOAD_EVERY: Millis = Millis(500);
+/// How long to wait before a store that failed is asked again.
+const AGAIN: Millis = Millis(500);
 /// How often a batch is decided anew after somebody else was first.
 const TRIES: u32 = 5;
 /// Most timers fired, leases ended and runs advanced in one commit, so that people's commands get their turn.
@@ -99,6 +99,7 @@ impl<R> Committer<R> {
         self.desk.now = now;
         let mut answers = Vec::with_capacity(requests.len());
         let open = self.park(requests, &mut answers);
+        let mut landed = false;
         for attempt in 1.. {
             self.desk.batch = Batch::default();
             let decided: Vec<Result<Answer>> = open.iter().map(|r| decide(&mut self.desk, &r.command)).collect();
@@ -106,6 +107,7 @@ impl<R> Committer<R> {
             let grants = self.match_claims();
             match append::append(&mut self.desk)? {
                 Landed::Yes => {
+                    landed = true;
                     answers.extend(open.into_iter().map(|r| r.reply).zip(decided));
                     self.deliver(grants, &mut answers);
                     break;
@@ -129,8 +131,9 @@ impl<R> Committer<R> {
         Ok(Step {
             answers,
             revoked,
-            wake: self.next_wake(),
-            more: enqueue::has_chores(&self.desk) || self.desk.lanes.could_match(),
+            // A store that takes nothing now is not asked again and again at the same instant.
+            wake: if landed { self.next_wake() } else { Some(now.plus(AGAIN)) },
+            more: landed && (enqueue::has_chores(&self.desk) || self.desk.lanes.could_match()),
         })
     }
 
@@ -202,10 +205,11 @@ impl<R> Committer<R> {
 
     /// Tells whoever waits for a run that it has ended, or cannot any more.
     fn answer_waits(&mut self, answers: &mut Vec<(R, Result<Answer>)>) {
+        let found_over = std::mem::take(&mut self.desk.found_over);
         if self.waits.is_empty() {
             return;
         }
-        for run in std::mem::take(&mut self.desk.batch.ended) {
+        for run in std::mem::take(&mut self.desk.batch.ended).into_iter().chain(found_over) {
             let Some(state) = self.desk.runs.get(&run).map(|c| c.run.state) else { continue };
             let waits = self.waits.remove(&run).unwrap_or_default();
             answers.extend(waits.into_iter().map(|reply| (reply, Ok(Answer::Ended(state)))));
@@ -220,7 +224,7 @@ impl<R> Committer<R> {
 
     fn next_wake(&self) -> Option<Time> {
         let timer = self.desk.timers.first().map(|(due, _, _)| *due);
-        let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(RELOAD_EVERY));
+        let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(AGAIN));
         [timer, self.desk.leases.next_due(), self.flush_due(), reload].into_iter().flatten().min()
     }
 
