@@ -29,7 +29,7 @@ pub(crate) struct Cached {
     dirty: Dirty,
     /// What the rows have of outbox, timers and leases.
     outbox: BTreeSet<TaskIx>,
-    timers: BTreeSet<TimerKey>,
+    timers: BTreeMap<TimerKey, Time>,
     leases: BTreeSet<TaskIx>,
 }
 
@@ -77,7 +77,7 @@ impl Cached {
             plan_written: false,
             dirty: Dirty::default(),
             outbox: BTreeSet::new(),
-            timers: BTreeSet::new(),
+            timers: BTreeMap::new(),
             leases: BTreeSet::new(),
         }
     }
@@ -89,7 +89,7 @@ impl Cached {
         cached.durable = run.seq;
         cached.written = run.seq;
         cached.plan_written = true;
-        cached.timers = run.timers.keys().copied().collect();
+        cached.timers.clone_from(&run.timers);
         for task in (0..run.total()).map(TaskIx) {
             match run.tasks[task.0 as usize].state {
                 TaskState::Enqueued => cached.outbox.insert(task),
@@ -167,14 +167,19 @@ impl Cached {
         if self.timers.is_empty() && self.run.timers.is_empty() {
             return;
         }
-        let gone: Vec<TimerKey> =
-            self.timers.range(TimerKey::all_of(task)).filter(|k| !self.run.timers.contains_key(k)).copied().collect();
+        let gone: Vec<TimerKey> = self
+            .timers
+            .range(TimerKey::all_of(task))
+            .map(|(k, _)| *k)
+            .filter(|k| !self.run.timers.contains_key(k))
+            .collect();
         for key in gone {
             self.timers.remove(&key);
             change.timers_gone.push(key);
         }
         for (key, due) in self.run.timers.range(TimerKey::all_of(task)) {
-            if self.timers.insert(*key) {
+            // A timer that was taken away and set anew between two flushes is due at another instant.
+            if self.timers.insert(*key, *due) != Some(*due) {
                 change.timers.push(TimerRow { key: *key, due: *due });
             }
         }

@@ -26,8 +26,8 @@ use edgewise_store::{Ledger, Projections};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How often a run is tried again that the store could not give.
-const RELOAD_EVERY: Millis = Millis(500);
+/// How long to wait before a store that failed is asked again.
+const AGAIN: Millis = Millis(500);
 /// How often a batch is decided anew after somebody else was first.
 const TRIES: u32 = 5;
 /// Most timers fired, leases ended and runs advanced in one commit, so that people's commands get their turn.
@@ -92,6 +92,7 @@ impl<R> Committer<R> {
         self.desk.now = now;
         let mut answers = Vec::with_capacity(requests.len());
         let open = self.park(requests, &mut answers);
+        let mut landed = false;
         for attempt in 1.. {
             self.desk.batch = Batch::default();
             let decided: Vec<Result<Answer>> = open.iter().map(|r| decide(&mut self.desk, &r.command)).collect();
@@ -99,6 +100,7 @@ impl<R> Committer<R> {
             let grants = self.match_claims();
             match append::append(&mut self.desk)? {
                 Landed::Yes => {
+                    landed = true;
                     answers.extend(open.into_iter().map(|r| r.reply).zip(decided));
                     self.deliver(grants, &mut answers);
                     break;
@@ -122,8 +124,9 @@ impl<R> Committer<R> {
         Ok(Step {
             answers,
             revoked,
-            wake: self.next_wake(),
-            more: enqueue::has_chores(&self.desk) || self.desk.lanes.could_match(),
+            // A store that takes nothing now is not asked again and again at the same instant.
+            wake: if landed { self.next_wake() } else { Some(now.plus(AGAIN)) },
+            more: landed && (enqueue::has_chores(&self.desk) || self.desk.lanes.could_match()),
         })
     }
 
@@ -132,6 +135,10 @@ impl<R> Committer<R> {
         let mut open = Vec::with_capacity(requests.len());
         for Request { command, reply } in requests {
             match command {
+                Command::Claim(claim) if claim.max == 0 => {
+                    let error = Error::invalid("empty_claim", "a claim is for at least one task, this one is for 0");
+                    answers.push((reply, Err(error)));
+                }
                 Command::Claim(claim) => {
                     let number = self.next_claim;
                     self.next_claim += 1;
@@ -192,10 +199,11 @@ impl<R> Committer<R> {
 
     /// Tells whoever waits for a run that it has ended, or cannot any more.
     fn answer_waits(&mut self, answers: &mut Vec<(R, Result<Answer>)>) {
+        let found_over = std::mem::take(&mut self.desk.found_over);
         if self.waits.is_empty() {
             return;
         }
-        for run in std::mem::take(&mut self.desk.batch.ended) {
+        for run in std::mem::take(&mut self.desk.batch.ended).into_iter().chain(found_over) {
             let Some(state) = self.desk.runs.get(&run).map(|c| c.run.state) else { continue };
             let waits = self.waits.remove(&run).unwrap_or_default();
             answers.extend(waits.into_iter().map(|reply| (reply, Ok(Answer::Ended(state)))));
@@ -210,7 +218,7 @@ impl<R> Committer<R> {
 
     fn next_wake(&self) -> Option<Time> {
         let timer = self.desk.timers.first().map(|(due, _, _)| *due);
-        let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(RELOAD_EVERY));
+        let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(AGAIN));
         [timer, self.desk.leases.next_due(), self.flush_due(), reload].into_iter().flatten().min()
     }
 

@@ -61,6 +61,10 @@ pub(crate) struct Desk {
     pub advancing: BTreeSet<RunId>,
     /// Runs that were forgotten and could not be loaded yet.
     pub unloaded: BTreeSet<RunId>,
+    /// Leases of a commit in doubt: if it landed, nobody was told of them.
+    pub undelivered: Vec<(RunId, AttemptRef)>,
+    /// Runs that were found to be over when they were loaded.
+    pub found_over: Vec<RunId>,
     /// Runs with rows that are behind.
     pub dirty: BTreeSet<RunId>,
     /// About how many task rows are behind.
@@ -113,6 +117,8 @@ impl Desk {
             timers: BTreeSet::new(),
             advancing: BTreeSet::new(),
             unloaded: BTreeSet::new(),
+            undelivered: Vec::new(),
+            found_over: Vec::new(),
             dirty: BTreeSet::new(),
             rows_behind: 0,
             batch: Batch::default(),
@@ -132,6 +138,19 @@ impl Desk {
             self.load(run)?;
         }
         self.runs.get_mut(&run).ok_or_else(|| no_such_run(run))
+    }
+
+    /// The run that a hint is about. One that cannot be read now is loaded later, and brings its hints along.
+    pub fn open_hinted(&mut self, run: RunId) -> Option<&mut Cached> {
+        match self.open(run).map(drop) {
+            Ok(()) => self.runs.get_mut(&run),
+            Err(error) => {
+                if error.kind == Kind::Unavailable {
+                    self.unloaded.insert(run);
+                }
+                None
+            }
+        }
     }
 
     /// Puts a run on the desk: its rows, and the ledger's tail after them.
@@ -159,6 +178,13 @@ impl Desk {
         if !run.advancing.is_empty() {
             self.advancing.insert(run.id);
         }
+        if run.state.is_done() {
+            self.found_over.push(run.id);
+        }
+        // What this engine knows of leases may be older than the ledger.
+        self.leases.retain(run.id, |task, lease| {
+            run.task(task).is_some_and(|t| t.state == TaskState::InProgress && t.token == lease.token)
+        });
         if run.counts[TaskState::Enqueued as usize] > 0 || run.leased > 0 {
             for task in (0..run.total()).map(TaskIx) {
                 match run.tasks[task.0 as usize].state {
@@ -233,6 +259,7 @@ impl Desk {
             self.dirty.remove(run);
             self.advancing.remove(run);
         }
+        self.lanes.forget(runs);
         self.unloaded.extend(runs);
         self.load_forgotten();
     }

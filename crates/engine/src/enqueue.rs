@@ -1,6 +1,7 @@
 //! What gets work to workers, and what time brings: one chore, one file.
 
 mod advance;
+mod bring_back;
 mod expire;
 mod fire;
 mod grant;
@@ -12,6 +13,7 @@ use crate::desk::Desk;
 /// What is due without anybody asking: timers, leases that are over, folds that go on.
 pub(crate) fn chores(desk: &mut Desk) {
     desk.load_forgotten();
+    bring_back::bring_back(desk);
     fire::fire(desk);
     expire::expire(desk);
     advance::advance(desk);

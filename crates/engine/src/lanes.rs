@@ -5,7 +5,7 @@
 
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// Names a waiting claim.
@@ -48,6 +48,14 @@ impl Lanes {
     pub fn offer(&mut self, action: &str, offer: Offer) {
         let lane = self.number(action);
         self.lanes[lane].offers.push_back(offer);
+    }
+
+    /// Takes the offers of runs away: whoever loads them again offers anew, and nothing twice.
+    pub fn forget(&mut self, runs: &[RunId]) {
+        let gone: HashSet<&RunId> = runs.iter().collect();
+        for lane in &mut self.lanes {
+            lane.offers.retain(|offer| !gone.contains(&offer.run));
+        }
     }
 
     /// A worker waits for tasks.

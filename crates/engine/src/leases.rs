@@ -1,6 +1,6 @@
 //! Leases: rows with a deadline. A lease that passes it is ended by the sweep, never by a guess.
 
-use edgewise_core::event::TaskIx;
+use edgewise_core::event::{AttemptRef, TaskIx};
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::time::{Millis, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,11 @@ pub(crate) enum Lapse {
 impl Lease {
     fn due(&self) -> Option<Time> {
         [self.deadline, self.attempt_deadline].into_iter().flatten().min()
+    }
+
+    /// The attempt of a task that this is the lease of.
+    pub fn attempt_of(&self, task: TaskIx) -> AttemptRef {
+        AttemptRef { task, generation: self.generation, attempt: self.attempt, token: self.token }
     }
 
     pub fn lapse(&self, now: Time) -> Option<Lapse> {
@@ -70,9 +75,15 @@ impl Leases {
 
     /// Forgets all leases of a run; whoever loads it again finds them in its tasks.
     pub fn forget(&mut self, run: RunId) {
+        self.retain(run, |_, _| false);
+    }
+
+    /// Keeps those leases of a run that are what its tasks say.
+    pub fn retain(&mut self, run: RunId, keep: impl Fn(TaskIx, &Lease) -> bool) {
         let all = (run, TaskIx(0))..=(run, TaskIx(u32::MAX));
-        let tasks: Vec<TaskIx> = self.live.range(all).map(|((_, t), _)| *t).collect();
-        for task in tasks {
+        let gone: Vec<TaskIx> =
+            self.live.range(all).filter(|((_, task), lease)| !keep(*task, lease)).map(|((_, task), _)| *task).collect();
+        for task in gone {
             self.remove(run, task);
         }
     }

@@ -72,7 +72,11 @@ fn read_back(desk: &mut Desk, batch: &Append, unknown: Error) -> Result<Landed> 
             Ok(true) => return Ok(Landed::Yes),
             Ok(false) => {}
             // Still unknown: whoever asked must ask again; the runs are loaded when they are needed.
-            Err(error) if error.kind == Kind::Unavailable => return Ok(Landed::No(unknown)),
+            Err(error) if error.kind == Kind::Unavailable => {
+                let given = desk.batch.leases.iter();
+                desk.undelivered.extend(given.map(|(run, task, lease)| (*run, lease.attempt_of(*task))));
+                return Ok(Landed::No(unknown));
+            }
             Err(error) => return Err(error),
         }
     }

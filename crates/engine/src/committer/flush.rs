@@ -5,10 +5,10 @@
 //! busy is coalesced more. A flush that fails costs a reload, never a fact.
 
 use super::Committer;
-use edgewise_core::Result;
 use edgewise_core::id::RunId;
 use edgewise_core::time::{Millis, Time};
-use edgewise_store::Flush;
+use edgewise_core::{Kind, Result};
+use edgewise_store::{Flush, Position};
 use std::collections::BTreeSet;
 
 /// Rows are at least so fresh when there is little to do.
@@ -46,12 +46,24 @@ impl<R> Committer<R> {
             return Ok(None);
         }
         self.rows.began = now;
-        self.flush_all().map(Some)
+        match self.flush_all() {
+            Ok(flush) => Ok(Some(flush)),
+            // Rows may be late: they are tried again when they are next due.
+            Err(error) if error.kind == Kind::Unavailable => {
+                self.rows.due = now.plus(LATEST);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// What must be written for all rows to be up to date, at once.
     pub fn flush_all(&mut self) -> Result<Flush> {
-        let watermark = self.desk.ledger.tail()?;
+        // The rows do not have what could not be read: whoever recovers must still find it in the ledger.
+        let watermark = match self.desk.unloaded.is_empty() {
+            true => self.desk.ledger.tail()?,
+            false => Position::default(),
+        };
         let dirty = std::mem::take(&mut self.desk.dirty);
         self.desk.rows_behind = 0;
         let mut runs = Vec::with_capacity(dirty.len());

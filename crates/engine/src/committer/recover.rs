@@ -5,6 +5,7 @@ use crate::desk::lost_lease;
 use crate::lanes::Offer;
 use edgewise_core::id::RunId;
 use edgewise_core::run::ADVANCE_ACTION;
+use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
 use edgewise_core::{Kind, Result};
 use edgewise_store::Position;
@@ -71,10 +72,16 @@ impl<R> Committer<R> {
                 continue;
             }
             let now = self.desk.now;
-            let Ok(cached) = self.desk.open(run) else { continue };
-            let entry = cached.run.task(row.task).copied();
-            let current = entry.is_some_and(|t| t.generation == row.generation && t.attempt == row.attempt);
-            if current && cached.run.leased > 0 {
+            let cached = match self.desk.open(run) {
+                Ok(cached) => cached,
+                // Nobody else would watch over this lease.
+                Err(error) if error.kind == Kind::Unavailable => return Err(error),
+                Err(_) => continue,
+            };
+            let live = cached.run.task(row.task).is_some_and(|t| {
+                t.state == TaskState::InProgress && (t.generation, t.attempt) == (row.generation, row.attempt)
+            });
+            if live {
                 let lease = lost_lease(&cached.run, row.task, Some(Arc::from(row.worker)), row.deadline.known(), now);
                 self.desk.leases.put(run, row.task, lease);
             }

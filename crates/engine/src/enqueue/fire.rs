@@ -2,7 +2,6 @@
 
 use crate::committer::CHORES;
 use crate::desk::Desk;
-use edgewise_core::Kind;
 use edgewise_core::event::{Event, TimerFired};
 
 pub(super) fn fire(desk: &mut Desk) {
@@ -11,14 +10,9 @@ pub(super) fn fire(desk: &mut Desk) {
             return;
         };
         desk.timers.remove(&(due, run, timer));
-        match desk.open(run) {
+        if desk.open_hinted(run).is_some() {
             // The hint may be old: the run itself says whether the timer is set.
-            Ok(_) => drop(desk.record(run, Event::TimerFired(TimerFired { timer, due }))),
-            Err(error) if error.kind == Kind::Unavailable => {
-                desk.timers.insert((due, run, timer));
-                return;
-            }
-            Err(_) => {}
+            let _ = desk.record(run, Event::TimerFired(TimerFired { timer, due }));
         }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// Makes a lease of an offer; `None` if the offer was an old hint, or the run may not have leases now.
 pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Grant> {
-    let run = &desk.open(offer.run).ok()?.run;
+    let run = &desk.open_hinted(offer.run)?.run;
     let entry = run.task(offer.task)?;
     let current = entry.state == TaskState::Enqueued
         && entry.generation == offer.generation

@@ -6,10 +6,14 @@ use edgewise_core::Result;
 use edgewise_core::event::Event;
 
 pub(crate) fn give_back(desk: &mut Desk, leases: &[LeaseRef]) -> Result<Answer> {
+    let mut answer = Ok(Answer::Done);
     for lease in leases {
-        desk.open(lease.run)?;
-        // A lease that is over already needs no giving back.
-        let _ = desk.record(lease.run, Event::DispatchReturned(lease.attempt()));
+        match desk.open(lease.run).map(drop) {
+            // A lease that is over already needs no giving back.
+            Ok(()) => drop(desk.record(lease.run, Event::DispatchReturned(lease.attempt()))),
+            // The others are given back all the same; whoever asks again does no harm.
+            Err(error) => answer = Err(error),
+        }
     }
-    Ok(Answer::Done)
+    answer
 }

@@ -1,0 +1,8 @@
+//! The engine under faults: a driver, a witness that checks every act, storms, crashes at every write
+//! boundary, the rules one by one, and figures that are counted and not timed.
+
+mod dice;
+mod driver;
+mod flows;
+mod rules;
+mod witness;

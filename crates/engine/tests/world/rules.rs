@@ -1,0 +1,6 @@
+//! The rules one by one: each test is a defect that comparable systems were seen to have.
+
+mod leases;
+mod runs;
+mod store;
+mod time;
