@@ -7,7 +7,7 @@
 use crate::command::{Answer, Claim, Command, Finish, Grant, Job, LeaseRef, Outcome};
 use crate::committer::Request;
 use crate::desk::LOCAL;
-use crate::engine::{Engine, Reply};
+use crate::engine::{Engine, Reply, Revoked};
 use crate::handler::Handlers;
 use crate::runner::{self, Stop};
 use edgewise_core::event::{Failure, TaskIx};
@@ -20,7 +20,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
 
 /// How long to wait before a report is tried again.
 const REPORT_AGAIN: Duration = Duration::from_millis(200);
@@ -46,24 +47,55 @@ pub struct Commands {
 
 /// A worker at work. Dropping it leaves it at work; [`Working::stop`] ends it.
 pub struct Working {
-    stop: oneshot::Sender<Duration>,
-    task: tokio::task::JoinHandle<()>,
+    stop: mpsc::UnboundedSender<Duration>,
+    seen: watch::Receiver<Seen>,
+}
+
+/// What is to be seen of a worker from outside.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// The engine knows that it waits for work.
+    claimed: bool,
+    at_work: usize,
 }
 
 impl Working {
-    /// Takes no more work, waits so long for what is at work, then ends that as `worker_lost`.
-    pub async fn stop(self, patience: Duration) {
+    /// Returns once the engine has been asked for work.
+    pub async fn claimed(&mut self) {
+        // A worker that is gone will not claim any more.
+        let _ = self.seen.wait_for(|seen| seen.claimed).await;
+    }
+
+    /// How many attempts are at work.
+    pub fn at_work(&self) -> usize {
+        self.seen.borrow().at_work
+    }
+
+    /// Takes no more work. What is at work may go on for so long, then it is ended as `worker_lost`.
+    /// May be said again, with less patience.
+    pub fn wind_down(&self, patience: Duration) {
         let _ = self.stop.send(patience);
-        let _ = self.task.await;
+    }
+
+    /// Returns once nothing is at work any more, after [`Working::wind_down`].
+    pub async fn ended(&mut self) {
+        while self.seen.changed().await.is_ok() {}
+    }
+
+    /// Winds down and waits for the end.
+    pub async fn stop(mut self, patience: Duration) {
+        self.wind_down(patience);
+        self.ended().await;
     }
 }
 
 impl Worker {
     /// Begins to take work from an engine.
     pub fn start(self, engine: &Engine) -> Working {
-        let (stop, stopped) = oneshot::channel();
-        let at_work = AtWork::new(self, engine.clone());
-        Working { stop, task: tokio::spawn(at_work.run(stopped)) }
+        let (stop, stopped) = mpsc::unbounded_channel();
+        let (show, seen) = watch::channel(Seen::default());
+        tokio::spawn(AtWork::new(self, engine.clone(), show).run(stopped));
+        Working { stop, seen }
     }
 }
 
@@ -81,12 +113,13 @@ struct AtWork {
     name: Arc<str>,
     slots: u32,
     running: HashMap<AttemptKey, Stop>,
+    show: watch::Sender<Seen>,
     grants: (mpsc::UnboundedSender<Result<Answer>>, mpsc::UnboundedReceiver<Result<Answer>>),
     finished: (mpsc::UnboundedSender<Finish>, mpsc::UnboundedReceiver<Finish>),
 }
 
 impl AtWork {
-    fn new(worker: Worker, engine: Engine) -> Self {
+    fn new(worker: Worker, engine: Engine, show: watch::Sender<Seen>) -> Self {
         let mut actions: Vec<Name> = worker.handlers.by_action.keys().cloned().collect();
         if worker.commands.is_some() {
             actions.extend(Name::parse(COMMAND_ACTION));
@@ -99,16 +132,18 @@ impl AtWork {
             actions: actions.into(),
             slots: worker.slots.max(1),
             running: HashMap::new(),
+            show,
             grants: mpsc::unbounded_channel(),
             finished: mpsc::unbounded_channel(),
         }
     }
 
-    async fn run(mut self, mut stopped: oneshot::Receiver<Duration>) {
+    async fn run(mut self, mut stopped: mpsc::UnboundedReceiver<Duration>) {
         let mut revoked = self.engine.listen();
         if self.report(Vec::new(), self.slots).await.is_err() {
             return;
         }
+        self.show.send_modify(|seen| seen.claimed = true);
         let mut done = Vec::new();
         loop {
             tokio::select! {
@@ -123,12 +158,10 @@ impl AtWork {
                         return;
                     }
                 },
-                Some((run, a)) = revoked.recv() => {
-                    if let Some(stop) = self.running.get(&(run, a.task, a.generation, a.attempt)) {
-                        stop.cancel();
-                    }
+                Some(lease) = revoked.recv() => self.revoke(lease),
+                Some(patience) = stopped.recv() => {
+                    return WindDown { worker: self, revoked, stopped }.run(patience).await;
                 },
-                patience = &mut stopped => return self.wind_down(patience.unwrap_or_default()).await,
             }
         }
     }
@@ -156,11 +189,23 @@ impl AtWork {
         for finish in finishes {
             self.running.remove(&key_of(&finish.lease));
         }
+        self.show_at_work();
+    }
+
+    fn revoke(&self, (run, a): Revoked) {
+        if let Some(stop) = self.running.get(&(run, a.task, a.generation, a.attempt)) {
+            stop.cancel();
+        }
+    }
+
+    fn show_at_work(&self) {
+        self.show.send_modify(|seen| seen.at_work = self.running.len());
     }
 
     fn begin(&mut self, grant: Grant) {
         let stop = Stop::new();
         self.running.insert(key_of(&grant.lease), stop.clone());
+        self.show_at_work();
         let (handlers, commands, report) = (Arc::clone(&self.handlers), self.commands.clone(), self.finished.0.clone());
         tokio::spawn(async move {
             let lease = grant.lease;
@@ -170,32 +215,67 @@ impl AtWork {
         });
     }
 
-    /// No new work; what is at work may finish, then is stopped and given up.
-    async fn wind_down(mut self, patience: Duration) {
-        let deadline = tokio::time::Instant::now() + patience;
-        let mut stopping = false;
-        while !self.running.is_empty() {
-            let wait = if stopping {
-                runner::STOP_GRACE * 2
-            } else {
-                deadline.saturating_duration_since(tokio::time::Instant::now())
-            };
-            match tokio::time::timeout(wait, self.finished.1.recv()).await {
-                Ok(Some(mut finish)) => {
-                    if stopping && finish.outcome.is_err() {
-                        finish.outcome = Err(Failure::new("worker_lost", "the engine was stopped"));
-                    }
-                    let finish = [finish];
-                    self.forget(&finish);
-                    let _ = self.engine.ask(Command::Complete(Arc::from(finish))).await;
-                }
-                Err(_) if !stopping => {
-                    stopping = true;
-                    self.running.values().for_each(Stop::cancel);
-                }
-                _ => return,
+    /// Takes waiting claims back. What was granted in that moment has not begun: it is given back unspent.
+    async fn leave(&mut self) {
+        self.engine.leave(&self.grants.0).await;
+        let mut unspent = Vec::new();
+        while let Ok(answer) = self.grants.1.try_recv() {
+            if let Ok(Answer::Granted(grants)) = answer {
+                unspent.extend(grants.into_iter().map(|grant| grant.lease));
             }
         }
+        if !unspent.is_empty() {
+            // If it is not heard, the leases end with this process.
+            let _ = self.engine.ask(Command::GiveBack(unspent)).await;
+        }
+    }
+}
+
+/// A worker that takes no more work: what is at work may finish, then is stopped and given up.
+struct WindDown {
+    worker: AtWork,
+    revoked: mpsc::UnboundedReceiver<Revoked>,
+    stopped: mpsc::UnboundedReceiver<Duration>,
+}
+
+impl WindDown {
+    async fn run(mut self, patience: Duration) {
+        self.worker.leave().await;
+        let (mut deadline, mut stopping) = (Instant::now().checked_add(patience), false);
+        while !self.worker.running.is_empty() {
+            tokio::select! {
+                Some(finish) = self.worker.finished.1.recv() => self.report(finish, stopping).await,
+                Some(lease) = self.revoked.recv() => self.worker.revoke(lease),
+                Some(less) = self.stopped.recv(), if !stopping => {
+                    let sooner = Instant::now().checked_add(less);
+                    deadline = deadline.map_or(sooner, |known| Some(sooner.map_or(known, |s| s.min(known))));
+                },
+                () = at(deadline) => {
+                    if stopping {
+                        return;
+                    }
+                    stopping = true;
+                    deadline = Some(Instant::now() + runner::STOP_GRACE * 2);
+                    self.worker.running.values().for_each(Stop::cancel);
+                },
+            }
+        }
+    }
+
+    async fn report(&mut self, mut finish: Finish, stopping: bool) {
+        if stopping && finish.outcome.is_err() {
+            finish.outcome = Err(Failure::new("worker_lost", "the engine was stopped"));
+        }
+        let finish = [finish];
+        self.worker.forget(&finish);
+        let _ = self.worker.engine.ask(Command::Complete(Arc::from(finish))).await;
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 
