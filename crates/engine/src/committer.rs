@@ -9,6 +9,7 @@
 
 mod append;
 mod flush;
+mod idle;
 mod recover;
 
 use crate::command::{Answer, Claim, Command, Grant};

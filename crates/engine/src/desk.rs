@@ -33,6 +33,12 @@ pub struct Home {
 }
 
 impl Home {
+    /// The one workspace of an embedded store: `local/default`.
+    pub fn local() -> Self {
+        let name = |text| Name::parse(text).unwrap_or_else(|_| unreachable!("a good name"));
+        Self { tenant: name("local"), workspace: name("default") }
+    }
+
     /// A run's stream.
     pub fn stream(&self, run: RunId) -> Stream {
         Stream { tenant: self.tenant.clone(), workspace: self.workspace.clone(), run }

@@ -71,6 +71,9 @@ enum Message {
     Flushed(Result<()>),
     Listen(mpsc::UnboundedSender<Revoked>),
     Counts(oneshot::Sender<Counts>),
+    Idle(oneshot::Sender<bool>),
+    /// A worker takes no more work: the claims whose grants go here are taken back.
+    Leave(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>),
     /// Write all rows, then end.
     Stop,
 }
@@ -102,7 +105,8 @@ impl Engine {
         let back = inbox.clone();
         let compactor = spawn("edgewise-compactor", move || compact(writer, &work, &back))?;
         let committer = spawn("edgewise-committer", move || {
-            Shell { committer, clock, flushes, listeners: Vec::new() }.run(&messages)
+            let (listeners, idle, leaving) = (Vec::new(), Vec::new(), Vec::new());
+            Shell { committer, clock, flushes, listeners, idle, leaving }.run(&messages)
         })?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor })));
         Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, threads })
@@ -146,6 +150,22 @@ impl Engine {
         let (reply, answer) = oneshot::channel();
         self.inbox.send(Message::Counts(reply)).map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())
+    }
+
+    /// Whether nothing could move any more unless a person does something.
+    pub async fn is_idle(&self) -> Result<bool> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(Message::Idle(reply)).map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())
+    }
+
+    /// Takes back the claims of a worker. What was granted before is in its channel when this returns.
+    pub(crate) async fn leave(&self, grants: &mpsc::UnboundedSender<Result<Answer>>) {
+        let (reply, answer) = oneshot::channel();
+        // An engine that has stopped grants nothing any more.
+        if self.inbox.send(Message::Leave(grants.clone(), reply)).is_ok() {
+            let _ = answer.await;
+        }
     }
 
     /// Several commands that shall be in one commit.
@@ -196,6 +216,9 @@ struct Shell {
     clock: Clock,
     flushes: SyncSender<Flush>,
     listeners: Vec<mpsc::UnboundedSender<Revoked>>,
+    /// Asked since the last step; answered after the next, when what was asked before them is decided.
+    idle: Vec<oneshot::Sender<bool>>,
+    leaving: Vec<(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>)>,
 }
 
 impl Shell {
@@ -218,12 +241,23 @@ impl Shell {
             for revoked in step.revoked {
                 self.listeners.retain(|l| l.send(revoked).is_ok());
             }
+            self.answer_later();
             if let Some(flush) = self.committer.flush(now)? {
                 go_on &= self.flushes.send(flush).is_ok();
             }
             if !go_on {
                 return self.finish(messages);
             }
+        }
+    }
+
+    fn answer_later(&mut self) {
+        for (gone, reply) in self.leaving.drain(..) {
+            self.committer.drop_claims(|to| matches!(to, Reply::Many(answers) if answers.same_channel(&gone)));
+            let _ = reply.send(());
+        }
+        for reply in self.idle.drain(..) {
+            let _ = reply.send(self.committer.is_idle());
         }
     }
 
@@ -248,6 +282,8 @@ impl Shell {
                 Message::Flushed(result) => self.committer.flushed((self.clock)(), &result),
                 Message::Listen(listener) => self.listeners.push(listener),
                 Message::Counts(reply) => drop(reply.send(self.committer.counts())),
+                Message::Idle(reply) => self.idle.push(reply),
+                Message::Leave(gone, reply) => self.leaving.push((gone, reply)),
                 Message::Stop => return false,
             }
             taken += 1;

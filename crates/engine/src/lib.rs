@@ -10,6 +10,7 @@ mod desk;
 pub mod engine;
 mod enqueue;
 pub mod entropy;
+pub mod folder;
 pub mod handler;
 mod lanes;
 mod leases;
@@ -23,3 +24,4 @@ pub mod worker;
 
 pub use desk::Home;
 pub use engine::{Engine, Parts};
+pub use folder::{Door, Folder};

@@ -8,7 +8,7 @@
 use crate::command::{Answer, Claim, Command, Finish, Grant, Job, LeaseRef, Outcome};
 use crate::committer::Request;
 use crate::desk::LOCAL;
-use crate::engine::{Engine, Reply};
+use crate::engine::{Engine, Reply, Revoked};
 use crate::handler::Handlers;
 use crate::runner::{self, Stop};
 use edgewise_core::event::{Failure, TaskIx};
@@ -21,7 +21,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 /// Most reports in one bundle.
 const REPORTS: usize = 1_000;
@@ -49,24 +50,55 @@ pub struct Commands {
 
 /// A worker at work. Dropping it leaves it at work; [`Working::stop`] ends it.
 pub struct Working {
-    stop: oneshot::Sender<Duration>,
-    task: tokio::task::JoinHandle<()>,
+    stop: mpsc::UnboundedSender<Duration>,
+    seen: watch::Receiver<Seen>,
+}
+
+/// What is to be seen of a worker from outside.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// The engine knows that it waits for work.
+    claimed: bool,
+    at_work: usize,
 }
 
 impl Working {
-    /// Takes no more work, waits so long for what is at work, then ends that as `worker_lost`.
-    pub async fn stop(self, patience: Duration) {
+    /// Returns once the engine has been asked for work.
+    pub async fn claimed(&mut self) {
+        // A worker that is gone will not claim any more.
+        let _ = self.seen.wait_for(|seen| seen.claimed).await;
+    }
+
+    /// How many attempts are at work.
+    pub fn at_work(&self) -> usize {
+        self.seen.borrow().at_work
+    }
+
+    /// Takes no more work. What is at work may go on for so long, then it is ended as `worker_lost`.
+    /// May be said again, with less patience.
+    pub fn wind_down(&self, patience: Duration) {
         let _ = self.stop.send(patience);
-        let _ = self.task.await;
+    }
+
+    /// Returns once nothing is at work any more, after [`Working::wind_down`].
+    pub async fn ended(&mut self) {
+        while self.seen.changed().await.is_ok() {}
+    }
+
+    /// Winds down and waits for the end.
+    pub async fn stop(mut self, patience: Duration) {
+        self.wind_down(patience);
+        self.ended().await;
     }
 }
 
 impl Worker {
     /// Begins to take work from an engine.
     pub fn start(self, engine: &Engine) -> Working {
-        let (stop, stopped) = oneshot::channel();
-        let at_work = AtWork::new(self, engine.clone());
-        Working { stop, task: tokio::spawn(at_work.run(stopped)) }
+        let (stop, stopped) = mpsc::unbounded_channel();
+        let (show, seen) = watch::channel(Seen::default());
+        tokio::spawn(AtWork::new(self, engine.clone(), show).run(stopped));
+        Working { stop, seen }
     }
 }
 
@@ -84,6 +116,7 @@ struct AtWork {
     name: Arc<str>,
     slots: u32,
     running: HashMap<AttemptKey, Stop>,
+    show: watch::Sender<Seen>,
     answers: (mpsc::UnboundedSender<Result<Answer>>, mpsc::UnboundedReceiver<Result<Answer>>),
     finished: (mpsc::UnboundedSender<Finish>, mpsc::UnboundedReceiver<Finish>),
     /// Slots that are claimed and not yet filled.
@@ -93,7 +126,7 @@ struct AtWork {
 }
 
 impl AtWork {
-    fn new(worker: Worker, engine: Engine) -> Self {
+    fn new(worker: Worker, engine: Engine, show: watch::Sender<Seen>) -> Self {
         let mut actions: Vec<Name> = worker.handlers.by_action.keys().cloned().collect();
         if worker.commands.is_some() {
             actions.extend(Name::parse(COMMAND_ACTION));
@@ -106,6 +139,7 @@ impl AtWork {
             actions: actions.into(),
             slots: worker.slots.max(1),
             running: HashMap::new(),
+            show,
             answers: mpsc::unbounded_channel(),
             finished: mpsc::unbounded_channel(),
             claimed: 0,
@@ -113,10 +147,11 @@ impl AtWork {
         }
     }
 
-    async fn run(mut self, mut stopped: oneshot::Receiver<Duration>) {
+    async fn run(mut self, mut stopped: mpsc::UnboundedReceiver<Duration>) {
         let mut revoked = self.engine.listen();
         let mut done = Vec::new();
         let mut going = self.ask_for_more(Vec::new()).await;
+        self.show.send_modify(|seen| seen.claimed = true);
         while going.is_ok() {
             let may_report = self.reported.is_none();
             going = tokio::select! {
@@ -124,13 +159,13 @@ impl AtWork {
                 _ = self.finished.1.recv_many(&mut done, REPORTS), if may_report => {
                     self.report(std::mem::take(&mut done).into()).await
                 },
-                Some((run, a)) = revoked.recv() => {
-                    if let Some(stop) = self.running.get(&(run, a.task, a.generation, a.attempt)) {
-                        stop.cancel();
-                    }
+                Some(lease) = revoked.recv() => {
+                    self.revoke(lease);
                     Ok(())
                 },
-                patience = &mut stopped => return self.wind_down(patience.unwrap_or_default()).await,
+                Some(patience) = stopped.recv() => {
+                    return WindDown { worker: self, revoked, stopped }.run(patience).await;
+                },
             };
         }
     }
@@ -140,6 +175,7 @@ impl AtWork {
             Ok(Answer::Granted { grants, claimed }) => {
                 self.claimed -= claimed.min(self.claimed);
                 grants.into_iter().for_each(|grant| self.begin(grant));
+                self.show_at_work();
                 self.ask_for_more(Vec::new()).await
             }
             Err(error) if error.kind == Kind::Unavailable => {
@@ -182,6 +218,17 @@ impl AtWork {
         for finish in finishes {
             self.running.remove(&key_of(&finish.lease));
         }
+        self.show_at_work();
+    }
+
+    fn revoke(&self, (run, a): Revoked) {
+        if let Some(stop) = self.running.get(&(run, a.task, a.generation, a.attempt)) {
+            stop.cancel();
+        }
+    }
+
+    fn show_at_work(&self) {
+        self.show.send_modify(|seen| seen.at_work = self.running.len());
     }
 
     fn begin(&mut self, grant: Grant) {
@@ -196,36 +243,71 @@ impl AtWork {
         });
     }
 
-    /// No new work; what is at work may finish, then is stopped and given up.
-    async fn wind_down(mut self, patience: Duration) {
+    /// Takes waiting claims back. What was granted in that moment has not begun: it is given back unspent.
+    async fn leave(&mut self) {
+        self.engine.leave(&self.answers.0).await;
+        let mut unspent = Vec::new();
+        while let Ok(answer) = self.answers.1.try_recv() {
+            if let Ok(Answer::Granted { grants, .. }) = answer {
+                unspent.extend(grants.into_iter().map(|grant| grant.lease));
+            }
+        }
         if let Some(finishes) = self.reported.take() {
             // Whether it was heard is not known: hearing it twice is harmless.
             let _ = self.engine.ask(Command::Complete(finishes)).await;
         }
-        let deadline = tokio::time::Instant::now() + patience;
-        let mut stopping = false;
-        while !self.running.is_empty() {
-            let wait = if stopping {
-                runner::STOP_GRACE * 2
-            } else {
-                deadline.saturating_duration_since(tokio::time::Instant::now())
-            };
-            match tokio::time::timeout(wait, self.finished.1.recv()).await {
-                Ok(Some(mut finish)) => {
-                    if stopping && finish.outcome.is_err() {
-                        finish.outcome = Err(Failure::new("worker_lost", "the engine was stopped"));
+        if !unspent.is_empty() {
+            // If it is not heard, the leases end with this process.
+            let _ = self.engine.ask(Command::GiveBack(unspent)).await;
+        }
+    }
+}
+
+/// A worker that takes no more work: what is at work may finish, then is stopped and given up.
+struct WindDown {
+    worker: AtWork,
+    revoked: mpsc::UnboundedReceiver<Revoked>,
+    stopped: mpsc::UnboundedReceiver<Duration>,
+}
+
+impl WindDown {
+    async fn run(mut self, patience: Duration) {
+        self.worker.leave().await;
+        let (mut deadline, mut stopping) = (Instant::now().checked_add(patience), false);
+        while !self.worker.running.is_empty() {
+            tokio::select! {
+                Some(finish) = self.worker.finished.1.recv() => self.report(finish, stopping).await,
+                Some(lease) = self.revoked.recv() => self.worker.revoke(lease),
+                Some(less) = self.stopped.recv(), if !stopping => {
+                    let sooner = Instant::now().checked_add(less);
+                    deadline = deadline.map_or(sooner, |known| Some(sooner.map_or(known, |s| s.min(known))));
+                },
+                () = at(deadline) => {
+                    if stopping {
+                        return;
                     }
-                    let finish = [finish];
-                    self.forget(&finish);
-                    let _ = self.engine.ask(Command::Complete(Arc::from(finish))).await;
-                }
-                Err(_) if !stopping => {
                     stopping = true;
-                    self.running.values().for_each(Stop::cancel);
-                }
-                _ => return,
+                    deadline = Some(Instant::now() + runner::STOP_GRACE * 2);
+                    self.worker.running.values().for_each(Stop::cancel);
+                },
             }
         }
+    }
+
+    async fn report(&mut self, mut finish: Finish, stopping: bool) {
+        if stopping && finish.outcome.is_err() {
+            finish.outcome = Err(Failure::new("worker_lost", "the engine was stopped"));
+        }
+        let finish = [finish];
+        self.worker.forget(&finish);
+        let _ = self.worker.engine.ask(Command::Complete(Arc::from(finish))).await;
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 
