@@ -25,3 +25,8 @@ pub mod worker;
 pub use desk::Home;
 pub use engine::{Engine, Parts};
 pub use folder::{Door, Folder};
+
+/// The guide's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/library.md")]
+pub struct Guide;
