@@ -6,6 +6,7 @@ mod defects;
 mod dice;
 mod driver;
 mod exhaustive;
+mod invariants;
 mod load;
 mod reopened;
 mod rules;
