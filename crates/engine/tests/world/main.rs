@@ -5,4 +5,5 @@ mod dice;
 mod driver;
 mod flows;
 mod rules;
+mod storm;
 mod witness;

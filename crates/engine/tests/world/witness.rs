@@ -49,6 +49,8 @@ pub struct Witness {
     pub books: BTreeMap<RunId, Book>,
     asked: BTreeMap<No, Asked>,
     reader: Reader,
+    /// The seq at which the rows of a run were last compared.
+    compared: BTreeMap<RunId, u64>,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
 }
@@ -56,7 +58,16 @@ pub struct Witness {
 impl Witness {
     pub fn new(ledger: MemoryLedger, rows: MemoryProjections) -> Self {
         let reader = Reader::over(Box::new(ledger.clone()), Box::new(rows.clone()), home());
-        Self { ledger, rows, at: Position(0), books: BTreeMap::new(), asked: BTreeMap::new(), reader, rests: false }
+        Self {
+            ledger,
+            rows,
+            at: Position(0),
+            books: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            reader,
+            compared: BTreeMap::new(),
+            rests: false,
+        }
     }
 
     pub fn run(&self, run: RunId) -> &Run {
@@ -65,8 +76,12 @@ impl Witness {
 
     /// Whether a lease was given to a worker within an engine's own process.
     pub fn is_local(&self, lease: &LeaseRef) -> bool {
-        let book = self.books.get(&lease.run);
-        book.and_then(|b| b.workers.get(&lease.token.hash())).is_some_and(|w| w.starts_with("local/"))
+        self.worker(lease).is_some_and(|w| w.starts_with("local/"))
+    }
+
+    /// Whose a lease is or was.
+    pub fn worker(&self, lease: &LeaseRef) -> Option<&str> {
+        self.books.get(&lease.run)?.workers.get(&lease.token.hash()).map(|w| &**w)
     }
 
     /// Reads what was appended since the last look.
@@ -79,7 +94,7 @@ impl Witness {
             self.at = stored.position;
             stored.record.verify(&stored.stream.label()).unwrap();
             for entry in Entry::of(&stored.record).unwrap() {
-                assert!(entry.stamp.at <= now, "an event of the future");
+                assert_eq!(entry.stamp.at, now, "an event of another instant");
                 self.book(stored.stream.run, &entry).fold(entry);
             }
             changed.insert(stored.stream.run);
@@ -105,6 +120,9 @@ impl Witness {
         assert_eq!(self.reader.run(run).unwrap(), book.run, "rows plus tail of {run} are not the run");
         let stream = home().stream(run);
         let Some(stored) = self.rows.load(&stream).unwrap() else { return };
+        if self.compared.insert(run, stored.run.applied_seq) == Some(stored.run.applied_seq) {
+            return;
+        }
         let mut timers: Vec<TimerRow> = of(&stream, self.rows.timers().unwrap());
         timers.sort();
         let mut outbox: Vec<OutboxRow> = of(&stream, self.rows.outbox().unwrap());
