@@ -289,12 +289,12 @@ fn storms(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn storms_end_in_calm_first_half() {
-    storms(0..1_500);
+    storms(0..1_000);
 }
 
 #[test]
 fn storms_end_in_calm_second_half() {
-    storms(1_500..3_000);
+    storms(1_000..2_000);
 }
 
 /// One storm, or a range of them: `STORM=17` or `STORM=0..100000`.

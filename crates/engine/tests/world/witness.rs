@@ -10,7 +10,6 @@ use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::invariant::{self, Rows, Step};
-use edgewise_core::plan::Plan;
 use edgewise_core::rows::{OutboxRow, TimerRow};
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
@@ -20,7 +19,6 @@ use edgewise_engine::reader::Reader;
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
 use edgewise_store::{Ledger, Position, Projections};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// One run as the ledger tells it.
 pub struct Book {
@@ -106,11 +104,11 @@ impl Witness {
     }
 
     fn book(&mut self, run: RunId, entry: &Entry) -> &mut Book {
-        let ledger = &mut self.ledger;
+        let reader = &mut self.reader;
         self.books.entry(run).or_insert_with(|| {
             let Event::RunTriggered(triggered) = &entry.event else { panic!("{run} does not begin with its trigger") };
-            let plan = Plan::decode(&ledger.plan(triggered.plan).unwrap().expect("a stored plan")).unwrap();
-            Book::new(Run::new(run, triggered.plan, Arc::new(plan)))
+            // Sharing the reader's plan keeps it from decoding it at every look.
+            Book::new(Run::new(run, triggered.plan, reader.run(run).unwrap().plan))
         })
     }
 
