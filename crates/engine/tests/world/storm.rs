@@ -6,6 +6,7 @@ use crate::flows::{self, flow};
 use edgewise_core::event::Failure;
 use edgewise_core::id::RunId;
 use edgewise_core::plan::Plan;
+use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::{Command, Grant, LeaseRef, Start};
@@ -237,16 +238,21 @@ impl Storm {
             if self.world.witness.books.values().all(|b| b.run.state.is_done()) {
                 return;
             }
-            let due = self.world.wake.unwrap_or_else(|| panic!("nothing is due and not everything is over"));
+            let Some(due) = self.world.wake else { self.stuck("nothing is due and not everything is over") };
             self.world.now = self.world.now.max(due);
             self.world.step(Vec::new());
             self.world.settle();
             self.world.flush_if_due();
         }
-        for book in self.world.witness.books.values().filter(|b| !b.run.state.is_done()) {
-            eprintln!("{:?} {:?}", book.run.state, book.run.tasks.iter().map(|t| t.state).collect::<Vec<_>>());
-        }
-        panic!("nothing_is_stuck: a run has not ended a day after the faults did");
+        self.stuck("a run has not ended a day after the faults did");
+    }
+
+    fn stuck(&self, why: &str) -> ! {
+        let open = self.world.witness.books.values().filter(|b| !b.run.state.is_done());
+        let states = |run: &Run| run.tasks.iter().map(|t| (t.state, t.attempt)).collect::<Vec<_>>();
+        let open: Vec<String> =
+            open.map(|b| format!("{} {} {:?} {:?}", b.run.id, b.run.plan.flow, b.run.state, states(&b.run))).collect();
+        panic!("nothing_is_stuck: {why}\n{}", open.join("\n"));
     }
 
     fn serve(&mut self) {
