@@ -15,8 +15,11 @@ impl Fold<'_> {
                 continue;
             }
             self.stop_inner(task, because);
-            if let Some(because) = because {
-                self.because(task, Reason::BecauseOf { task: because });
+            match because {
+                Some(because) => self.because(task, Reason::BecauseOf { task: because }),
+                // How an earlier attempt failed is not how this one ended: its report is late, not repeated.
+                None if self.state(task) == TaskState::InProgress => drop(self.run.reasons.remove(&task)),
+                None => {}
             }
             self.finish(task, Move::Cancelled, TaskState::Cancelled);
         }

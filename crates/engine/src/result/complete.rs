@@ -4,11 +4,20 @@ use crate::command::{Answer, Finish};
 use crate::desk::Desk;
 use edgewise_core::event::{Event, Failure, TaskFinished};
 use edgewise_core::fold::Ignored;
-use edgewise_core::{Error, Result, limits};
+use edgewise_core::{Error, Kind, Result, limits};
 use serde_json::value::RawValue;
 
 pub(crate) fn complete(desk: &mut Desk, reports: &[Finish]) -> Result<Answer> {
-    Ok(Answer::Completed(reports.iter().map(|report| one(desk, report)).collect()))
+    let mut each = Vec::with_capacity(reports.len());
+    let mut unread = None;
+    for report in reports {
+        match one(desk, report) {
+            // Nobody can say now whether it counts: all are said again, and those that counted do no harm.
+            Err(error) if error.kind == Kind::Unavailable => unread = Some(error),
+            answer => each.push(answer),
+        }
+    }
+    unread.map_or(Ok(Answer::Completed(each)), Err)
 }
 
 fn one(desk: &mut Desk, report: &Finish) -> Result<()> {

@@ -72,6 +72,9 @@ pub struct World {
     pub revoked: Vec<(RunId, AttemptRef)>,
     /// How many engines there were.
     pub lives: u32,
+    /// How many steps there were, and after which one the engine dies before anybody is answered; 0 for none.
+    pub steps: u64,
+    pub dies_after: u64,
     pub witness: Witness,
     /// Rows that are being written.
     pub writing: Option<Flush>,
@@ -100,6 +103,8 @@ impl World {
             delivered: Vec::new(),
             revoked: Vec::new(),
             lives: 0,
+            steps: 0,
+            dies_after: 0,
             writing: None,
             committer: None,
             next: 1,
@@ -166,8 +171,13 @@ impl World {
             self.witness.asked(*no, command);
         }
         let requests = commands.into_iter().map(|(reply, command)| Request { command, reply }).collect();
+        self.steps += 1;
         let (now, Some(committer)) = (self.now, self.committer.as_mut()) else { return };
         match committer.step(now, requests) {
+            Ok(_) if self.steps == self.dies_after => {
+                self.witness.look(now);
+                self.crash();
+            }
             Ok(step) => {
                 (self.wake, self.more) = (step.wake, step.more);
                 self.revoked.extend(step.revoked);

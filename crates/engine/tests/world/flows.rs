@@ -18,7 +18,7 @@ pub const ONE: &str = "{ flow: one, tasks: { a: { action: work, retry: 1 } } }";
 pub const CHAIN: &str = "
 flow: chain
 tasks:
-  a: { action: work, retry: 1 }
+  a: { action: work, retry: 2 }
   b: { after: a, action: work, retry: { max_attempts: 3, backoff: { kind: fixed, base: 2s }, jitter: 0 } }
   c: { after: b, action: work, retry: 2 }
 ";

@@ -10,7 +10,6 @@ use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::invariant::{self, Rows, Step};
-use edgewise_core::plan::Plan;
 use edgewise_core::rows::{OutboxRow, TimerRow};
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
@@ -20,7 +19,6 @@ use edgewise_engine::reader::Reader;
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
 use edgewise_store::{Ledger, Position, Projections};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// One run as the ledger tells it.
 pub struct Book {
@@ -49,6 +47,8 @@ pub struct Witness {
     pub books: BTreeMap<RunId, Book>,
     asked: BTreeMap<No, Asked>,
     reader: Reader,
+    /// The seq at which the rows of a run were last compared.
+    compared: BTreeMap<RunId, u64>,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
 }
@@ -56,7 +56,16 @@ pub struct Witness {
 impl Witness {
     pub fn new(ledger: MemoryLedger, rows: MemoryProjections) -> Self {
         let reader = Reader::over(Box::new(ledger.clone()), Box::new(rows.clone()), home());
-        Self { ledger, rows, at: Position(0), books: BTreeMap::new(), asked: BTreeMap::new(), reader, rests: false }
+        Self {
+            ledger,
+            rows,
+            at: Position(0),
+            books: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            reader,
+            compared: BTreeMap::new(),
+            rests: false,
+        }
     }
 
     pub fn run(&self, run: RunId) -> &Run {
@@ -65,8 +74,12 @@ impl Witness {
 
     /// Whether a lease was given to a worker within an engine's own process.
     pub fn is_local(&self, lease: &LeaseRef) -> bool {
-        let book = self.books.get(&lease.run);
-        book.and_then(|b| b.workers.get(&lease.token.hash())).is_some_and(|w| w.starts_with("local/"))
+        self.worker(lease).is_some_and(|w| w.starts_with("local/"))
+    }
+
+    /// Whose a lease is or was.
+    pub fn worker(&self, lease: &LeaseRef) -> Option<&str> {
+        self.books.get(&lease.run)?.workers.get(&lease.token.hash()).map(|w| &**w)
     }
 
     /// Reads what was appended since the last look.
@@ -79,7 +92,7 @@ impl Witness {
             self.at = stored.position;
             stored.record.verify(&stored.stream.label()).unwrap();
             for entry in Entry::of(&stored.record).unwrap() {
-                assert!(entry.stamp.at <= now, "an event of the future");
+                assert_eq!(entry.stamp.at, now, "an event of another instant");
                 self.book(stored.stream.run, &entry).fold(entry);
             }
             changed.insert(stored.stream.run);
@@ -91,11 +104,11 @@ impl Witness {
     }
 
     fn book(&mut self, run: RunId, entry: &Entry) -> &mut Book {
-        let ledger = &mut self.ledger;
+        let reader = &mut self.reader;
         self.books.entry(run).or_insert_with(|| {
             let Event::RunTriggered(triggered) = &entry.event else { panic!("{run} does not begin with its trigger") };
-            let plan = Plan::decode(&ledger.plan(triggered.plan).unwrap().expect("a stored plan")).unwrap();
-            Book::new(Run::new(run, triggered.plan, Arc::new(plan)))
+            // Sharing the reader's plan keeps it from decoding it at every look.
+            Book::new(Run::new(run, triggered.plan, reader.run(run).unwrap().plan))
         })
     }
 
@@ -105,6 +118,9 @@ impl Witness {
         assert_eq!(self.reader.run(run).unwrap(), book.run, "rows plus tail of {run} are not the run");
         let stream = home().stream(run);
         let Some(stored) = self.rows.load(&stream).unwrap() else { return };
+        if self.compared.insert(run, stored.run.applied_seq) == Some(stored.run.applied_seq) {
+            return;
+        }
         let mut timers: Vec<TimerRow> = of(&stream, self.rows.timers().unwrap());
         timers.sort();
         let mut outbox: Vec<OutboxRow> = of(&stream, self.rows.outbox().unwrap());

@@ -68,6 +68,20 @@ fn a_report_repeated_after_a_lost_answer_gets_the_first_answer() {
 }
 
 #[test]
+fn a_report_about_a_run_that_cannot_be_read_now_is_to_be_made_again() {
+    let mut w = World::new();
+    let run = w.start(ONE);
+    let lease = w.claim_one("local/engine-1").lease;
+    // The rows cannot be written, and then the run can be read neither at once nor at the report.
+    w.faults.fail_next(Op::Flush, Fault::Refused);
+    w.faults = w.faults.clone().fail_nth_of(Op::Load, 1, Fault::Refused).fail_nth_of(Op::Load, 2, Fault::Refused);
+    w.flush();
+    assert_eq!(w.must_fail(finish_of(lease, Ok(()))).kind, Kind::Unavailable, "a worker must not take this for heard");
+    w.report(lease, Ok(())).unwrap();
+    w.is(run, RunState::Complete);
+}
+
+#[test]
 fn another_outcome_for_an_attempt_that_is_over_is_stale() {
     let mut w = World::new();
     let run = w.start(CHAIN);

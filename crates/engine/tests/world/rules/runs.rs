@@ -33,6 +33,19 @@ fn after_a_cancel_nothing_is_given_out_and_nothing_is_retried() {
 }
 
 #[test]
+fn a_report_after_a_cancel_is_late_even_if_it_fails_as_the_attempt_before_did() {
+    let mut w = World::new();
+    let run = w.start("{ flow: f, tasks: { a: { action: work, retry: { max_attempts: 3, jitter: 0 } } } }");
+    let first = w.claim_one("w").lease;
+    w.report(first, Err(boom())).unwrap();
+    w.pass(Millis(1_000));
+    let second = w.claim_one("w").lease;
+    let act = w.act(run);
+    w.must(Command::Cancel(act));
+    assert_eq!(w.report(second, Err(boom())).unwrap_err().kind, Kind::Stale);
+}
+
+#[test]
 fn a_paused_run_gets_no_leases_and_a_resumed_one_does() {
     for crash in [false, true] {
         let mut w = World::new();

@@ -1,0 +1,180 @@
+//! Crash at every write boundary: for each scenario and each store operation, the operation fails before or
+//! after it happened, or the engine dies around it; the run comes to the same end as without any fault.
+
+use crate::driver::{World, boom, claim_of, finish_of};
+use crate::flows::{CHAIN, DIAMOND, GATE, SPREAD, flow};
+use edgewise_core::event::Failure;
+use edgewise_core::id::RunId;
+use edgewise_core::plan::Plan;
+use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::time::Millis;
+use edgewise_engine::command::{Answer, Command, Grant, Start};
+use edgewise_store::faulty::{Fault, Faults};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a handler does, by the task's path and the attempt: the same in every life.
+type Handler = fn(&str, u16) -> Result<(), Failure>;
+
+struct Scenario {
+    flow: &'static str,
+    handler: Handler,
+    end: RunState,
+}
+
+const SCENARIOS: [Scenario; 4] = [
+    Scenario { flow: CHAIN, handler: |path, attempt| fails_if(path == "b" && attempt == 1), end: RunState::Complete },
+    Scenario { flow: DIAMOND, handler: |path, _| fails_if(path == "left"), end: RunState::Complete },
+    Scenario { flow: SPREAD, handler: |path, _| fails_if(path == "each[2]"), end: RunState::Complete },
+    Scenario { flow: GATE, handler: |_, _| Ok(()), end: RunState::Complete },
+];
+
+fn fails_if(bad: bool) -> Result<(), Failure> {
+    if bad { Err(boom()) } else { Ok(()) }
+}
+
+/// How the run ended: its own state and that of each task.
+type End = (RunState, BTreeMap<String, TaskState>);
+
+struct Life<'a> {
+    world: World,
+    plan: Arc<Plan>,
+    scenario: &'a Scenario,
+    /// How often a handler began, by path.
+    began: BTreeMap<String, u16>,
+}
+
+impl<'a> Life<'a> {
+    fn new(scenario: &'a Scenario, faults: Faults) -> Self {
+        let plan = flow(scenario.flow);
+        Self { world: World::with(7, faults), plan, scenario, began: BTreeMap::new() }
+    }
+
+    /// A client that asks until it is answered, with a key so that it starts one run.
+    fn start(&mut self) -> RunId {
+        for _ in 0..100 {
+            let start = Start { key: Some("once".into()), ..crate::driver::start_of(&self.plan) };
+            if let Some(Ok(Answer::Started { run, .. })) = self.world.ask(Command::Start(start)) {
+                return run;
+            }
+        }
+        panic!("the run was never accepted");
+    }
+
+    /// A worker elsewhere that claims, does, and reports until it is heard.
+    fn work(&mut self, run: RunId) -> End {
+        for _ in 0..200 {
+            if self.world.run(run).state.is_done() {
+                return self.end(run);
+            }
+            self.world.ask(Command::Claim(claim_of("w", &["work"], 2)));
+            self.world.settle();
+            for grant in self.world.take() {
+                self.attempt(&grant);
+            }
+            self.world.flush_if_due();
+            self.world.pass(Millis(1_000));
+        }
+        let tasks: Vec<TaskState> = self.world.run(run).tasks.iter().map(|t| t.state).collect();
+        panic!("the run does not end: {tasks:?}");
+    }
+
+    fn attempt(&mut self, grant: &Grant) {
+        let began = self.began.entry(grant.path.clone()).or_default();
+        *began += 1;
+        assert!(*began <= grant.max_attempts, "the handler of {} began {began} times", grant.path);
+        for _ in 0..100 {
+            let outcome = (self.scenario.handler)(&grant.path, grant.lease.attempt);
+            if let Some(Ok(_)) = self.world.ask(finish_of(grant.lease, outcome)) {
+                return;
+            }
+        }
+        panic!("the report was never heard");
+    }
+
+    fn end(&self, run: RunId) -> End {
+        let run = self.world.run(run);
+        let tasks = (0..run.total()).map(edgewise_core::event::TaskIx);
+        (run.state, tasks.map(|t| (run.path(t), run.task(t).unwrap().state)).collect())
+    }
+
+    fn live(mut self) -> (End, World) {
+        let run = self.start();
+        let end = self.work(run);
+        self.world.witness.close();
+        (end, self.world)
+    }
+}
+
+/// The end without any fault, and how many operations it takes.
+fn undisturbed(scenario: &Scenario) -> (End, u64) {
+    let (end, world) = Life::new(scenario, Faults::none()).live();
+    assert_eq!(end.0, scenario.end);
+    (end, world.faults.total())
+}
+
+fn disturbed(scenario: &Scenario, faults: &[Fault]) {
+    let (expected, operations) = undisturbed(scenario);
+    assert!(operations > 20, "the scenario touches the store {operations} times");
+    for n in 1..=operations {
+        for fault in faults {
+            let (end, _) = Life::new(scenario, Faults::none().fail_nth(n, *fault)).live();
+            assert_eq!(end, expected, "operation {n} of {operations} failed as {fault:?}");
+        }
+    }
+}
+
+const BEFORE: [Fault; 3] = [Fault::Refused, Fault::AnswerLost { landed: false }, Fault::SyncFailed { landed: false }];
+const AFTER: [Fault; 2] = [Fault::AnswerLost { landed: true }, Fault::SyncFailed { landed: true }];
+
+#[test]
+fn a_chain_with_a_retry_ends_the_same_whatever_fails() {
+    disturbed(&SCENARIOS[0], &BEFORE);
+    disturbed(&SCENARIOS[0], &AFTER);
+}
+
+#[test]
+fn a_diamond_with_a_handled_failure_ends_the_same_whatever_fails() {
+    disturbed(&SCENARIOS[1], &BEFORE);
+    disturbed(&SCENARIOS[1], &AFTER);
+}
+
+#[test]
+fn a_spread_that_bears_a_failure_ends_the_same_whatever_fails() {
+    disturbed(&SCENARIOS[2], &BEFORE);
+    disturbed(&SCENARIOS[2], &AFTER);
+}
+
+#[test]
+fn a_gate_with_a_deadline_ends_the_same_whatever_fails() {
+    disturbed(&SCENARIOS[3], &BEFORE);
+    disturbed(&SCENARIOS[3], &AFTER);
+}
+
+#[test]
+fn an_engine_that_dies_between_a_commit_and_its_answer_changes_no_end() {
+    for scenario in &SCENARIOS {
+        let (expected, world) = Life::new(scenario, Faults::none()).live();
+        assert!(world.steps > 20, "the scenario takes {} steps", world.steps);
+        for n in 2..=world.steps {
+            let mut life = Life::new(scenario, Faults::none());
+            life.world.dies_after = n;
+            assert_eq!(life.live().0, expected, "died after step {n} of {}", world.steps);
+        }
+    }
+}
+
+/// An answer and its neighbour: the append's result is lost, and then it cannot be read back either.
+#[test]
+fn a_result_in_doubt_that_stays_in_doubt_for_a_while_changes_no_end() {
+    for scenario in &SCENARIOS {
+        let (expected, operations) = undisturbed(scenario);
+        for n in 1..=operations {
+            for landed in [false, true] {
+                let faults = Faults::none().fail_nth(n, Fault::AnswerLost { landed }).fail_nth(n + 1, Fault::Refused);
+                let (end, _) = Life::new(scenario, faults).live();
+                assert_eq!(end, expected, "operations {n} and {} of {operations} failed, landed: {landed}", n + 1);
+            }
+        }
+    }
+}
