@@ -3,6 +3,7 @@
 //! Each group of commands has its arguments in a file of `args/`. [`Command`] lists those that are wired.
 
 mod act;
+mod engine;
 mod gate;
 mod look;
 mod project;
@@ -10,6 +11,7 @@ mod run;
 mod value;
 
 pub use act::{Cancel, Pause, Resume};
+pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use look::{Events, Logs, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Init};
@@ -42,6 +44,21 @@ pub struct Cli {
 pub enum Command {
     /// Make a project here.
     Init(Init),
+    /// Run a flow.
+    Run(Run),
+    /// Watch a run live until it ends.
+    Watch(Watch),
+    /// Cancel a run: nothing of it starts any more, and what runs is told to stop.
+    Cancel(Cancel),
+    /// Pause a run: what runs may finish, nothing new starts.
+    Pause(Pause),
+    /// Resume a paused run.
+    Resume(Resume),
+    /// See what waits for people, and answer it.
+    Gate(Gate),
+    /// Be the engine of the data folder.
+    #[command(hide = true)]
+    Engine(Engine),
     /// Measure this machine.
     Bench(Bench),
 }

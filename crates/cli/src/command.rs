@@ -1,13 +1,22 @@
 //! The commands, one file each: read the arguments, do it, hand the result to the printer.
 
+mod act;
 mod bench;
+mod cancel;
+mod engine;
+mod gate_act;
 mod init;
+mod pause;
+mod resume;
+mod run;
+mod watch;
 
-use crate::args::Command;
+use crate::args::{Command, GateCommand};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::output::Printer;
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
+use edgewise_core::Kind;
 use std::path::Path;
 
 /// What every command gets.
@@ -24,6 +33,18 @@ pub struct Context<'a> {
 pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
     match command {
         Command::Init(args) => init::perform(args, context),
+        Command::Run(args) => run::perform(args, context),
+        Command::Watch(args) => watch::perform(args, context),
+        Command::Cancel(args) => cancel::perform(args, context),
+        Command::Pause(args) => pause::perform(args, context),
+        Command::Resume(args) => resume::perform(args, context),
+        Command::Gate(gate) => match &gate.command {
+            GateCommand::List(_) => Err(Problem::new(Kind::Invalid, "no_list", "gates cannot be listed yet")),
+            GateCommand::Approve(args) => gate_act::approve(args, context),
+            GateCommand::Withdraw(args) => gate_act::withdraw(args, context),
+            GateCommand::Reject(args) => gate_act::reject(args, context),
+        },
+        Command::Engine(args) => engine::perform(args, context),
         Command::Bench(args) => bench::perform(args, context),
     }
 }

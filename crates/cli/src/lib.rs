@@ -16,11 +16,15 @@ pub mod config;
 pub mod exit;
 pub mod live;
 pub mod output;
+pub mod picture;
+pub mod place;
 pub mod problem;
+pub mod signals;
 pub mod style;
 pub mod table;
 pub mod text;
 
+mod follow;
 mod start;
 
 pub use start::main;

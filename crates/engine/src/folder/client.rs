@@ -47,6 +47,15 @@ impl Client {
         }
     }
 
+    /// Returns when the engine has left.
+    pub async fn ended(&mut self) {
+        while let Ok(response) = self.hear().await {
+            if response.bye.is_some() {
+                return;
+            }
+        }
+    }
+
     async fn hear(&mut self) -> Result<Response> {
         match read_line(&mut self.from, &mut self.buffer).await {
             Read::Line(line) => serde_json::from_slice(&line).map_err(|error| {
