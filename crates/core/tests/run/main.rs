@@ -6,3 +6,4 @@ mod load;
 mod reopened;
 mod smoke;
 mod storm;
+mod why;
