@@ -274,23 +274,26 @@ fn causes(run: &Run, needs: &[Need]) -> Vec<Cause> {
         if !seen.insert(task) {
             continue;
         }
-        let cause = explain(run, task);
+        let cause = Cause::of(run, task);
         stack.extend(cause.needs.iter().rev().map(|need| need.task).filter(|t| !seen.contains(t)));
         causes.push(cause);
     }
     causes
 }
 
-fn explain(run: &Run, task: TaskIx) -> Cause {
-    let because = because(run, task);
-    Cause {
-        task,
-        path: run.path(task),
-        state: run.tasks[task.0 as usize].state,
-        phase: run.phase_of(task),
-        moved_by: moves::of_task(run, task, &because),
-        needs: needs::of_task(run, task),
-        because,
+impl Cause {
+    /// Why a task is where it is, without following what it needs.
+    pub fn of(run: &Run, task: TaskIx) -> Self {
+        let because = because(run, task);
+        Self {
+            task,
+            path: run.path(task),
+            state: run.tasks[task.0 as usize].state,
+            phase: run.phase_of(task),
+            moved_by: moves::of_task(run, task, &because),
+            needs: needs::of_task(run, task),
+            because,
+        }
     }
 }
 
