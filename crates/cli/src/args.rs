@@ -11,7 +11,7 @@ mod value;
 
 pub use act::{Cancel, Pause, Resume};
 pub use gate::{Gate, GateAct, GateCommand, GateList};
-pub use look::{Events, Logs, Runs, Show, StateWord, Watch, Why};
+pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Init};
 pub use run::{Mode, Run};
 pub use value::{Input, Label, RunRef};
@@ -42,6 +42,24 @@ pub struct Cli {
 pub enum Command {
     /// Make a project here.
     Init(Init),
+    /// List runs, the newest first.
+    Runs(Runs),
+    /// Show a run and its tasks.
+    Show(Show),
+    /// Show the facts of a run, in order.
+    Events(Events),
+    /// Show every transition of a run and of its tasks.
+    History(History),
+    /// Print what tasks wrote.
+    Logs(Logs),
+    /// Say why a run or a task is where it is, and what would move it.
+    Why(Why),
+    /// Check a flow without running it; all problems are shown.
+    Check(Check),
+    /// See what waits for people, and answer it.
+    Gate(Gate),
+    /// Look for damage: refold the ledger, compare the projections, check every invariant.
+    Doctor(Doctor),
 }
 
 /// Options of every command.

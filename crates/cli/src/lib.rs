@@ -11,6 +11,7 @@
 
 pub mod args;
 pub mod bench;
+pub mod clock;
 pub mod command;
 pub mod config;
 pub mod exit;
@@ -20,6 +21,7 @@ pub mod problem;
 pub mod style;
 pub mod table;
 pub mod text;
+pub mod view;
 
 mod start;
 
