@@ -120,7 +120,8 @@ pub fn find_task(run: &Run, path: &str) -> Result<TaskIx> {
     })
 }
 
-fn there_is_a_ledger(dir: &Path) -> Result<()> {
+/// Says what to do where nothing was run yet.
+pub fn there_is_a_ledger(dir: &Path) -> Result<()> {
     let missing = |what: String, next: &str| Err(Problem::new(Kind::NotFound, "no_store", what).next(next));
     if !dir.is_dir() {
         let what = format!("there is no data folder {}", dir.display());

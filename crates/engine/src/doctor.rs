@@ -71,13 +71,14 @@ pub fn count_runs(ledger: &mut dyn Ledger) -> Result<u64> {
 }
 
 /// Refolds every run, checks every invariant, and compares the rows, if there are any, row by row.
-pub fn verify(
-    ledger: &mut dyn Ledger,
-    mut rows: Option<&mut dyn Projections>,
+pub fn verify<'a>(
+    ledger: &'a mut dyn Ledger,
+    rows: Option<&'a mut dyn Projections>,
     tell: &mut dyn FnMut(Told) -> Result<()>,
 ) -> Result<Seen> {
     let (total, tail) = (count_runs(ledger)?, ledger.tail()?);
-    let mut examiner = examine::Examiner::new(ledger, rows.as_deref_mut())?;
+    let (mut examiner, unreadable) = examine::Examiner::new(ledger, rows)?;
+    unreadable.map_or(Ok(()), |finding| tell(Told::Found(finding)))?;
     let mut seen = Seen::default();
     for number in 0..GROUPS {
         for stream in group(examiner.ledger, number)? {

@@ -3,13 +3,13 @@
 use super::read::{Read, name_of, pinned, read};
 use super::{Finding, REBUILD, REPORT, RESTORE, Seen, damage};
 use crate::load::{Plans, plan_of};
-use edgewise_core::Result;
 use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::history::{Entry, Stream as History};
 use edgewise_core::id::RunId;
 use edgewise_core::invariant::{self, Rows, Step, Violation};
 use edgewise_core::rows::{OutboxRow, TimerRow};
 use edgewise_core::run::Run;
+use edgewise_core::{Kind, Result};
 use edgewise_store::{KeyClaim, Ledger, Position, Projections, RunRows, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,12 +51,27 @@ impl Waiting {
 }
 
 impl<'a> Examiner<'a> {
-    pub(super) fn new(ledger: &'a mut dyn Ledger, mut rows: Option<&'a mut dyn Projections>) -> Result<Self> {
+    /// Rows that cannot be read at all are a finding, and are not looked at any further.
+    pub(super) fn new(
+        ledger: &'a mut dyn Ledger,
+        rows: Option<&'a mut dyn Projections>,
+    ) -> Result<(Self, Option<Finding>)> {
         let frozen = ledger.frozen()?.into_iter().map(|(stream, _)| stream.run).collect();
+        let (waiting, watermark, plans) = Default::default();
+        let mut examiner = Self { ledger, rows, waiting, watermark, frozen, plans };
+        let Some(rows) = &mut examiner.rows else { return Ok((examiner, None)) };
         // The watermark first: rows that are read later can only know more.
-        let watermark = rows.as_deref_mut().map_or(Ok(Position(0)), |rows| rows.watermark())?;
-        let waiting = rows.as_deref_mut().map_or_else(|| Ok(Waiting::default()), Waiting::read)?;
-        Ok(Self { ledger, rows, waiting, watermark, frozen, plans: Plans::default() })
+        let first = rows.watermark().and_then(|mark| Waiting::read(&mut **rows).map(|waiting| (mark, waiting)));
+        match first {
+            Ok((mark, waiting)) => (examiner.watermark, examiner.waiting) = (mark, waiting),
+            Err(error) if error.kind == Kind::Corrupt => {
+                examiner.rows = None;
+                let finding = Finding { run: None, code: error.code, what: error.message, next: REBUILD };
+                return Ok((examiner, Some(finding)));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok((examiner, None))
     }
 
     pub(super) fn examine(&mut self, stream: &Stream, seen: &mut Seen) -> Result<Vec<Finding>> {
