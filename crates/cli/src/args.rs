@@ -13,7 +13,7 @@ mod value;
 pub use act::{Cancel, Pause, Resume};
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
-pub use look::{Events, Logs, Runs, Show, StateWord, Watch, Why};
+pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Init};
 pub use run::{Mode, Run};
 pub use value::{Input, Label, RunRef};
@@ -48,6 +48,18 @@ pub enum Command {
     Run(Run),
     /// Watch a run live until it ends.
     Watch(Watch),
+    /// List runs, the newest first.
+    Runs(Runs),
+    /// Show a run and its tasks.
+    Show(Show),
+    /// Say why a run or a task is where it is, and what would move it.
+    Why(Why),
+    /// Print what tasks wrote.
+    Logs(Logs),
+    /// Show the facts of a run, in order.
+    Events(Events),
+    /// Show every transition of a run and of its tasks.
+    History(History),
     /// Cancel a run: nothing of it starts any more, and what runs is told to stop.
     Cancel(Cancel),
     /// Pause a run: what runs may finish, nothing new starts.
@@ -56,11 +68,15 @@ pub enum Command {
     Resume(Resume),
     /// See what waits for people, and answer it.
     Gate(Gate),
+    /// Check a flow without running it; all problems are shown.
+    Check(Check),
+    /// Look for damage: refold the ledger, compare the projections, check every invariant.
+    Doctor(Doctor),
+    /// Measure this machine.
+    Bench(Bench),
     /// Be the engine of the data folder.
     #[command(hide = true)]
     Engine(Engine),
-    /// Measure this machine.
-    Bench(Bench),
 }
 
 /// Options of every command.

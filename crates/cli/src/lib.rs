@@ -11,6 +11,7 @@
 
 pub mod args;
 pub mod bench;
+pub mod clock;
 pub mod command;
 pub mod config;
 pub mod exit;
@@ -23,6 +24,7 @@ pub mod signals;
 pub mod style;
 pub mod table;
 pub mod text;
+pub mod view;
 
 mod follow;
 mod start;

@@ -7,6 +7,7 @@ mod cached;
 pub mod command;
 pub mod committer;
 mod desk;
+pub mod doctor;
 pub mod engine;
 mod enqueue;
 pub mod entropy;

@@ -32,11 +32,15 @@ pub struct Check {
 #[command(after_help = "\
 Examples:
   edgewise doctor             quick: heads, watermark, frozen runs
-  edgewise doctor --verify    everything, every byte")]
+  edgewise doctor --verify    everything, every byte
+  edgewise doctor --rebuild   make the rows anew from the ledger")]
 pub struct Doctor {
     /// Read everything again and compare
     #[arg(long)]
     pub verify: bool,
+    /// Delete what is derived and fold it again; only while no engine is at work
+    #[arg(long)]
+    pub rebuild: bool,
 }
 
 /// Measure this machine.

@@ -11,7 +11,8 @@ use crate::time::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-const VERSION: u32 = 1;
+/// The version of the wire form that this program writes and reads.
+pub const VERSION: u32 = 1;
 
 /// What the events of one record share.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -61,6 +61,13 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
+impl RunRow {
+    /// What was asked for, if the row can be read.
+    pub fn about(&self) -> Option<About> {
+        serde_json::from_str::<RunBody>(&self.body).ok()?.about
+    }
+}
+
 impl Run {
     /// The run's own row.
     pub fn row(&self) -> Option<RunRow> {

@@ -13,3 +13,4 @@ mod rules;
 mod smoke;
 mod states;
 mod storm;
+mod why;

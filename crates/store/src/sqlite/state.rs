@@ -104,7 +104,7 @@ fn settle(conn: &Connection, ledger: &SqliteLedger) -> Result<()> {
 }
 
 /// The log goes first: left alone beside a new file it would be taken for that file's log.
-fn remove(dir: &Path) -> Result<()> {
+pub(super) fn remove(dir: &Path) -> Result<()> {
     for suffix in ["-wal", "-shm", ""] {
         match fs::remove_file(dir.join(format!("{STATE}{suffix}"))) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(from_io(STATE, error)),
