@@ -124,6 +124,10 @@ fn a_run_cancel_leaves_no_edge_open_and_no_task_without_an_end() {
 fn a_timer_that_fired_is_not_processed_again() {
     let mut d = Driver::planned(plan(&[("a", action(3), ALL)], &[], OnFailure::Continue));
     d.fail("a");
+    let (timer, due) = d.run.timers.iter().map(|(k, v)| (*k, *v)).next().unwrap();
+    let other = TimerFired { timer, due: Time(due.0 - 1) };
+    d.now = due;
+    assert_eq!(d.say(Event::TimerFired(other)), STALE, "a firing for an instant that was not set");
     assert_eq!(d.fire_next(), Verdict::Applied);
     let again = d.ledger.last().unwrap().event.clone();
     for _ in 0..3 {

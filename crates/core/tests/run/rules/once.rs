@@ -66,3 +66,17 @@ fn an_ignored_fact_uses_up_nothing() {
     assert_eq!(d.say(early.clone()), Verdict::Applied);
     assert_eq!(d.say(early), DUPLICATE);
 }
+
+#[test]
+fn a_lease_counts_only_for_the_next_attempt_of_the_current_generation() {
+    let mut d = continuing(&[("a", ALL)], &[]);
+    let lease = |generation, attempt| {
+        let token = edgewise_core::id::Token(5).hash();
+        let (task, worker) = (TaskIx(0), "w".into());
+        Event::DispatchEnqueued(edgewise_core::event::DispatchEnqueued { task, generation, attempt, token, worker })
+    };
+    for (generation, attempt) in [(1, 0), (1, 2), (2, 1), (0, 1)] {
+        assert_eq!(d.say(lease(generation, attempt)), STALE, "generation {generation}, attempt {attempt}");
+    }
+    assert_eq!(d.say(lease(1, 1)), Verdict::Applied);
+}
