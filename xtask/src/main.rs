@@ -1,7 +1,8 @@
-//! The project's own chores, written in the project's own language: `cargo xtask test` and `cargo xtask tidy`.
+//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `counted`.
 //!
 //! No dependencies: whatever checks the code must build before the code does.
 
+mod counted;
 mod debian;
 mod source;
 mod steps;
@@ -17,6 +18,7 @@ Usage: cargo xtask COMMAND
   test          everything a change must pass, step by step
   test --quick  the developer's loop: fmt, tidy, tests in debug
   tidy          the rules that no compiler checks
+  counted       figures that are counted: syncs, instructions (needs a release build)
 ";
 
 fn main() -> ExitCode {
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         ["test"] => steps::run(root, false),
         ["test", "--quick"] => steps::run(root, true),
         ["tidy"] => tidy::run(root),
+        ["counted"] => counted::run(root),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             true

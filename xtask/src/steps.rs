@@ -16,13 +16,13 @@ struct Step {
     /// Passed over unless this holds.
     when: fn() -> bool,
     /// Installed first if it is missing.
-    needs: Option<Tool>,
+    needs: &'static [Tool],
     /// Program and arguments, separated by spaces.
     command: &'static str,
 }
 
 const fn step(name: &'static str, command: &'static str) -> Step {
-    Step { name, quick: false, when: always, needs: None, command }
+    Step { name, quick: false, when: always, needs: &[], command }
 }
 
 const fn quick(step: Step) -> Step {
@@ -33,11 +33,13 @@ const fn when(when: fn() -> bool, step: Step) -> Step {
     Step { when, ..step }
 }
 
-/// For steps that use a tool beside cargo: `needs("strace", "strace", step("…", "…"))`.
-#[cfg_attr(not(test), expect(dead_code, reason = "no step needs a tool yet"))]
-const fn needs(program: &'static str, package: &'static str, step: Step) -> Step {
-    Step { needs: Some(Tool { program, package }), ..step }
+/// For steps that use tools beside cargo.
+const fn needs(needs: &'static [Tool], step: Step) -> Step {
+    Step { needs, ..step }
 }
+
+const STRACE: Tool = Tool { program: "strace", package: "strace" };
+const VALGRIND: Tool = Tool { program: "valgrind", package: "valgrind" };
 
 const STEPS: &[Step] = &[
     quick(step("format", "cargo fmt --all --check")),
@@ -45,11 +47,16 @@ const STEPS: &[Step] = &[
     quick(step("tidy", "cargo xtask tidy")),
     quick(when(
         nextest,
-        step("tests", "cargo nextest run --workspace --all-targets --cargo-quiet --status-level slow"),
+        step(
+            "tests",
+            "cargo nextest run --workspace --all-targets --cargo-quiet --status-level slow -E not(binary(chaos))",
+        ),
     )),
     quick(when(no_nextest, step("tests", "cargo test --workspace --all-targets --quiet"))),
     step("doc tests", "cargo test --workspace --doc --quiet"),
-    // Checks in release mode follow here.
+    step("release build", "cargo build --workspace --release --quiet"),
+    step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet"),
+    needs(&[STRACE, VALGRIND], step("counted", "cargo xtask counted")),
 ];
 
 fn always() -> bool {
@@ -82,7 +89,7 @@ pub fn run(root: &Path, quick: bool) -> bool {
 }
 
 fn perform(root: &Path, step: &Step) -> Result<(), String> {
-    if let Some(tool) = &step.needs {
+    for tool in step.needs {
         tool.ensure()?;
     }
     let mut words = step.command.split_whitespace();
@@ -110,7 +117,10 @@ mod tests {
 
     #[test]
     fn a_step_whose_tool_is_there_runs() {
-        assert_eq!(perform(Path::new("/"), &needs("sh", "dash", step("fine", "true"))), Ok(()));
+        assert_eq!(
+            perform(Path::new("/"), &needs(&[Tool { program: "sh", package: "dash" }], step("fine", "true"))),
+            Ok(())
+        );
     }
 
     #[test]

@@ -9,4 +9,4 @@ mod pure;
 
 pub use load::{LOADS, Load};
 pub use measure::{Figures, idle_mb, measure};
-pub use pure::{PureFigures, pure};
+pub use pure::{PureFigures, fold_some, pure};

@@ -64,4 +64,7 @@ pub struct Bench {
     /// Measure the load in this very process, once
     #[arg(long, hide = true, requires = "name")]
     pub once: bool,
+    /// Fold this many events of a run of this many tasks, and nothing else
+    #[arg(long, hide = true, num_args = 2, value_names = ["TASKS", "EVENTS"])]
+    pub fold: Vec<u32>,
 }

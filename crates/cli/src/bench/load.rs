@@ -68,12 +68,20 @@ impl Load {
         LOADS.iter().find(|l| l.name == name)
     }
 
+    /// A plan of so many tasks in ten layers, three upstreams each.
+    pub fn layered(tasks: u32) -> Result<Plan> {
+        build(layers(10, tasks / 10), "layered")
+    }
+
     /// The plan its runs are of.
     pub fn plan(&self) -> Result<Plan> {
-        let problem =
-            |problems: Vec<edgewise_core::plan::Problem>| Error::bug("bench_plan", problems[0].message.clone());
-        (self.plan)().build(Name::parse(self.name)?).map_err(problem)
+        build((self.plan)(), self.name)
     }
+}
+
+fn build(draft: PlanDraft, name: &str) -> Result<Plan> {
+    let problem = |problems: Vec<edgewise_core::plan::Problem>| Error::bug("bench_plan", problems[0].message.clone());
+    draft.build(Name::parse(name)?).map_err(problem)
 }
 
 fn noop() -> Spec {

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::args::Bench;
-use crate::bench::{Figures, LOADS, Load, PureFigures, measure, pure};
+use crate::bench::{Figures, LOADS, Load, PureFigures, fold_some, measure, pure};
 use crate::exit::Exit;
 use crate::output::Row;
 use crate::problem::{Problem, Result};
@@ -29,6 +29,10 @@ struct Measured {
 }
 
 pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
+    if let [tasks, events] = args.fold[..] {
+        fold_some(tasks, events as usize)?;
+        return Ok(Exit::Ok);
+    }
     if args.once {
         return once(args.name.as_deref().unwrap_or_default(), context);
     }
