@@ -3,6 +3,7 @@
 //! Each group of commands has its arguments in a file of `args/`. [`Command`] lists those that are wired.
 
 mod act;
+mod engine;
 mod gate;
 mod look;
 mod project;
@@ -10,8 +11,9 @@ mod run;
 mod value;
 
 pub use act::{Cancel, Pause, Resume};
+pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
-pub use look::{Events, Logs, Runs, Show, StateWord, Watch, Why};
+pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Init};
 pub use run::{Mode, Run};
 pub use value::{Input, Label, RunRef};
@@ -42,6 +44,39 @@ pub struct Cli {
 pub enum Command {
     /// Make a project here.
     Init(Init),
+    /// Run a flow.
+    Run(Run),
+    /// Watch a run live until it ends.
+    Watch(Watch),
+    /// List runs, the newest first.
+    Runs(Runs),
+    /// Show a run and its tasks.
+    Show(Show),
+    /// Say why a run or a task is where it is, and what would move it.
+    Why(Why),
+    /// Print what tasks wrote.
+    Logs(Logs),
+    /// Show the facts of a run, in order.
+    Events(Events),
+    /// Show every transition of a run and of its tasks.
+    History(History),
+    /// Cancel a run: nothing of it starts any more, and what runs is told to stop.
+    Cancel(Cancel),
+    /// Pause a run: what runs may finish, nothing new starts.
+    Pause(Pause),
+    /// Resume a paused run.
+    Resume(Resume),
+    /// See what waits for people, and answer it.
+    Gate(Gate),
+    /// Check a flow without running it; all problems are shown.
+    Check(Check),
+    /// Look for damage: refold the ledger, compare the projections, check every invariant.
+    Doctor(Doctor),
+    /// Measure this machine.
+    Bench(Bench),
+    /// Be the engine of the data folder.
+    #[command(hide = true)]
+    Engine(Engine),
 }
 
 /// Options of every command.

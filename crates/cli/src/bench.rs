@@ -8,5 +8,5 @@ mod measure;
 mod pure;
 
 pub use load::{LOADS, Load};
-pub use measure::{Figures, measure};
-pub use pure::{fold_alone, refold};
+pub use measure::{Figures, idle_mb, measure};
+pub use pure::{PureFigures, pure};

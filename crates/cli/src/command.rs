@@ -1,8 +1,26 @@
 //! The commands, one file each: read the arguments, do it, hand the result to the printer.
 
+mod act;
+mod bench;
+mod cancel;
+mod check;
+mod doctor;
+mod engine;
+mod events;
+mod gate_act;
+mod gate_list;
+mod history;
 mod init;
+mod logs;
+mod pause;
+mod resume;
+mod run;
+mod runs;
+mod show;
+mod watch;
+mod why;
 
-use crate::args::Command;
+use crate::args::{Command, GateCommand};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::output::Printer;
@@ -23,5 +41,26 @@ pub struct Context<'a> {
 pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
     match command {
         Command::Init(args) => init::perform(args, context),
+        Command::Run(args) => run::perform(args, context),
+        Command::Watch(args) => watch::perform(args, context),
+        Command::Runs(args) => runs::perform(args, context),
+        Command::Show(args) => show::perform(args, context),
+        Command::Why(args) => why::perform(args, context),
+        Command::Logs(args) => logs::perform(args, context),
+        Command::Events(args) => events::perform(args, context),
+        Command::History(args) => history::perform(args, context),
+        Command::Cancel(args) => cancel::perform(args, context),
+        Command::Pause(args) => pause::perform(args, context),
+        Command::Resume(args) => resume::perform(args, context),
+        Command::Gate(gate) => match &gate.command {
+            GateCommand::List(args) => gate_list::perform(args, context),
+            GateCommand::Approve(args) => gate_act::approve(args, context),
+            GateCommand::Withdraw(args) => gate_act::withdraw(args, context),
+            GateCommand::Reject(args) => gate_act::reject(args, context),
+        },
+        Command::Check(args) => check::perform(args, context),
+        Command::Doctor(args) => doctor::perform(args, context),
+        Command::Bench(args) => bench::perform(args, context),
+        Command::Engine(args) => engine::perform(args, context),
     }
 }

@@ -61,6 +61,8 @@ pub struct Setting<T> {
 /// Everything that can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
+    /// The project's folder: where its file is, or where we are if it has none. Commands of tasks run here.
+    pub project: PathBuf,
     /// The data folder.
     pub dir: Setting<PathBuf>,
     /// Who acts.
@@ -111,7 +113,7 @@ impl Config {
         let workers = look.find(None, "EDGEWISE_WORKERS", "workers", || (world.cores * 2).max(MIN_WORKERS))?;
         let dir = look.find(flags.dir.map(|d| (d, "--dir")), "EDGEWISE_DIR", "dir", || PathBuf::from(DIR))?;
         let dir = Setting { value: anchor(&dir, &base, world).join(&dir.value), origin: dir.origin };
-        let config = Self { dir, who, output, color, workers };
+        let config = Self { project: base, dir, who, output, color, workers };
         config.check()?;
         Ok(config)
     }

@@ -11,16 +11,22 @@
 
 pub mod args;
 pub mod bench;
+pub mod clock;
 pub mod command;
 pub mod config;
 pub mod exit;
 pub mod live;
 pub mod output;
+pub mod picture;
+pub mod place;
 pub mod problem;
+pub mod signals;
 pub mod style;
 pub mod table;
 pub mod text;
+pub mod view;
 
+mod follow;
 mod start;
 
 pub use start::main;

@@ -3,6 +3,10 @@
 //! Data goes to stdout, talk to stderr. A person gets a table, a program JSON, a script ids. Whoever stops
 //! reading early (`edgewise runs | head`) ends the command without a word.
 
+mod listing;
+
+pub use listing::Listing;
+
 use crate::problem::{Problem, Result};
 use crate::style::{Ink, Style};
 use crate::table::{self, Cell};
@@ -89,6 +93,11 @@ impl Printer {
         }
     }
 
+    /// A list that is too long to be held: rows are printed as they come.
+    pub fn listing(&mut self, header: &[&str]) -> Listing<'_> {
+        Listing::new(self, header)
+    }
+
     /// Prints one thing: the lines for people (already painted, their data escaped), else its value or its id.
     pub fn one(&mut self, id: impl Into<String>, lines: &[String], value: &impl Serialize) -> Result<()> {
         if self.quiet {
@@ -136,8 +145,13 @@ impl Printer {
         self.out.flush().map_err(|error| Problem::output(&error))
     }
 
-    fn raw(&mut self, line: &str) -> Result<()> {
+    /// Prints a line that is already painted, its data escaped.
+    pub fn raw(&mut self, line: &str) -> Result<()> {
         writeln!(self.out, "{line}").map_err(|error| Problem::output(&error))
+    }
+
+    fn part(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes()).map_err(|error| Problem::output(&error))
     }
 }
 

@@ -33,16 +33,43 @@ pub fn lines<'a>(
     style: Style,
     columns: Option<usize>,
 ) -> Vec<String> {
-    let header: Vec<Cell> = header.iter().map(|name| Cell::new(name.to_uppercase(), Ink::Dim)).collect();
-    let mut widths: Vec<usize> = header.iter().map(|cell| text::width(&cell.text)).collect();
-    for row in rows.clone() {
-        for (width, cell) in widths.iter_mut().zip(row) {
+    let mut table = Columns::new(header);
+    rows.clone().for_each(|row| table.widen(row));
+    let mut lines = vec![table.head(style, columns)];
+    lines.extend(rows.map(|row| table.line(row, style, columns)));
+    lines
+}
+
+/// The columns of a table that is printed bit by bit: each as wide as what it has seen.
+pub struct Columns {
+    header: Vec<Cell>,
+    widths: Vec<usize>,
+}
+
+impl Columns {
+    /// Columns with these names.
+    pub fn new(header: &[&str]) -> Self {
+        let header: Vec<Cell> = header.iter().map(|name| Cell::new(name.to_uppercase(), Ink::Dim)).collect();
+        let widths = header.iter().map(|cell| text::width(&cell.text)).collect();
+        Self { header, widths }
+    }
+
+    /// Makes room for a row.
+    pub fn widen(&mut self, row: &[Cell]) {
+        for (width, cell) in self.widths.iter_mut().zip(row) {
             *width = (*width).max(text::width(&cell.text));
         }
     }
-    let mut lines = vec![line(&header, &widths, style, columns)];
-    lines.extend(rows.map(|row| line(row, &widths, style, columns)));
-    lines
+
+    /// The line of names.
+    pub fn head(&self, style: Style, columns: Option<usize>) -> String {
+        line(&self.header, &self.widths, style, columns)
+    }
+
+    /// The line of a row that there is room for.
+    pub fn line(&self, row: &[Cell], style: Style, columns: Option<usize>) -> String {
+        line(row, &self.widths, style, columns)
+    }
 }
 
 fn line(row: &[Cell], widths: &[usize], style: Style, columns: Option<usize>) -> String {

@@ -1,9 +1,11 @@
 //! What can go wrong, sorted by what the caller would do about it.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A kind exists only where a caller acts differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The request can never succeed as it is: correct it.
     Invalid,

@@ -6,7 +6,7 @@
 
 mod record;
 
-pub use record::{Envelope, Record, decode, encode};
+pub use record::{Envelope, Record, VERSION, decode, encode};
 
 use crate::id::{PlanHash, TokenHash};
 use crate::limits;

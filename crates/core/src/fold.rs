@@ -265,7 +265,7 @@ pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Igno
     if task.generation != act.generation {
         return Err(Ignored::Stale);
     }
-    if run.cancel.is_some() {
+    if run.cancel.is_some() || run.state == RunState::Cancelled {
         return Err(Ignored::Refused("the run was cancelled"));
     }
     Ok(task)

@@ -111,13 +111,13 @@ impl EventId {
     /// The id of an event minted at a time, never at or before `after`, the stream's last one.
     pub fn mint(time: crate::time::Time, chance: u128, after: EventId) -> Self {
         let fresh = (u128::from(time.0) << 80) | (chance & ((1 << 80) - 1));
-        Self(fresh.max(after.0 + 1))
+        Self(fresh.max(after.0.saturating_add(1)))
     }
 
     /// The id `n` places further on in the same record.
     #[must_use]
     pub fn plus(self, n: u64) -> Self {
-        Self(self.0 + u128::from(n))
+        Self(self.0.saturating_add(u128::from(n)))
     }
 }
 

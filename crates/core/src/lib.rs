@@ -30,5 +30,6 @@ pub mod state;
 pub mod suggest;
 pub mod template;
 pub mod time;
+pub mod why;
 
 pub use error::{Error, Kind, Result};

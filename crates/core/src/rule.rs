@@ -10,4 +10,4 @@ mod stop;
 mod timers;
 
 pub use outcome::is_handled;
-pub(crate) use outcome::went_badly;
+pub(crate) use outcome::{culprit, went_badly};

@@ -52,6 +52,8 @@ pub struct Run {
     pub edges: Vec<u8>,
     /// Timers that are set.
     pub timers: BTreeMap<TimerKey, Time>,
+    /// Tokens of grants that came back undelivered, of the attempt that a task is still to be given.
+    pub returned: BTreeMap<TaskIx, Vec<TokenHash>>,
     /// Who approved which gate so far.
     pub approvals: BTreeMap<TaskIx, Vec<Approval>>,
     /// Spreads that have begun.
@@ -248,6 +250,7 @@ impl Run {
             tasks: Vec::new(),
             edges: Vec::new(),
             timers: BTreeMap::new(),
+            returned: BTreeMap::new(),
             approvals: BTreeMap::new(),
             spreads: BTreeMap::new(),
             outputs: BTreeMap::new(),

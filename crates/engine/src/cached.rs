@@ -41,15 +41,18 @@ struct Dirty {
 }
 
 impl Dirty {
-    fn mark(&mut self, task: TaskIx) {
+    /// True if it was not marked.
+    fn mark(&mut self, task: TaskIx) -> bool {
         let (word, bit) = (task.0 as usize / 64, 1u64 << (task.0 % 64));
         if self.marks.len() <= word {
             self.marks.resize(word + 1, 0);
         }
-        if self.marks[word] & bit == 0 {
+        let fresh = self.marks[word] & bit == 0;
+        if fresh {
             self.marks[word] |= bit;
             self.list.push(task);
         }
+        fresh
     }
 
     fn take(&mut self) -> Vec<TaskIx> {
@@ -98,14 +101,10 @@ impl Cached {
         cached
     }
 
-    /// Remembers what a fold has changed.
-    pub fn note(&mut self, changes: &Changes) {
-        for step in &changes.moves {
-            self.dirty.mark(step.task);
-        }
-        for task in &changes.touched {
-            self.dirty.mark(*task);
-        }
+    /// Remembers what a fold has changed; gives the number of rows that are behind only since.
+    pub fn note(&mut self, changes: &Changes) -> usize {
+        let tasks = changes.moves.iter().map(|step| step.task).chain(changes.touched.iter().copied());
+        tasks.map(|task| usize::from(self.dirty.mark(task))).sum()
     }
 
     /// Remembers who was granted a lease in the ledger's tail.

@@ -10,6 +10,7 @@ use edgewise_core::plan::{OutputForm, Plan};
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -58,8 +59,13 @@ pub enum Answer {
     Done,
     /// It was so already.
     Already,
-    /// Leases.
-    Granted(Vec<Grant>),
+    /// Leases, and how many were claimed: the claim is over, also where it was filled in part.
+    Granted {
+        /// The leases.
+        grants: Vec<Grant>,
+        /// How many there could have been.
+        claimed: u32,
+    },
     /// For each report, whether it counted.
     Completed(Vec<Result<()>>),
     /// For each lease, how long it is good for, or that it is over.
@@ -84,18 +90,21 @@ pub struct Start {
 }
 
 /// Something a person does to a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunAct {
     /// Which run.
     pub run: RunId,
     /// Who.
     pub by: Name,
     /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 /// Something a person does to a gate.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GateAct {
     /// Which run.
     pub run: RunId,
@@ -104,6 +113,7 @@ pub struct GateAct {
     /// Who.
     pub by: Name,
     /// What they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
 

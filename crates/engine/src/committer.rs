@@ -9,6 +9,7 @@
 
 mod append;
 mod flush;
+mod idle;
 mod recover;
 
 use crate::command::{Answer, Claim, Command, Grant};
@@ -23,13 +24,9 @@ use edgewise_core::id::RunId;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
 use edgewise_store::{Ledger, Projections};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How often rows catch up with the ledger.
-pub const FLUSH_EVERY: Millis = Millis(50);
-/// How many task rows may be behind before they are written without waiting.
-const FLUSH_TASKS: usize = 20_000;
 /// How long to wait before a store that failed is asked again.
 const AGAIN: Millis = Millis(500);
 /// How often a batch is decided anew after somebody else was first.
@@ -63,9 +60,7 @@ pub struct Committer<R> {
     claims: BTreeMap<ClaimNo, Waiting<R>>,
     next_claim: ClaimNo,
     waits: BTreeMap<RunId, Vec<R>>,
-    /// Runs in the flush that is under way.
-    flushing: Option<BTreeSet<RunId>>,
-    last_flush: Time,
+    rows: flush::Pace,
 }
 
 struct Waiting<R> {
@@ -87,8 +82,7 @@ impl<R> Committer<R> {
             claims: BTreeMap::new(),
             next_claim: 1,
             waits: BTreeMap::new(),
-            flushing: None,
-            last_flush: Time::NEVER,
+            rows: flush::Pace::default(),
         }
     }
 
@@ -198,7 +192,8 @@ impl<R> Committer<R> {
     fn deliver(&mut self, grants: BTreeMap<ClaimNo, Vec<Grant>>, answers: &mut Vec<(R, Result<Answer>)>) {
         for (number, given) in grants {
             if let Some(waiting) = self.claims.remove(&number) {
-                answers.push((waiting.reply, Ok(Answer::Granted(given))));
+                let granted = Answer::Granted { grants: given, claimed: waiting.claim.max };
+                answers.push((waiting.reply, Ok(granted)));
             }
         }
     }

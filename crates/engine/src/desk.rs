@@ -33,6 +33,12 @@ pub struct Home {
 }
 
 impl Home {
+    /// The one workspace of an embedded store: `local/default`.
+    pub fn local() -> Self {
+        let name = |text| Name::parse(text).unwrap_or_else(|_| unreachable!("a good name"));
+        Self { tenant: name("local"), workspace: name("default") }
+    }
+
     /// A run's stream.
     pub fn stream(&self, run: RunId) -> Stream {
         Stream { tenant: self.tenant.clone(), workspace: self.workspace.clone(), run }
@@ -67,6 +73,8 @@ pub(crate) struct Desk {
     pub found_over: Vec<RunId>,
     /// Runs with rows that are behind.
     pub dirty: BTreeSet<RunId>,
+    /// About how many task rows are behind.
+    pub rows_behind: usize,
     pub batch: Batch,
     pub counts: Counts,
     changes: Changes,
@@ -118,6 +126,7 @@ impl Desk {
             undelivered: Vec::new(),
             found_over: Vec::new(),
             dirty: BTreeSet::new(),
+            rows_behind: 0,
             batch: Batch::default(),
             counts: Counts::default(),
             changes: Changes::default(),
@@ -219,7 +228,7 @@ impl Desk {
         let was_done = cached.run.state.is_done();
         let verdict = fold(&mut cached.run, stamp, &event, &mut self.changes);
         cached.events.push(event);
-        cached.note(&self.changes);
+        self.rows_behind += cached.note(&self.changes);
         match verdict {
             Verdict::Applied => {}
             Verdict::Ignored(ignored) => return Err(ignored),

@@ -60,8 +60,8 @@ pub struct Parts {
 /// Where an answer goes.
 pub(crate) enum Reply {
     Once(oneshot::Sender<Result<Answer>>),
-    /// Grants of many claims, all to the worker that made them.
-    Grants(mpsc::UnboundedSender<Result<Answer>>),
+    /// Answers to many requests of one worker, all on one channel.
+    Many(mpsc::UnboundedSender<Result<Answer>>),
 }
 
 pub(crate) type Revoked = (RunId, AttemptRef);
@@ -71,6 +71,9 @@ enum Message {
     Flushed(Result<()>),
     Listen(mpsc::UnboundedSender<Revoked>),
     Counts(oneshot::Sender<Counts>),
+    Idle(oneshot::Sender<bool>),
+    /// A worker takes no more work: the claims whose grants go here are taken back.
+    Leave(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>),
     /// Write all rows, then end.
     Stop,
 }
@@ -85,7 +88,7 @@ pub struct Engine {
 }
 
 struct Threads {
-    committer: JoinHandle<Result<()>>,
+    committer: JoinHandle<Result<Counts>>,
     compactor: JoinHandle<()>,
 }
 
@@ -93,7 +96,8 @@ impl Engine {
     /// Recovers what an earlier engine left and starts the two threads.
     pub fn start(parts: Parts) -> Result<Self> {
         let Parts { ledger, reader, writer, home, clock, mut entropy } = parts;
-        let source: Arc<str> = format!("engine-{:08x}", entropy.bits() as u32).into();
+        // Short: it stands in every record.
+        let source: Arc<str> = format!("e{:06x}", entropy.bits() & 0xff_ffff).into();
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
         committer.recover(clock())?;
         let (inbox, messages) = channel();
@@ -101,7 +105,8 @@ impl Engine {
         let back = inbox.clone();
         let compactor = spawn("edgewise-compactor", move || compact(writer, &work, &back))?;
         let committer = spawn("edgewise-committer", move || {
-            Shell { committer, clock, flushes, listeners: Vec::new() }.run(&messages)
+            let (listeners, idle, leaving) = (Vec::new(), Vec::new(), Vec::new());
+            Shell { committer, clock, flushes, listeners, idle, leaving }.run(&messages)
         })?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor })));
         Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, threads })
@@ -147,6 +152,22 @@ impl Engine {
         answer.await.map_err(|_| stopped())
     }
 
+    /// Whether nothing could move any more unless a person does something.
+    pub async fn is_idle(&self) -> Result<bool> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(Message::Idle(reply)).map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())
+    }
+
+    /// Takes back the claims of a worker. What was granted before is in its channel when this returns.
+    pub(crate) async fn leave(&self, grants: &mpsc::UnboundedSender<Result<Answer>>) {
+        let (reply, answer) = oneshot::channel();
+        // An engine that has stopped grants nothing any more.
+        if self.inbox.send(Message::Leave(grants.clone(), reply)).is_ok() {
+            let _ = answer.await;
+        }
+    }
+
     /// Several commands that shall be in one commit.
     pub(crate) async fn send(&self, bundle: Vec<Request<Reply>>) -> Result<()> {
         let permit = Arc::clone(&self.room).acquire_owned().await.map_err(|_| stopped())?;
@@ -161,11 +182,11 @@ impl Engine {
         told
     }
 
-    /// Writes all rows and ends the threads. Says why, if the engine had ended by itself.
-    pub fn stop(&self) -> Result<()> {
+    /// Writes all rows, ends the threads, and gives what was counted. Says why, if the engine had ended by itself.
+    pub fn stop(&self) -> Result<Counts> {
         let _ = self.inbox.send(Message::Stop);
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(threads) = threads else { return Ok(()) };
+        let Some(threads) = threads else { return Ok(Counts::default()) };
         let result = threads
             .committer
             .join()
@@ -195,11 +216,14 @@ struct Shell {
     clock: Clock,
     flushes: SyncSender<Flush>,
     listeners: Vec<mpsc::UnboundedSender<Revoked>>,
+    /// Asked since the last step; answered after the next, when what was asked before them is decided.
+    idle: Vec<oneshot::Sender<bool>>,
+    leaving: Vec<(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>)>,
 }
 
 impl Shell {
     /// Takes what is there, makes it durable, answers; until told to stop or a sync fails.
-    fn run(mut self, messages: &Receiver<Message>) -> Result<()> {
+    fn run(mut self, messages: &Receiver<Message>) -> Result<Counts> {
         let mut wake = Some((self.clock)());
         loop {
             let mut bundle = Vec::new();
@@ -211,18 +235,29 @@ impl Shell {
                 match reply {
                     // Whoever asked may be gone; what was decided stays.
                     Reply::Once(once) => drop(once.send(answer)),
-                    Reply::Grants(many) => drop(many.send(answer)),
+                    Reply::Many(many) => drop(many.send(answer)),
                 }
             }
             for revoked in step.revoked {
                 self.listeners.retain(|l| l.send(revoked).is_ok());
             }
+            self.answer_later();
             if let Some(flush) = self.committer.flush(now)? {
                 go_on &= self.flushes.send(flush).is_ok();
             }
             if !go_on {
                 return self.finish(messages);
             }
+        }
+    }
+
+    fn answer_later(&mut self) {
+        for (gone, reply) in self.leaving.drain(..) {
+            self.committer.drop_claims(|to| matches!(to, Reply::Many(answers) if answers.same_channel(&gone)));
+            let _ = reply.send(());
+        }
+        for reply in self.idle.drain(..) {
+            let _ = reply.send(self.committer.is_idle());
         }
     }
 
@@ -244,9 +279,11 @@ impl Shell {
         while let Some(message) = next {
             match message {
                 Message::Ask(requests, _permit) => bundle.extend(requests),
-                Message::Flushed(result) => self.committer.flushed(&result),
+                Message::Flushed(result) => self.committer.flushed((self.clock)(), &result),
                 Message::Listen(listener) => self.listeners.push(listener),
                 Message::Counts(reply) => drop(reply.send(self.committer.counts())),
+                Message::Idle(reply) => self.idle.push(reply),
+                Message::Leave(gone, reply) => self.leaving.push((gone, reply)),
                 Message::Stop => return false,
             }
             taken += 1;
@@ -261,12 +298,12 @@ impl Shell {
     }
 
     /// Writes what the rows are behind, so that the next start has nothing to catch up with.
-    fn finish(mut self, messages: &Receiver<Message>) -> Result<()> {
+    fn finish(mut self, messages: &Receiver<Message>) -> Result<Counts> {
         while self.committer.is_flushing() {
             match messages.recv() {
-                Ok(Message::Flushed(result)) => self.committer.flushed(&result),
+                Ok(Message::Flushed(result)) => self.committer.flushed((self.clock)(), &result),
                 Ok(_) => {}
-                Err(_) => return Ok(()),
+                Err(_) => return Ok(self.committer.counts()),
             }
         }
         let flush = self.committer.flush_all()?;
@@ -277,7 +314,7 @@ impl Shell {
                 }
             }
         }
-        Ok(())
+        Ok(self.committer.counts())
     }
 }
 

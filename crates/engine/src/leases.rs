@@ -94,6 +94,11 @@ impl Leases {
         (*due <= now).then_some((*run, *task))
     }
 
+    /// Whether nobody has one.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
     /// When the next one would be over.
     pub fn next_due(&self) -> Option<Time> {
         self.due.first().map(|(due, _, _)| *due)

@@ -7,9 +7,11 @@ mod cached;
 pub mod command;
 pub mod committer;
 mod desk;
+pub mod doctor;
 pub mod engine;
 mod enqueue;
 pub mod entropy;
+pub mod folder;
 pub mod handler;
 mod lanes;
 mod leases;
@@ -23,3 +25,9 @@ pub mod worker;
 
 pub use desk::Home;
 pub use engine::{Engine, Parts};
+pub use folder::{Door, Folder};
+
+/// The guide's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/library.md")]
+pub struct Guide;

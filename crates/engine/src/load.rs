@@ -81,7 +81,7 @@ fn first_plan(first: &Stored) -> Result<PlanHash> {
     }
 }
 
-fn plan_of(ledger: &mut dyn Ledger, hash: PlanHash, plans: &mut Plans) -> Result<Arc<Plan>> {
+pub(crate) fn plan_of(ledger: &mut dyn Ledger, hash: PlanHash, plans: &mut Plans) -> Result<Arc<Plan>> {
     if let Some(plan) = plans.0.get(&hash).and_then(Weak::upgrade) {
         return Ok(plan);
     }

@@ -1,13 +1,14 @@
 //! The local worker: takes leases of what this process can do, does it, and reports.
 //!
-//! Slots are conserved: each finished attempt is reported together with a claim for the slots it frees, in
-//! one bundle and so in one commit. What could not be reported is reported again until the engine
-//! answers: nothing done is lost to a full disk.
+//! Slots are conserved: what is finished is reported together with a claim for the slots it frees, in one
+//! bundle and so in one commit. One report is under way at a time, so whatever finishes during a commit is
+//! in the next one: batches grow with the load by themselves. What could not be reported is reported again
+//! until the engine answers: nothing done is lost to a full disk.
 
 use crate::command::{Answer, Claim, Command, Finish, Grant, Job, LeaseRef, Outcome};
 use crate::committer::Request;
 use crate::desk::LOCAL;
-use crate::engine::{Engine, Reply};
+use crate::engine::{Engine, Reply, Revoked};
 use crate::handler::Handlers;
 use crate::runner::{self, Stop};
 use edgewise_core::event::{Failure, TaskIx};
@@ -20,8 +21,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
+/// Most reports in one bundle.
+const REPORTS: usize = 1_000;
 /// How long to wait before a report is tried again.
 const REPORT_AGAIN: Duration = Duration::from_millis(200);
 
@@ -46,24 +50,55 @@ pub struct Commands {
 
 /// A worker at work. Dropping it leaves it at work; [`Working::stop`] ends it.
 pub struct Working {
-    stop: oneshot::Sender<Duration>,
-    task: tokio::task::JoinHandle<()>,
+    stop: mpsc::UnboundedSender<Duration>,
+    seen: watch::Receiver<Seen>,
+}
+
+/// What is to be seen of a worker from outside.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// The engine knows that it waits for work.
+    claimed: bool,
+    at_work: usize,
 }
 
 impl Working {
-    /// Takes no more work, waits so long for what is at work, then ends that as `worker_lost`.
-    pub async fn stop(self, patience: Duration) {
+    /// Returns once the engine has been asked for work.
+    pub async fn claimed(&mut self) {
+        // A worker that is gone will not claim any more.
+        let _ = self.seen.wait_for(|seen| seen.claimed).await;
+    }
+
+    /// How many attempts are at work.
+    pub fn at_work(&self) -> usize {
+        self.seen.borrow().at_work
+    }
+
+    /// Takes no more work. What is at work may go on for so long, then it is ended as `worker_lost`.
+    /// May be said again, with less patience.
+    pub fn wind_down(&self, patience: Duration) {
         let _ = self.stop.send(patience);
-        let _ = self.task.await;
+    }
+
+    /// Returns once nothing is at work any more, after [`Working::wind_down`].
+    pub async fn ended(&mut self) {
+        while self.seen.changed().await.is_ok() {}
+    }
+
+    /// Winds down and waits for the end.
+    pub async fn stop(mut self, patience: Duration) {
+        self.wind_down(patience);
+        self.ended().await;
     }
 }
 
 impl Worker {
     /// Begins to take work from an engine.
     pub fn start(self, engine: &Engine) -> Working {
-        let (stop, stopped) = oneshot::channel();
-        let at_work = AtWork::new(self, engine.clone());
-        Working { stop, task: tokio::spawn(at_work.run(stopped)) }
+        let (stop, stopped) = mpsc::unbounded_channel();
+        let (show, seen) = watch::channel(Seen::default());
+        tokio::spawn(AtWork::new(self, engine.clone(), show).run(stopped));
+        Working { stop, seen }
     }
 }
 
@@ -81,12 +116,17 @@ struct AtWork {
     name: Arc<str>,
     slots: u32,
     running: HashMap<AttemptKey, Stop>,
-    grants: (mpsc::UnboundedSender<Result<Answer>>, mpsc::UnboundedReceiver<Result<Answer>>),
+    show: watch::Sender<Seen>,
+    answers: (mpsc::UnboundedSender<Result<Answer>>, mpsc::UnboundedReceiver<Result<Answer>>),
     finished: (mpsc::UnboundedSender<Finish>, mpsc::UnboundedReceiver<Finish>),
+    /// Slots that are claimed and not yet filled.
+    claimed: u32,
+    /// The report under way; kept until the engine has answered it.
+    reported: Option<Arc<[Finish]>>,
 }
 
 impl AtWork {
-    fn new(worker: Worker, engine: Engine) -> Self {
+    fn new(worker: Worker, engine: Engine, show: watch::Sender<Seen>) -> Self {
         let mut actions: Vec<Name> = worker.handlers.by_action.keys().cloned().collect();
         if worker.commands.is_some() {
             actions.extend(Name::parse(COMMAND_ACTION));
@@ -99,63 +139,96 @@ impl AtWork {
             actions: actions.into(),
             slots: worker.slots.max(1),
             running: HashMap::new(),
-            grants: mpsc::unbounded_channel(),
+            show,
+            answers: mpsc::unbounded_channel(),
             finished: mpsc::unbounded_channel(),
+            claimed: 0,
+            reported: None,
         }
     }
 
-    async fn run(mut self, mut stopped: oneshot::Receiver<Duration>) {
+    async fn run(mut self, mut stopped: mpsc::UnboundedReceiver<Duration>) {
         let mut revoked = self.engine.listen();
-        if self.report(Vec::new(), self.slots).await.is_err() {
-            return;
-        }
         let mut done = Vec::new();
-        loop {
-            tokio::select! {
-                answer = self.grants.1.recv() => match answer {
-                    Some(Ok(Answer::Granted(grants))) => grants.into_iter().for_each(|g| self.begin(g)),
-                    _ => return,
+        let mut going = self.ask_for_more(Vec::new()).await;
+        self.show.send_modify(|seen| seen.claimed = true);
+        while going.is_ok() {
+            let may_report = self.reported.is_none();
+            going = tokio::select! {
+                Some(answer) = self.answers.1.recv() => self.hear(answer).await,
+                _ = self.finished.1.recv_many(&mut done, REPORTS), if may_report => {
+                    self.report(std::mem::take(&mut done).into()).await
                 },
-                count = self.finished.1.recv_many(&mut done, 1_000) => {
-                    let finishes = std::mem::take(&mut done);
-                    self.forget(&finishes);
-                    if self.report(finishes, count as u32).await.is_err() {
-                        return;
-                    }
+                Some(lease) = revoked.recv() => {
+                    self.revoke(lease);
+                    Ok(())
                 },
-                Some((run, a)) = revoked.recv() => {
-                    if let Some(stop) = self.running.get(&(run, a.task, a.generation, a.attempt)) {
-                        stop.cancel();
-                    }
+                Some(patience) = stopped.recv() => {
+                    return WindDown { worker: self, revoked, stopped }.run(patience).await;
                 },
-                patience = &mut stopped => return self.wind_down(patience.unwrap_or_default()).await,
+            };
+        }
+    }
+
+    async fn hear(&mut self, answer: Result<Answer>) -> Result<()> {
+        match answer {
+            Ok(Answer::Granted { grants, claimed }) => {
+                self.claimed -= claimed.min(self.claimed);
+                grants.into_iter().for_each(|grant| self.begin(grant));
+                self.show_at_work();
+                self.ask_for_more(Vec::new()).await
+            }
+            Err(error) if error.kind == Kind::Unavailable => {
+                let Some(finishes) = self.reported.clone() else { return Ok(()) };
+                tokio::time::sleep(REPORT_AGAIN).await;
+                self.engine.send(vec![self.request(Command::Complete(finishes))]).await
+            }
+            // Reports that did not count are about attempts that are over: there is nothing left to do.
+            _ => {
+                self.reported = None;
+                Ok(())
             }
         }
     }
 
     /// Reports what is finished and claims the slots it frees, in one commit.
-    async fn report(&self, finishes: Vec<Finish>, free: u32) -> Result<()> {
-        let claim = Claim { worker: self.name.clone(), actions: self.actions.clone(), max: free, lease: None };
-        let mut bundle = Vec::with_capacity(2);
-        let mut answer = None;
-        let finishes: Arc<[Finish]> = finishes.into();
-        if !finishes.is_empty() {
-            let (reply, answered) = oneshot::channel();
-            bundle.push(Request { command: Command::Complete(Arc::clone(&finishes)), reply: Reply::Once(reply) });
-            answer = Some(answered);
+    async fn report(&mut self, finishes: Arc<[Finish]>) -> Result<()> {
+        self.forget(&finishes);
+        self.reported = Some(Arc::clone(&finishes));
+        let report = self.request(Command::Complete(finishes));
+        self.ask_for_more(vec![report]).await
+    }
+
+    /// Claims every slot that is neither at work nor claimed already, after whatever else is to be said.
+    async fn ask_for_more(&mut self, mut bundle: Vec<Request<Reply>>) -> Result<()> {
+        let free = self.slots.saturating_sub(self.running.len() as u32 + self.claimed);
+        if free > 0 {
+            self.claimed += free;
+            let (worker, actions) = (self.name.clone(), self.actions.clone());
+            bundle.push(self.request(Command::Claim(Claim { worker, actions, max: free, lease: None })));
         }
-        bundle.push(Request { command: Command::Claim(claim), reply: Reply::Grants(self.grants.0.clone()) });
-        self.engine.send(bundle).await?;
-        if let Some(answer) = answer {
-            tokio::spawn(report_until_heard(self.engine.clone(), finishes, answer));
-        }
-        Ok(())
+        if bundle.is_empty() { Ok(()) } else { self.engine.send(bundle).await }
+    }
+
+    fn request(&self, command: Command) -> Request<Reply> {
+        Request { command, reply: Reply::Many(self.answers.0.clone()) }
     }
 
     fn forget(&mut self, finishes: &[Finish]) {
         for finish in finishes {
             self.running.remove(&key_of(&finish.lease));
         }
+        self.show_at_work();
+    }
+
+    fn revoke(&self, (run, a): Revoked) {
+        if let Some(stop) = self.running.get(&(run, a.task, a.generation, a.attempt)) {
+            stop.cancel();
+        }
+    }
+
+    fn show_at_work(&self) {
+        self.show.send_modify(|seen| seen.at_work = self.running.len());
     }
 
     fn begin(&mut self, grant: Grant) {
@@ -170,32 +243,71 @@ impl AtWork {
         });
     }
 
-    /// No new work; what is at work may finish, then is stopped and given up.
-    async fn wind_down(mut self, patience: Duration) {
-        let deadline = tokio::time::Instant::now() + patience;
-        let mut stopping = false;
-        while !self.running.is_empty() {
-            let wait = if stopping {
-                runner::STOP_GRACE * 2
-            } else {
-                deadline.saturating_duration_since(tokio::time::Instant::now())
-            };
-            match tokio::time::timeout(wait, self.finished.1.recv()).await {
-                Ok(Some(mut finish)) => {
-                    if stopping && finish.outcome.is_err() {
-                        finish.outcome = Err(Failure::new("worker_lost", "the engine was stopped"));
-                    }
-                    let finish = [finish];
-                    self.forget(&finish);
-                    let _ = self.engine.ask(Command::Complete(Arc::from(finish))).await;
-                }
-                Err(_) if !stopping => {
-                    stopping = true;
-                    self.running.values().for_each(Stop::cancel);
-                }
-                _ => return,
+    /// Takes waiting claims back. What was granted in that moment has not begun: it is given back unspent.
+    async fn leave(&mut self) {
+        self.engine.leave(&self.answers.0).await;
+        let mut unspent = Vec::new();
+        while let Ok(answer) = self.answers.1.try_recv() {
+            if let Ok(Answer::Granted { grants, .. }) = answer {
+                unspent.extend(grants.into_iter().map(|grant| grant.lease));
             }
         }
+        if let Some(finishes) = self.reported.take() {
+            // Whether it was heard is not known: hearing it twice is harmless.
+            let _ = self.engine.ask(Command::Complete(finishes)).await;
+        }
+        if !unspent.is_empty() {
+            // If it is not heard, the leases end with this process.
+            let _ = self.engine.ask(Command::GiveBack(unspent)).await;
+        }
+    }
+}
+
+/// A worker that takes no more work: what is at work may finish, then is stopped and given up.
+struct WindDown {
+    worker: AtWork,
+    revoked: mpsc::UnboundedReceiver<Revoked>,
+    stopped: mpsc::UnboundedReceiver<Duration>,
+}
+
+impl WindDown {
+    async fn run(mut self, patience: Duration) {
+        self.worker.leave().await;
+        let (mut deadline, mut stopping) = (Instant::now().checked_add(patience), false);
+        while !self.worker.running.is_empty() {
+            tokio::select! {
+                Some(finish) = self.worker.finished.1.recv() => self.report(finish, stopping).await,
+                Some(lease) = self.revoked.recv() => self.worker.revoke(lease),
+                Some(less) = self.stopped.recv(), if !stopping => {
+                    let sooner = Instant::now().checked_add(less);
+                    deadline = deadline.map_or(sooner, |known| Some(sooner.map_or(known, |s| s.min(known))));
+                },
+                () = at(deadline) => {
+                    if stopping {
+                        return;
+                    }
+                    stopping = true;
+                    deadline = Some(Instant::now() + runner::STOP_GRACE * 2);
+                    self.worker.running.values().for_each(Stop::cancel);
+                },
+            }
+        }
+    }
+
+    async fn report(&mut self, mut finish: Finish, stopping: bool) {
+        if stopping && finish.outcome.is_err() {
+            finish.outcome = Err(Failure::new("worker_lost", "the engine was stopped"));
+        }
+        let finish = [finish];
+        self.worker.forget(&finish);
+        let _ = self.worker.engine.ask(Command::Complete(Arc::from(finish))).await;
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -226,17 +338,5 @@ async fn attempt(handlers: &Handlers, commands: Option<&Commands>, grant: Grant,
             runner::run(job, stop).await
         }
         (Job::Command { .. }, None) => Err(Failure::new("handler_not_found", "this worker runs no commands")),
-    }
-}
-
-/// A report that met a store that cannot write now is made again until it is heard.
-async fn report_until_heard(engine: Engine, finishes: Arc<[Finish]>, first: oneshot::Receiver<Result<Answer>>) {
-    let mut answer = first.await;
-    while let Ok(Err(error)) = &answer {
-        if error.kind != Kind::Unavailable || error.code == "engine_stopped" {
-            return;
-        }
-        tokio::time::sleep(REPORT_AGAIN).await;
-        answer = Ok(engine.ask(Command::Complete(Arc::clone(&finishes))).await);
     }
 }

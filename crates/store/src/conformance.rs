@@ -4,7 +4,7 @@
 //! ask for, the engine may not rely on; a bug found in one store becomes a check for all of them.
 
 mod commit;
-mod fixture;
+pub(crate) mod fixture;
 mod keys;
 mod listing;
 mod marks;

@@ -8,6 +8,9 @@ mod ledger;
 mod plan;
 mod projections;
 
+#[cfg(test)]
+mod tests;
+
 pub use ledger::FaultyLedger;
 pub use plan::{Fault, Faults, Op};
 pub use projections::FaultyProjections;

@@ -57,3 +57,13 @@ pub fn open_reader(dir: &Path) -> Result<Stores> {
     let projections = state::open_reader(dir, &ledger)?;
     Ok(Stores { ledger, projections })
 }
+
+/// Opens only the ledger of a folder for looking, whatever has become of the rows.
+pub fn open_ledger_reader(dir: &Path) -> Result<SqliteLedger> {
+    SqliteLedger::open_reader(dir)
+}
+
+/// Deletes the rows of a folder, so that they are made anew. Nobody else may have the folder open for writing.
+pub fn remove_rows(dir: &Path) -> Result<()> {
+    state::remove(dir)
+}

@@ -1,4 +1,4 @@
-//! Commands that look and change nothing: `watch`, `runs`, `show`, `events`, `logs`, `why`.
+//! Commands that look and change nothing: `watch`, `runs`, `show`, `events`, `history`, `logs`, `why`.
 
 use super::value::RunRef;
 use clap::{Args, ValueEnum};
@@ -84,11 +84,15 @@ impl StateWord {
 #[command(after_help = "\
 Examples:
   edgewise show @            the last run
+  edgewise show @ --all      with every item of its spreads
   edgewise show k3f9 --json")]
 pub struct Show {
     /// An id, its beginning, or @ for the last run
     #[arg(value_name = "RUN", value_parser = RunRef::parse)]
     pub run: RunRef,
+    /// Also the items of spreads, one line each
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// Show the facts of a run, in order.
@@ -104,6 +108,22 @@ pub struct Events {
     pub run: RunRef,
     /// Only of this task
     #[arg(long, value_name = "PATH")]
+    pub task: Option<String>,
+}
+
+/// Show every transition of a run and of its tasks.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  edgewise history @                 the run and all its tasks
+  edgewise history @ 'build[3]'      one task
+  edgewise history @ -o jsonl | jq 'select(.most_recent)'")]
+pub struct History {
+    /// An id, its beginning, or @ for the last run
+    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
+    pub run: RunRef,
+    /// Only of this task
+    #[arg(value_name = "TASK")]
     pub task: Option<String>,
 }
 

@@ -32,25 +32,36 @@ pub struct Check {
 #[command(after_help = "\
 Examples:
   edgewise doctor             quick: heads, watermark, frozen runs
-  edgewise doctor --verify    everything, every byte")]
+  edgewise doctor --verify    everything, every byte
+  edgewise doctor --rebuild   make the rows anew from the ledger")]
 pub struct Doctor {
     /// Read everything again and compare
     #[arg(long)]
     pub verify: bool,
+    /// Delete what is derived and fold it again; only while no engine is at work
+    #[arg(long)]
+    pub rebuild: bool,
 }
 
 /// Measure this machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Every load runs in a process of its own on a fresh store in this folder, with handlers that do nothing:
+once to warm up, then five times; the median is shown. Compare figures of one run on one machine only.
+
 Examples:
-  edgewise bench              all of them
-  edgewise bench chain --quick
+  edgewise bench              all loads
+  edgewise bench w3           a chain of 1,000: the time of one durable step
+  edgewise bench --quick      each load once
   edgewise bench --json")]
 pub struct Bench {
-    /// Only this one
-    #[arg(value_name = "NAME")]
+    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m or fold
+    #[arg(value_name = "LOAD")]
     pub name: Option<String>,
-    /// A tenth of the work, for a first look
+    /// Each load once, without warming up
     #[arg(long)]
     pub quick: bool,
+    /// Measure the load in this very process, once
+    #[arg(long, hide = true, requires = "name")]
+    pub once: bool,
 }

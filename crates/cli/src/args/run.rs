@@ -34,7 +34,7 @@ pub struct Run {
     /// Do not wait for it
     #[arg(long, group = "mode", conflicts_with = "timeout")]
     pub detach: bool,
-    /// Stop waiting after this long (exit code 124); the run itself goes on
+    /// Stop waiting after this long (exit code 124); the run itself is kept
     #[arg(long, value_name = "DURATION", value_parser = Millis::parse)]
     pub timeout: Option<Millis>,
     /// A label to find it by

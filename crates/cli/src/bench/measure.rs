@@ -11,7 +11,7 @@ use edgewise_engine::handler::Handlers;
 use edgewise_engine::metrics::Counts;
 use edgewise_engine::worker::Worker;
 use edgewise_store::sqlite;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What was measured of a load.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Figures {
     /// Tasks done each second.
     pub tasks_per_second: f64,
@@ -39,10 +39,13 @@ pub struct Figures {
     pub bytes_per_event: f64,
     /// Most memory this process had, in MB.
     pub peak_mb: f64,
+    /// Memory of an engine that has nothing to do, in MB.
+    pub idle_mb: f64,
 }
 
 /// Runs a load once on a fresh store in a folder.
 pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
+    let idle_mb = idle_mb(&dir.join("idle"))?;
     let plan = Arc::new(load.plan()?);
     let (engine, starts) = (open(dir)?, Arc::new(Mutex::new(Vec::<Instant>::new())));
     let worker =
@@ -63,11 +66,10 @@ pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
         }
     }
     let (elapsed, cpu) = (clock.elapsed(), cpu_time().saturating_sub(cpu));
-    let after = engine.counts().await?;
     worker.stop(Duration::ZERO).await;
-    engine.stop()?;
+    let after = engine.stop()?;
     let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(figures(load, elapsed, cpu, difference(before, after), &starts))
+    Ok(Figures { idle_mb, ..figures(load, elapsed, cpu, difference(before, after), &starts) })
 }
 
 fn open(dir: &Path) -> Result<Engine> {
@@ -125,7 +127,8 @@ fn figures(load: &Load, elapsed: Duration, cpu: Duration, counts: Counts, starts
         commits_per_task: commits / tasks,
         rows_per_task: counts.task_rows as f64 / tasks,
         bytes_per_event: counts.bytes as f64 / events,
-        peak_mb: peak_mb(),
+        peak_mb: memory_mb("VmHWM:"),
+        idle_mb: 0.0,
     }
 }
 
@@ -135,9 +138,17 @@ pub fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
-/// Most memory this process had so far; zero where the system does not say.
-pub fn peak_mb() -> f64 {
+/// Memory of an engine over an empty store, once it has started.
+pub fn idle_mb(dir: &Path) -> Result<f64> {
+    let engine = open(dir)?;
+    let memory = memory_mb("VmRSS:");
+    engine.stop()?;
+    Ok(memory)
+}
+
+/// What the system says of this process's memory; zero where it does not.
+fn memory_mb(what: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix(what)).unwrap_or_default();
     line.trim().trim_end_matches(" kB").trim().parse::<f64>().unwrap_or_default() / 1024.0
 }

@@ -11,6 +11,7 @@ use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Instant;
@@ -53,8 +54,21 @@ fn stamp(n: u64) -> Stamp {
     Stamp { id: EventId(1_000_000 + u128::from(n)), at: Time(1_000_000 + n) }
 }
 
-/// Events folded each second, nothing else.
-pub fn fold_alone(load: &Load) -> Result<f64> {
+/// What the fold reaches by itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PureFigures {
+    /// Events folded each second, nothing else.
+    pub fold_per_second: f64,
+    /// Events read back from records, verified and folded each second.
+    pub refold_per_second: f64,
+}
+
+/// Measures both over one load.
+pub fn pure(load: &Load) -> Result<PureFigures> {
+    Ok(PureFigures { fold_per_second: fold_alone(load)?, refold_per_second: refold(load)? })
+}
+
+fn fold_alone(load: &Load) -> Result<f64> {
     let plan = Arc::new(load.plan()?);
     let (hash, _) = plan.encode();
     let events = ledger(&plan, hash)?;
@@ -68,8 +82,8 @@ pub fn fold_alone(load: &Load) -> Result<f64> {
     Ok(events.len() as f64 / clock.elapsed().as_secs_f64())
 }
 
-/// Events read back, verified and folded each second, from records of two events each.
-pub fn refold(load: &Load) -> Result<f64> {
+/// From records of two events each, as a chain writes them.
+fn refold(load: &Load) -> Result<f64> {
     let plan = Arc::new(load.plan()?);
     let (hash, _) = plan.encode();
     let events = ledger(&plan, hash)?;

@@ -11,7 +11,8 @@ use crate::time::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-const VERSION: u32 = 1;
+/// The version of the wire form that this program writes and reads.
+pub const VERSION: u32 = 1;
 
 /// What the events of one record share.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl Record {
 
     /// The seq of the last event.
     pub fn last(&self) -> u64 {
-        self.first + u64::from(self.count) - 1
+        self.first.saturating_add(u64::from(self.count).saturating_sub(1))
     }
 
     /// Whether the record is what was written, where it was written.

@@ -10,6 +10,9 @@ pub(super) fn check(run: &Run, event: &DispatchEnqueued) -> Result<(), Ignored> 
     if task.token == event.token && task.attempt == event.attempt && task.generation == event.generation {
         return Err(Ignored::Duplicate);
     }
+    if run.returned.get(&event.task).is_some_and(|tokens| tokens.contains(&event.token)) {
+        return Err(Ignored::Stale);
+    }
     if task.generation != event.generation || task.attempt + 1 != event.attempt || task.state != TaskState::Enqueued {
         return Err(Ignored::Stale);
     }

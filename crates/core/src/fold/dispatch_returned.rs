@@ -19,6 +19,8 @@ pub(super) fn is_current(run: &Run, event: &AttemptRef) -> bool {
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>, event: &AttemptRef) {
+    // The attempt's number will be given again; the grant that came back must not come with it.
+    fold.run.returned.entry(event.task).or_default().push(event.token);
     let task = fold.task_mut(event.task);
     task.attempt -= 1;
     task.token = TokenHash::default();

@@ -78,9 +78,9 @@ pub fn timer_fires_once(step: &Step<'_>) -> Held {
             return fail(key.task, format!("{key:?} outlived what it stands for"));
         }
     }
-    let gone = step.before.timers.keys().filter(|k| !step.after.timers.contains_key(k));
+    let mut gone = step.before.timers.keys().filter(|k| !step.after.timers.contains_key(k));
     let said: BTreeSet<_> = step.changes.timers_gone.iter().collect();
-    if let Some(key) = gone.filter(|k| !said.contains(k)).next() {
+    if let Some(key) = gone.find(|k| !said.contains(k)) {
         return fail(key.task, format!("{key:?} went without a word"));
     }
     let new =

@@ -2,7 +2,6 @@
 
 use crate::event::{AttemptRef, Failure, TaskIx, TimerKind};
 use crate::fold::Fold;
-use crate::plan::OnFailure;
 use crate::run::Reason;
 use crate::state::{Move, TaskState};
 use serde_json::Value;
@@ -18,6 +17,7 @@ impl Fold<'_> {
         let at = self.stamp.at;
         self.task_mut(task).completed_at = at;
         self.clear_timers(task);
+        self.run.returned.remove(&task);
         let number = self.run.tasks[task.0 as usize].scope;
         let scope = &mut self.run.scopes[number as usize];
         scope.open -= 1;
@@ -52,18 +52,15 @@ impl Fold<'_> {
         let generation = self.run.tasks[task.0 as usize].generation;
         let wait = retry.delay(self.run.id, task.0, generation, attempt, failure.retry_after);
         self.because(task, Reason::Failed(Box::new(failure)));
+        self.run.returned.remove(&task);
         self.step(task, Move::Evaluated, TaskState::WaitingForRetry);
         self.set_timer(task, TimerKind::Retry, self.stamp.at.plus(wait));
     }
 
-    /// A permanent failure, which under `fail_fast` ends the rest of the run.
+    /// A permanent failure.
     pub(crate) fn fail_for_good(&mut self, task: TaskIx, failure: Failure, by: Move) {
         self.because(task, Reason::Failed(Box::new(failure)));
         self.finish(task, by, TaskState::Error);
-        let in_root = self.run.tasks[task.0 as usize].scope == 0;
-        if in_root && self.run.plan.on_failure == OnFailure::FailFast {
-            self.stop_scope(0, Some(task));
-        }
     }
 
     /// Says that a lease has ended by something else than its own finish.

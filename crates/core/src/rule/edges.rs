@@ -6,7 +6,8 @@
 
 use crate::event::TaskIx;
 use crate::fold::Fold;
-use crate::plan::Resolution;
+use crate::plan::{OnFailure, Resolution};
+use crate::rule::is_handled;
 use crate::run::Reason;
 use crate::state::{Move, TaskState};
 use std::sync::Arc;
@@ -51,6 +52,17 @@ impl Fold<'_> {
                 return;
             }
             self.decide(down, up, resolution);
+        }
+        if self.state(up) == TaskState::Error {
+            self.fail_fast(up);
+        }
+    }
+
+    /// Under `fail_fast` a failure that nobody answers ends the rest of the run.
+    fn fail_fast(&mut self, failed: TaskIx) {
+        let in_root = self.run.tasks[failed.0 as usize].scope == 0;
+        if in_root && self.run.plan.on_failure == OnFailure::FailFast && !is_handled(self.run, failed) {
+            self.stop_scope(0, Some(failed));
         }
     }
 

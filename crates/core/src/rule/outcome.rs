@@ -22,6 +22,15 @@ pub(crate) fn went_badly(run: &Run, number: u32) -> bool {
     ending(run, number) != Ending::Well
 }
 
+/// The task because of which a scope went badly: the first failure that nobody answered, else the first cancelled one.
+pub(crate) fn culprit(run: &Run, number: u32) -> TaskIx {
+    let scope = &run.scopes[number as usize];
+    let tasks = || (scope.task..scope.task + run.region_of(scope).len()).map(TaskIx);
+    let is = |t: TaskIx, state: TaskState| run.tasks[t.0 as usize].state == state;
+    let failed = tasks().find(|t| is(*t, TaskState::Error) && !is_handled(run, *t));
+    failed.or_else(|| tasks().find(|t| is(*t, TaskState::Cancelled))).unwrap_or(TaskIx(scope.task))
+}
+
 /// How a scope ended, once all its tasks are done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {

@@ -1,15 +1,15 @@
 //! Opening finished work again: the next generation of a task and of all that was left out because of it.
 //!
-//! Done is final within a generation; this is the only way out of it. Other finished work is kept, and so
-//! are the facts it was decided on, even where their upstream is being done anew.
+//! Done is final within a generation; this is the only way out of it. Other work that is done or under
+//! way is kept, and so are the facts it was decided on, even where their upstream is being done anew.
 
 use crate::event::TaskIx;
 use crate::fold::Fold;
-use crate::plan::Resolution;
-use crate::run::Reason;
+use crate::plan::{Join, OutEdge, Resolution};
+use crate::run::{Reason, Scope};
 use crate::state::{Move, TaskState};
 use crate::time::Time;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 impl Fold<'_> {
     /// Opens the next generation of `first` and of what follows from it; `first` is Pending afterwards, and the caller's.
@@ -19,7 +19,8 @@ impl Fold<'_> {
             self.open_again(*task);
         }
         for task in &set {
-            self.reset_edges(*task, &set);
+            self.reset_in_edges(*task, *task == first, &set);
+            self.reset_out_edges(*task, &set);
         }
         self.recount_spreads(&set);
         self.run.completed_at = Time::NEVER;
@@ -32,21 +33,44 @@ impl Fold<'_> {
     fn left_out_because_of(&self, first: TaskIx) -> BTreeSet<TaskIx> {
         let mut set = BTreeSet::from([first]);
         let mut queue = VecDeque::from([first]);
+        let stopped = self.stopped_because_of();
         while let Some(task) = queue.pop_front() {
             let scope = self.run.scope_of(task);
             let region = self.run.region_of(scope);
-            let behind = region.needed_by(task.0 - scope.task).iter().map(|out| TaskIx(scope.task + out.down));
+            let behind = region.needed_by(task.0 - scope.task).iter();
             let mut next: Vec<TaskIx> = behind
-                .filter(|d| matches!(self.run.reasons.get(d), Some(Reason::Upstream { task: t, .. }) if *t == task))
+                .filter(|out| self.is_lost_with(scope, out, task))
+                .map(|out| TaskIx(scope.task + out.down))
                 .collect();
-            let stopped = self.run.reasons.iter().filter(|(_, r)| **r == Reason::BecauseOf { task });
-            next.extend(stopped.map(|(t, _)| *t));
+            next.extend(stopped.get(&task).into_iter().flatten());
             if self.run.tasks[task.0 as usize].scope != 0 && self.state(scope.parent).is_done() {
                 next.push(scope.parent);
             }
             queue.extend(next.into_iter().filter(|t| set.insert(*t)));
         }
         set
+    }
+
+    /// The tasks that were stopped because of another, by that other.
+    fn stopped_because_of(&self) -> BTreeMap<TaskIx, Vec<TaskIx>> {
+        let mut stopped: BTreeMap<TaskIx, Vec<TaskIx>> = BTreeMap::new();
+        for (task, reason) in &self.run.reasons {
+            if let Reason::BecauseOf { task: cause } = reason {
+                stopped.entry(*cause).or_default().push(*task);
+            }
+        }
+        stopped
+    }
+
+    /// Whether the task behind an edge was left out because of `up`. One upstream decides against `all`; an
+    /// `any` or a number is lost with each of those it had to do without.
+    fn is_lost_with(&self, scope: &Scope, out: &OutEdge, up: TaskIx) -> bool {
+        let Some(Reason::Upstream { task, .. }) = self.run.reasons.get(&TaskIx(scope.task + out.down)) else {
+            return false;
+        };
+        let region = self.run.region_of(scope);
+        let refused = self.run.resolution(scope, out.edge).is_some_and(|r| !region.edge(out.edge).accepts.contains(r));
+        *task == up || (region.join(out.down) != Join::All && refused)
     }
 
     fn open_again(&mut self, task: TaskIx) {
@@ -67,27 +91,44 @@ impl Fold<'_> {
         self.run.approvals.remove(&task);
     }
 
-    /// In-edges are read off their upstreams anew; out-edges of what is kept stay as they were decided on.
-    fn reset_edges(&mut self, task: TaskIx, set: &BTreeSet<TaskIx>) {
+    /// In-edges are read off their upstreams anew. But the first is ready already, and a spread that has begun
+    /// goes on: both keep the facts they had.
+    fn reset_in_edges(&mut self, task: TaskIx, is_first: bool, set: &BTreeSet<TaskIx>) {
         let scope = *self.run.scope_of(task);
         let plan = std::sync::Arc::clone(&self.run.plan);
         let region = &plan.regions[scope.region as usize];
         let node = task.0 - scope.task;
+        let keeps = is_first || self.run.spreads.contains_key(&task);
         for (edge, need) in region.needs(node) {
             let up = TaskIx(scope.task + need.up);
+            if keeps {
+                if set.contains(&up)
+                    && let Some(fact) = self.run.resolution(&scope, edge)
+                {
+                    self.run.kept.insert(scope.edge + edge, fact);
+                }
+                continue;
+            }
             let fact = if set.contains(&up) { None } else { self.run.fact_of(up) };
             self.run.edges[(scope.edge + edge) as usize] = fact.map_or(0, |r| r as u8);
             self.run.kept.remove(&(scope.edge + edge));
         }
         self.recount(task);
-        for out in region.needed_by(node) {
+    }
+
+    /// Whoever still waits for the task waits for its next generation; who was decided on it before keeps that fact.
+    fn reset_out_edges(&mut self, task: TaskIx, set: &BTreeSet<TaskIx>) {
+        let scope = *self.run.scope_of(task);
+        let plan = std::sync::Arc::clone(&self.run.plan);
+        let region = &plan.regions[scope.region as usize];
+        for out in region.needed_by(task.0 - scope.task) {
             let down = TaskIx(scope.task + out.down);
             if set.contains(&down) {
                 continue;
             }
             let edge = scope.edge + out.edge;
             match Resolution::from_byte(self.run.edges[edge as usize]) {
-                Some(fact) if self.state(down).is_done() => {
+                Some(fact) if self.state(down) != TaskState::Pending => {
                     self.run.kept.insert(edge, fact);
                 }
                 _ => {
@@ -123,6 +164,10 @@ impl Fold<'_> {
     }
 
     fn decide_again(&mut self, task: TaskIx) {
+        if self.state(task) != TaskState::Pending {
+            // A failure of another one has stopped it already.
+            return;
+        }
         let scope = *self.run.scope_of(task);
         let plan = std::sync::Arc::clone(&self.run.plan);
         let region = &plan.regions[scope.region as usize];
@@ -130,10 +175,12 @@ impl Fold<'_> {
         if region.in_degree(node) == 0 || self.run.spreads.contains_key(&task) {
             return self.ready(task);
         }
-        let refusing = region.needs(node).find_map(|(edge, need)| {
+        let mut refusing = region.needs(node).filter_map(|(edge, need)| {
             let fact = self.run.resolution(&scope, edge)?;
             (!need.accepts.contains(fact)).then_some((TaskIx(scope.task + need.up), fact))
         });
+        // The first refusal decides against `all`, the last one against `any` or a number.
+        let refusing = if region.join(node) == Join::All { refusing.next() } else { refusing.last() };
         let (up, fact) = refusing.unwrap_or((task, Resolution::Success));
         self.decide(task, up, fact);
     }

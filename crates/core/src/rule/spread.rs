@@ -2,11 +2,17 @@
 
 use crate::event::{Failure, TaskIx};
 use crate::fold::Fold;
+use crate::limits;
 use crate::plan::{Spread, Work};
-use crate::rule::went_badly;
+use crate::rule::{culprit, went_badly};
 use crate::run::{Chunk, SpreadState};
 use crate::state::{Move, TaskState};
 use std::sync::Arc;
+
+fn too_many_items() -> Failure {
+    let message = format!("a run has at most {} tasks", limits::RUN_TASKS);
+    Failure { retryable: false, ..Failure::new("too_many_items", message) }
+}
 
 impl Fold<'_> {
     pub(crate) fn begin_spread(&mut self, task: TaskIx, spread: &Spread) {
@@ -18,10 +24,8 @@ impl Fold<'_> {
             Ok(items) => items,
             Err(failure) => return self.fail_for_good(task, failure, Move::InputFailed),
         };
-        let nodes = self.run.plan.regions[spread.region as usize].len() as usize;
-        if self.run.tasks.len() + items.len() * nodes > crate::limits::RUN_TASKS {
-            let message = format!("a run has at most {} tasks", crate::limits::RUN_TASKS);
-            return self.fail_for_good(task, Failure::new("too_many_items", message), Move::InputFailed);
+        if !self.has_room(items.len(), spread.region) {
+            return self.fail_for_good(task, too_many_items(), Move::InputFailed);
         }
         self.begin(task);
         let total = items.len() as u32;
@@ -30,6 +34,11 @@ impl Fold<'_> {
             return self.end_spread(task, spread);
         }
         self.run.advancing.insert(task);
+    }
+
+    fn has_room(&self, scopes: usize, region: u32) -> bool {
+        let nodes = self.run.plan.regions[region as usize].len() as usize;
+        self.run.tasks.len() + scopes * nodes <= limits::RUN_TASKS
     }
 
     /// Makes the scopes that are still to be made, as far as this event may. True if any were.
@@ -50,6 +59,11 @@ impl Fold<'_> {
         let state = &self.run.spreads[&task];
         let made = state.made();
         let count = (state.total - made).min(self.budget);
+        if !self.has_room(count as usize, region) {
+            // Others took the room since it began.
+            self.stop_within(task);
+            return self.fail(task, too_many_items());
+        }
         self.budget -= count;
         let chunk = Chunk {
             scope: self.run.scopes.len() as u32,
@@ -97,7 +111,7 @@ impl Fold<'_> {
         } else if all {
             self.end_spread(scope.parent, spread);
         } else if bad && over && spread.fail_fast {
-            self.stop_spread(scope.parent, TaskIx(scope.task));
+            self.stop_spread(scope.parent, culprit(self.run, number));
         }
     }
 

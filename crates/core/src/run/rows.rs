@@ -8,6 +8,8 @@ use super::{About, Asked, Chunk, Reason, Run, SpreadState};
 use crate::error::{Error, Result};
 use crate::event::{TaskIx, TimerKey, TimerKind};
 use crate::gate::Approval;
+use crate::id::TokenHash;
+use crate::limits;
 use crate::plan::{Plan, Resolution};
 use crate::rows::{OutboxRow, RunRow, TaskRow};
 use crate::state::TaskState;
@@ -36,6 +38,8 @@ struct TaskBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     timers: Vec<(TimerKind, u16, Time)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    returned: Vec<TokenHash>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     approvals: Vec<Approval>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spread: Option<SpreadBody>,
@@ -55,6 +59,13 @@ fn is_zero(n: &u32) -> bool {
 fn json<T: Serialize>(value: &T) -> String {
     // Our own types are all JSON: maps have text keys, numbers are finite.
     serde_json::to_string(value).unwrap_or_default()
+}
+
+impl RunRow {
+    /// What was asked for, if the row can be read.
+    pub fn about(&self) -> Option<About> {
+        serde_json::from_str::<RunBody>(&self.body).ok()?.about
+    }
 }
 
 impl Run {
@@ -102,11 +113,7 @@ impl Run {
             started_at: task.started_at,
             completed_at: task.completed_at,
             // A spread's list is its items' outputs, which have rows of their own, unless an operator gave it.
-            output: self
-                .outputs
-                .get(&ix)
-                .filter(|_| !is_spread || self.given_by_operator(ix))
-                .map(std::string::ToString::to_string),
+            output: self.outputs.get(&ix).filter(|_| !is_spread || self.given_by_operator(ix)).map(ToString::to_string),
             error: self.reasons.get(&ix).map(json),
             body: self.task_body(ix),
             version: task.version,
@@ -122,10 +129,11 @@ impl Run {
             total: s.total,
             chunks: s.chunks.clone(),
         });
-        if timers.is_empty() && approvals.is_empty() && spread.is_none() {
+        let returned = self.returned.get(&ix).cloned().unwrap_or_default();
+        if timers.is_empty() && returned.is_empty() && approvals.is_empty() && spread.is_none() {
             return None;
         }
-        Some(json(&TaskBody { timers, approvals, spread }))
+        Some(json(&TaskBody { timers, returned, approvals, spread }))
     }
 
     /// Whether a spread's output is not the list of its items' outputs.
@@ -181,6 +189,9 @@ impl Run {
         for task in tasks {
             run.put_back(&task).ok_or_else(|| corrupt("a task does not fit its plan"))?;
         }
+        if !run.is_laid_out() {
+            return Err(corrupt("a spread or its scopes are missing"));
+        }
         run.derive_edges();
         run.derive_counts();
         Ok(run)
@@ -210,6 +221,9 @@ impl Run {
         for (kind, attempt, due) in body.timers {
             self.timers.insert(TimerKey { task: row.task, kind, generation: row.generation, attempt }, due);
         }
+        if !body.returned.is_empty() {
+            self.returned.insert(row.task, body.returned);
+        }
         if !body.approvals.is_empty() {
             self.approvals.insert(row.task, body.approvals);
         }
@@ -224,6 +238,9 @@ impl Run {
         let region = spread.region;
         let mut index = 0;
         for chunk in &body.chunks {
+            if !self.may_hold(chunk, region) || chunk.count > body.items.len() as u32 - index {
+                return None;
+            }
             // Chunks of several spreads may interleave; they come back in the order of their scopes below.
             self.reserve_scopes(chunk, region, task, index);
             index += chunk.count;
@@ -234,6 +251,30 @@ impl Run {
         }
         self.spreads.insert(task, state);
         Some(())
+    }
+
+    /// Whether scopes at this place stay within what a run may come to: damage must not become memory.
+    fn may_hold(&self, chunk: &Chunk, region: u32) -> bool {
+        let densest = self.plan.regions.iter().map(|r| r.edge_count().div_ceil(r.len().max(1))).max();
+        let region = &self.plan.regions[region as usize];
+        let end = |first: u32, each: u32| u64::from(first) + u64::from(chunk.count) * u64::from(each);
+        let (tasks, most) = (end(chunk.task, region.len()), limits::RUN_TASKS as u64);
+        tasks <= most
+            && end(chunk.scope, 1) <= most + 1
+            && end(chunk.edge, region.edge_count()) <= tasks * u64::from(densest.unwrap_or(0))
+    }
+
+    /// Whether scopes lie one after the other, with nothing missing in between.
+    fn is_laid_out(&self) -> bool {
+        let (mut task, mut edge) = (0, 0);
+        for scope in &self.scopes {
+            if (scope.task, scope.edge) != (task, edge) {
+                return false;
+            }
+            task += self.region_of(scope).len();
+            edge += self.region_of(scope).edge_count();
+        }
+        (self.tasks.len(), self.edges.len()) == (task as usize, edge as usize)
     }
 
     /// Lays scopes out exactly where they were, whatever is missing before them comes with its own spread.

@@ -46,13 +46,12 @@ pub fn approval(from: &[&str], count: u32) -> Spec {
 
 /// A spec for a spread of a region over so many items.
 pub fn spread(region: u32, items: usize) -> Spec {
-    let items = Items::Literal((0..items).map(|n| n.into()).collect());
-    work(Work::Spread(Spread { region, items, tolerate: 0, fail_fast: false }))
+    spread_bearing(region, items, 0, false)
 }
 
 /// A spec for a spread that bears so many failures, and stops at the first one beyond if told so.
 pub fn spread_bearing(region: u32, items: usize, tolerate: u32, fail_fast: bool) -> Spec {
-    let items = Items::Literal((0..items).map(|n| n.into()).collect());
+    let items = Items::Literal((0..items).map(Into::into).collect());
     work(Work::Spread(Spread { region, items, tolerate, fail_fast }))
 }
 

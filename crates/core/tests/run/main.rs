@@ -1,8 +1,16 @@
 //! The rules of runs, tested through events alone.
 
+mod codec;
+mod composites;
+mod defects;
 mod dice;
 mod driver;
+mod exhaustive;
+mod invariants;
 mod load;
 mod reopened;
+mod rules;
 mod smoke;
+mod states;
 mod storm;
+mod why;

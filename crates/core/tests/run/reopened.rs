@@ -1,7 +1,7 @@
 //! Opening finished work again: what is opened, what is kept, and that nothing is left behind.
 
-use crate::driver::{Driver, STALE, Sketch, action, graph, name, spread_bearing};
-use edgewise_core::event::{Event, Request, TaskIx};
+use crate::driver::{Driver, Sketch, action, graph, name, spread_bearing};
+use edgewise_core::event::{Event, Request};
 use edgewise_core::fold::{Ignored, Verdict};
 use edgewise_core::plan::{Accepts, Join, OnFailure, Resolution};
 use edgewise_core::run::Reason;
@@ -35,6 +35,18 @@ fn a_reset_task_keeps_its_in_edges_while_their_upstream_is_done_anew() {
     d.ok("a");
     d.ok("h");
     d.is(RunState::Complete);
+}
+
+#[test]
+fn a_reset_task_keeps_its_in_edges_also_from_what_was_stopped_because_of_it() {
+    let nodes = [("a", Join::All), ("h", Join::All)];
+    let mut d = Driver::planned(graph(&nodes, &[(0, 1, FAILED)], OnFailure::FailFast));
+    d.fail("a");
+    d.reset("a");
+    d.fail("h");
+    assert_eq!(d.state("a"), TaskState::Cancelled);
+    d.reset("h");
+    assert_eq!(d.states(&["a", "h"]), [TaskState::Enqueued; 2]);
 }
 
 #[test]
@@ -90,6 +102,25 @@ fn resetting_an_item_brings_back_the_items_that_were_stopped_because_of_it() {
 }
 
 #[test]
+fn a_spread_that_had_begun_goes_on_with_the_facts_it_began_on() {
+    let mut sketch = Sketch::new(OnFailure::FailFast);
+    let inner = sketch.region();
+    let a = sketch.node(0, "a", action(1), &[]);
+    let s = sketch.node(0, "s", spread_bearing(inner, 2, 0, false), &[]);
+    sketch.edge(0, a, s, Accepts::DONE);
+    sketch.node(inner, "p", action(1), &[]);
+    let mut d = Driver::planned(sketch.build());
+    d.fail("a");
+    assert_eq!(d.state("s"), TaskState::Cancelled, "an observer answers nothing");
+    d.reset("a");
+    assert_eq!(d.states(&["a", "s", "s[0]"]), [TaskState::Enqueued, TaskState::InProgress, TaskState::Enqueued]);
+    for path in ["s[0]", "a", "s[1]"] {
+        d.ok(path);
+    }
+    d.is(RunState::Complete);
+}
+
+#[test]
 fn what_is_opened_again_in_a_resolved_run_is_held_by_nothing() {
     let nodes = [("a", Join::All), ("x", Join::All), ("y", Join::All)];
     let mut d = Driver::planned(graph(&nodes, &[(1, 2, OK), (0, 2, OK)], OnFailure::Hold));
@@ -124,26 +155,6 @@ fn a_wide_run_that_stopped_at_a_failure_is_opened_again_in_one_pass() {
     assert_eq!(d.run.counts[TaskState::Cancelled as usize], N - 1);
     d.reset("n0");
     assert_eq!(d.run.counts[TaskState::Enqueued as usize], N);
-}
-
-#[test]
-fn a_lease_that_came_back_cannot_be_had_again() {
-    let mut d = Driver::planned(graph(&[("a", Join::All)], &[], OnFailure::Continue));
-    let task = TaskIx(0);
-    for _ in 0..2 {
-        assert_eq!(d.lease(task), Verdict::Applied);
-        let lease = d.lease_of("a");
-        assert_eq!(lease.attempt, 1, "an undelivered grant does not spend an attempt");
-        assert_eq!(d.say(Event::DispatchReturned(lease)), Verdict::Applied);
-        assert_eq!(d.say(Event::DispatchReturned(lease)), STALE);
-    }
-    let leases: Vec<Event> = d.ledger.iter().map(|e| e.event.clone()).collect();
-    for old in leases.into_iter().filter(|e| matches!(e, Event::DispatchEnqueued(_))) {
-        assert!(matches!(d.say(old), Verdict::Ignored(_)));
-        assert_eq!(d.state("a"), TaskState::Enqueued);
-    }
-    d.ok("a");
-    d.close();
 }
 
 #[test]

@@ -1,15 +1,10 @@
 //! A run from trigger to end, and loading it from its rows at every step.
 
 use crate::driver::{Driver, action, plan};
-use edgewise_core::event::{Event, TaskIx};
+use crate::load::reload;
+use edgewise_core::event::Event;
 use edgewise_core::plan::{Accepts, Join, OnFailure, Resolution};
-use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
-
-pub fn reload(run: &Run) -> Run {
-    let rows = (0..run.total()).map(TaskIx).filter(|t| run.has_row(*t)).map(|t| run.task_row(t)).collect();
-    Run::from_rows(&run.row().unwrap(), rows, run.plan.clone()).unwrap()
-}
 
 #[test]
 fn a_diamond_runs_to_its_end() {

@@ -116,7 +116,9 @@ pub fn act(d: &mut Driver, dice: &mut Dice) {
         15 | 16 => speak(d, dice),
         17..=19 => operate(d, dice),
         20 => repeat(d, dice),
-        21 => drop(d.advance()),
+        21 => {
+            d.advance();
+        }
         22 => strange(d, dice),
         _ => request(d, dice),
     }
@@ -219,8 +221,12 @@ fn repeat(d: &mut Driver, dice: &mut Dice) {
 fn strange(d: &mut Driver, dice: &mut Dice) {
     let (task, _) = any_task(d, dice);
     match dice.below(3) {
-        0 => drop(d.say(Event::Unknown("FromTheFuture".into()))),
-        _ if d.run.task(task).is_none() => drop(d.plan_it()),
+        0 => {
+            d.say(Event::Unknown("FromTheFuture".into()));
+        }
+        _ if d.run.task(task).is_none() => {
+            d.plan_it();
+        }
         1 => {
             let mut report = d.report(task, None, None);
             report.attempt = report.attempt.wrapping_sub(1);

@@ -1,35 +1,58 @@
 //! Flushing: rows catch up with the ledger, coalesced, one flush at a time.
 //!
 //! A task that became ready, ran and finished within one interval is written once, a short run once at its
-//! end. A flush that fails costs a reload, never a fact.
+//! end. The interval grows with what a flush costs, so rows take a bounded share of the machine and what is
+//! busy is coalesced more. A flush that fails costs a reload, never a fact.
 
-use super::{Committer, FLUSH_EVERY, FLUSH_TASKS};
+use super::Committer;
 use edgewise_core::id::RunId;
-use edgewise_core::time::Time;
+use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Kind, Result};
 use edgewise_store::{Flush, Position};
 use std::collections::BTreeSet;
 
+/// Rows are at least so fresh when there is little to do.
+const SOONEST: Millis = Millis(50);
+/// Rows are never let fall behind for longer.
+const LATEST: Millis = Millis(500);
+/// The rest between two flushes is so many times as long as the last one took.
+const REST: u64 = 4;
+/// So many task rows behind are written without waiting.
+const MANY: usize = 50_000;
 /// Runs that are over and in the rows are forgotten; of the others so many tasks are kept at hand.
 const CACHED_TASKS: u64 = 4_000_000;
+
+/// When rows are written.
+#[derive(Default)]
+pub(super) struct Pace {
+    /// Runs in the flush that is under way.
+    flushing: Option<BTreeSet<RunId>>,
+    began: Time,
+    due: Time,
+}
 
 impl<R> Committer<R> {
     /// When rows should catch up; `None` while nothing is behind or a flush is under way.
     pub(super) fn flush_due(&self) -> Option<Time> {
-        (self.flushing.is_none() && !self.desk.dirty.is_empty()).then(|| self.last_flush.plus(FLUSH_EVERY))
+        (self.rows.flushing.is_none() && !self.desk.dirty.is_empty()).then_some(self.rows.due)
     }
 
     /// What must be written now, if it is time. Whoever writes it says so with [`Committer::flushed`].
     pub fn flush(&mut self, now: Time) -> Result<Option<Flush>> {
         let Some(due) = self.flush_due() else { return Ok(None) };
-        if now < due && now >= self.last_flush && self.rows_behind() < FLUSH_TASKS {
+        // A clock that went back must not keep rows waiting.
+        let early = now < due && due <= now.plus(LATEST);
+        if early && self.desk.rows_behind < MANY {
             return Ok(None);
         }
-        self.last_flush = now;
+        self.rows.began = now;
         match self.flush_all() {
             Ok(flush) => Ok(Some(flush)),
             // Rows may be late: they are tried again when they are next due.
-            Err(error) if error.kind == Kind::Unavailable => Ok(None),
+            Err(error) if error.kind == Kind::Unavailable => {
+                self.rows.due = now.plus(LATEST);
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -42,6 +65,7 @@ impl<R> Committer<R> {
             false => Position::default(),
         };
         let dirty = std::mem::take(&mut self.desk.dirty);
+        self.desk.rows_behind = 0;
         let mut runs = Vec::with_capacity(dirty.len());
         for run in &dirty {
             if let Some(cached) = self.desk.runs.get_mut(run) {
@@ -50,13 +74,15 @@ impl<R> Committer<R> {
             }
         }
         self.desk.counts.flushes += 1;
-        self.flushing = Some(dirty);
+        self.rows.flushing = Some(dirty);
         Ok(Flush { runs, watermark })
     }
 
     /// The flush that was under way is written, or failed.
-    pub fn flushed(&mut self, result: &Result<()>) {
-        let Some(runs) = self.flushing.take() else { return };
+    pub fn flushed(&mut self, now: Time, result: &Result<()>) {
+        let Some(runs) = self.rows.flushing.take() else { return };
+        let rest = now.since(self.rows.began).0.saturating_mul(REST).clamp(SOONEST.0, LATEST.0);
+        self.rows.due = now.plus(Millis(rest));
         match result {
             Ok(()) => self.evict(&runs),
             Err(_) => self.desk.forget(&runs.into_iter().collect::<Vec<_>>()),
@@ -65,16 +91,7 @@ impl<R> Committer<R> {
 
     /// Whether a flush is under way.
     pub fn is_flushing(&self) -> bool {
-        self.flushing.is_some()
-    }
-
-    fn rows_behind(&self) -> usize {
-        self.desk
-            .dirty
-            .iter()
-            .filter_map(|r| self.desk.runs.get(r))
-            .map(super::super::cached::Cached::dirty_tasks)
-            .sum()
+        self.rows.flushing.is_some()
     }
 
     /// Gives memory back: what is over goes at once, the rest when there is too much of it.

@@ -16,7 +16,6 @@ impl<R> Committer<R> {
     /// Reads what is frozen, what the rows do not have yet, and what waits.
     pub fn recover(&mut self, now: Time) -> Result<()> {
         self.desk.now = now;
-        self.last_flush = now;
         for (stream, reason) in self.desk.ledger.frozen()? {
             self.desk.frozen.insert(stream.run, reason);
         }

@@ -196,7 +196,7 @@ impl World {
 
     fn hear(&mut self, no: No, answer: Result<Answer>) {
         self.witness.heard(no, &answer);
-        if let Ok(Answer::Granted(grants)) = &answer {
+        if let Ok(Answer::Granted { grants, .. }) = &answer {
             self.delivered.extend(grants.iter().cloned());
         }
         assert!(self.answers.insert(no, answer).is_none(), "message {no} was answered twice");
@@ -328,7 +328,8 @@ impl World {
         use edgewise_store::Projections;
         if let Some(flush) = self.writing.take() {
             let result = FaultyProjections::new(self.rows.clone(), self.faults.clone()).flush(&flush);
-            self.committer().flushed(&result);
+            let now = self.now;
+            self.committer().flushed(now, &result);
             self.witness.look_at_rows();
         }
     }

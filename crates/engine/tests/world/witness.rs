@@ -161,7 +161,7 @@ impl Witness {
             (Answer::Started { run, .. }, _) => {
                 assert!(self.books.contains_key(run), "{run} was accepted and is not kept")
             }
-            (Answer::Granted(grants), _) => {
+            (Answer::Granted { grants, .. }, _) => {
                 assert!(!grants.is_empty(), "a grant of nothing");
                 for grant in grants {
                     let token = grant.lease.token.hash();

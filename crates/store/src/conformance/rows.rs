@@ -147,8 +147,14 @@ pub fn a_forgotten_run_can_be_written_anew_and_others_stay<P: Place>(place: &P) 
     assert_eq!(rows.load(&b).unwrap(), None);
     assert_eq!((rows.load(&a).unwrap(), rows.load(&c).unwrap()), others);
     assert_eq!(sizes(&mut rows), (4, 2, 2));
-    rows.flush(&flush(vec![change(&b, 0, 1)], 0)).unwrap();
-    assert_eq!(rows.load(&b).unwrap(), Some(RunRows { run: run_row(&b, 1), tasks: vec![] }));
+    // Twice, because a store that numbers its runs gives the number of the newest one out again.
+    for _ in 0..2 {
+        rows.flush(&flush(vec![change(&b, 0, 1)], 0)).unwrap();
+        assert_eq!(rows.load(&b).unwrap(), Some(RunRows { run: run_row(&b, 1), tasks: vec![] }));
+        assert_eq!(sizes(&mut rows), (4, 2, 2));
+        rows.flush(&flush(vec![full(&b, 1, 2)], 0)).unwrap();
+        rows.forget(&b).unwrap();
+    }
 }
 
 pub fn rows_of_the_same_run_id_under_two_tenants_are_apart<P: Place>(place: &P) {

@@ -82,7 +82,7 @@ fn write_records(statements: &mut Statements<'_>, heads: &mut Heads, batch: &App
 
 /// The position of the last record.
 pub(super) fn tail(conn: &Connection) -> Result<i64> {
-    let mut statement = conn.prepare(include_str!("sql/ledger_tail.sql")).of(LEDGER)?;
+    let mut statement = conn.prepare_cached(include_str!("sql/ledger_tail.sql")).of(LEDGER)?;
     statement.query_row((), |row| row.get(0)).of(LEDGER)
 }
 

@@ -55,7 +55,10 @@ fn sort(file: &'static str, at: At, code: ErrorCode, extended: i32) -> (Kind, &'
             (Unavailable, "store_busy", "Another process is writing to it: try again, or end the other process")
         }
         (_, At::Commit) => (Unavailable, "unknown_commit", "Read the heads back before anything is decided again"),
-        (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase, _) => (Corrupt, "damaged_file", restore(file)),
+        // Our statements never change, so one that SQLite does not understand has lost its table.
+        (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown, _) => {
+            (Corrupt, "damaged_file", restore(file))
+        }
         (ErrorCode::SystemIoFailure, _) if extended == ffi::SQLITE_IOERR_CORRUPTFS => {
             (Corrupt, "damaged_file", restore(file))
         }
@@ -129,6 +132,7 @@ mod tests {
             (commit, ffi::SQLITE_BUSY, Kind::Unavailable, "store_busy"),
             (work, ffi::SQLITE_CORRUPT, Kind::Corrupt, "damaged_file"),
             (work, ffi::SQLITE_NOTADB, Kind::Corrupt, "damaged_file"),
+            (work, ffi::SQLITE_ERROR, Kind::Corrupt, "damaged_file"),
             (work, ffi::SQLITE_CANTOPEN, Kind::Unavailable, "cannot_open"),
             (work, ffi::SQLITE_CONSTRAINT_UNIQUE, Kind::Bug, "store_bug"),
         ] {

@@ -105,7 +105,7 @@ impl SqliteLedger {
     }
 
     /// What a failed write leaves behind: nothing that was remembered can be relied on.
-    fn failed(&mut self, error: Error) -> Error {
+    pub(super) fn failed(&mut self, error: Error) -> Error {
         self.heads.forget();
         self.broken |= error.code == "sync_failed";
         error
@@ -187,7 +187,7 @@ impl Ledger for SqliteLedger {
     }
 
     fn read(&mut self, stream: &Stream, after: u64, limit: usize) -> Result<Vec<Stored>> {
-        let mut statement = self.conn.prepare(include_str!("sql/ledger_read.sql")).of(LEDGER)?;
+        let mut statement = self.conn.prepare_cached(include_str!("sql/ledger_read.sql")).of(LEDGER)?;
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let mut rows = statement
             .query(params![stream.run.to_string(), &*stream.tenant, &*stream.workspace, after, count(limit)])
@@ -201,7 +201,7 @@ impl Ledger for SqliteLedger {
     }
 
     fn read_all(&mut self, after: Position, limit: usize) -> Result<Vec<Stored>> {
-        let mut statement = self.conn.prepare(include_str!("sql/ledger_read_all.sql")).of(LEDGER)?;
+        let mut statement = self.conn.prepare_cached(include_str!("sql/ledger_read_all.sql")).of(LEDGER)?;
         let after = i64::try_from(after.0).unwrap_or(i64::MAX);
         let mut rows = statement.query((after, count(limit))).of(LEDGER)?;
         let mut found = Vec::new();
@@ -217,7 +217,7 @@ impl Ledger for SqliteLedger {
     }
 
     fn plan(&mut self, hash: PlanHash) -> Result<Option<Vec<u8>>> {
-        let mut statement = self.conn.prepare(include_str!("sql/ledger_plan.sql")).of(LEDGER)?;
+        let mut statement = self.conn.prepare_cached(include_str!("sql/ledger_plan.sql")).of(LEDGER)?;
         statement.query_row((hash.to_string(),), |row| Ok(row.get_ref(0)?.as_bytes()?.to_vec())).optional().of(LEDGER)
     }
 
@@ -228,7 +228,7 @@ impl Ledger for SqliteLedger {
     fn freeze(&mut self, stream: &Stream, reason: Option<&str>) -> Result<()> {
         self.usable()?;
         let marked = write(&self.conn, LEDGER, |conn| {
-            let mut statement = conn.prepare(include_str!("sql/ledger_freeze.sql")).of(LEDGER)?;
+            let mut statement = conn.prepare_cached(include_str!("sql/ledger_freeze.sql")).of(LEDGER)?;
             let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str(), reason);
             Ok(Then::Commit(statement.execute(name).of(LEDGER)?))
         });
@@ -240,7 +240,7 @@ impl Ledger for SqliteLedger {
     }
 
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>> {
-        let mut statement = self.conn.prepare(include_str!("sql/ledger_frozen.sql")).of(LEDGER)?;
+        let mut statement = self.conn.prepare_cached(include_str!("sql/ledger_frozen.sql")).of(LEDGER)?;
         let mut rows = statement.query(()).of(LEDGER)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next().of(LEDGER)? {
@@ -250,7 +250,7 @@ impl Ledger for SqliteLedger {
     }
 
     fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>> {
-        let mut statement = self.conn.prepare(include_str!("sql/ledger_find.sql")).of(LEDGER)?;
+        let mut statement = self.conn.prepare_cached(include_str!("sql/ledger_find.sql")).of(LEDGER)?;
         let mut rows = statement.query((prefix.to_ascii_lowercase(), count(limit))).of(LEDGER)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next().of(LEDGER)? {

@@ -41,7 +41,7 @@ fn collect<T>(
     params: impl Params,
     each: impl Fn(&Row<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
-    let mut statement = conn.prepare(sql).of(STATE)?;
+    let mut statement = conn.prepare_cached(sql).of(STATE)?;
     let mut found = statement.query(params).of(STATE)?;
     let mut all = Vec::new();
     while let Some(row) = found.next().of(STATE)? {
@@ -52,7 +52,7 @@ fn collect<T>(
 
 /// A run's number, and the seq its rows are at.
 pub(super) fn find_run(conn: &Connection, stream: &Stream) -> Result<Option<(i64, u64)>> {
-    let mut statement = conn.prepare(include_str!("sql/state_find_run.sql")).of(STATE)?;
+    let mut statement = conn.prepare_cached(include_str!("sql/state_find_run.sql")).of(STATE)?;
     let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str());
     statement.query_row(name, |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))).optional().of(STATE)
 }
@@ -70,7 +70,7 @@ impl Projections for SqliteProjections {
         write(&self.conn, STATE, |conn| {
             let mut writer = Writer::new(conn);
             flush.runs.iter().try_for_each(|change| writer.change(change))?;
-            let mut mark = conn.prepare(include_str!("sql/state_set_watermark.sql")).of(STATE)?;
+            let mut mark = conn.prepare_cached(include_str!("sql/state_set_watermark.sql")).of(STATE)?;
             mark.execute((flush.watermark.0 as i64,)).of(STATE)?;
             Ok(Then::Commit(()))
         })
@@ -87,7 +87,7 @@ impl Projections for SqliteProjections {
     }
 
     fn watermark(&mut self) -> Result<Position> {
-        let mut statement = self.conn.prepare(include_str!("sql/state_meta.sql")).of(STATE)?;
+        let mut statement = self.conn.prepare_cached(include_str!("sql/state_meta.sql")).of(STATE)?;
         let mark: i64 = statement.query_row((), |row| row.get(1)).of(STATE)?;
         Ok(Position(mark as u64))
     }
@@ -120,7 +120,7 @@ impl Projections for SqliteProjections {
         write(&self.conn, STATE, |conn| {
             let Some((no, _)) = find_run(conn, stream)? else { return Ok(Then::Rollback(())) };
             for sql in FORGET {
-                conn.prepare(sql).and_then(|mut statement| statement.execute((no,))).of(STATE)?;
+                conn.prepare_cached(sql).and_then(|mut statement| statement.execute((no,))).of(STATE)?;
             }
             Ok(Then::Commit(()))
         })

@@ -104,7 +104,7 @@ fn settle(conn: &Connection, ledger: &SqliteLedger) -> Result<()> {
 }
 
 /// The log goes first: left alone beside a new file it would be taken for that file's log.
-fn remove(dir: &Path) -> Result<()> {
+pub(super) fn remove(dir: &Path) -> Result<()> {
     for suffix in ["-wal", "-shm", ""] {
         match fs::remove_file(dir.join(format!("{STATE}{suffix}"))) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(from_io(STATE, error)),
@@ -117,7 +117,8 @@ fn remove(dir: &Path) -> Result<()> {
 /// Refuses to begin anew where a ledger was: SQLite takes a missing or empty file for a new one and would
 /// even delete the log beside it.
 pub(super) fn refuse_lost_ledger(dir: &Path) -> Result<()> {
-    let is_empty = |name: &str| fs::metadata(dir.join(name)).map_or(0, |found| found.len()) == 0;
+    // SQLite takes a file of one byte for an empty one, too.
+    let is_empty = |name: &str| fs::metadata(dir.join(name)).map_or(0, |found| found.len()) <= 1;
     if !is_empty(LEDGER) {
         return Ok(());
     }

@@ -53,5 +53,5 @@ fn roll_back(conn: &Connection) {
 }
 
 fn execute(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
-    conn.execute_batch(sql)
+    conn.prepare_cached(sql)?.execute(()).map(|_| ())
 }

@@ -1,7 +1,8 @@
 -- For people: one line per edge, "downstream needs upstream", expanded from the plan and the rows at its
 -- ends: all out-edges of a task resolve alike, so the upstream's state tells. `satisfied_at` is when it
 -- was resolved, either way; an open edge has no resolution. An upstream in a spread's scope that has no
--- row yet has its sibling's path with its own name at the end.
+-- row yet has its sibling's path with its own name at the end. The cross joins keep SQLite from walking
+-- all nodes of a plan for each task.
 CREATE VIEW dep_satisfaction AS
 SELECT e.tenant AS tenant_id,
        e.workspace AS workspace_id,
@@ -25,8 +26,8 @@ FROM (
            iif(u.state = 7 AND d.held, 0, coalesce(w.resolution, 0)) AS resolution,
            u.completed_at, u.attempt, u.version
     FROM task_facts d
-    JOIN json_each(d.needs) j
-    JOIN node_rows n ON n.plan = d.plan AND n.region = d.region AND n.node = j.value >> 4
+    CROSS JOIN json_each(d.needs) j
+    CROSS JOIN node_rows n ON n.plan = d.plan AND n.region = d.region AND n.node = j.value >> 4
     LEFT JOIN task_rows u ON u.id = (d.no << 32) | (d.base + (j.value >> 4))
     LEFT JOIN task_words w ON w.state = u.state
 ) e

@@ -1,0 +1,52 @@
+//! What `cancel`, `pause`, `resume` and the answers to gates have in common: something is recorded, and said.
+//!
+//! If no engine is there, this process is one for as long as it takes to commit. No command is started by that.
+
+use super::Context;
+use crate::args::RunRef;
+use crate::exit::Exit;
+use crate::place::{Place, runtime};
+use crate::problem::Result;
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_engine::folder::Ask;
+use serde_json::json;
+
+/// One act: what is asked, and what is said about it, as in "cancelled run k3f9x2ab".
+pub(super) struct Act<'a> {
+    /// What is to be recorded about which run, by whom.
+    pub ask: &'a dyn Fn(RunId, Name) -> Ask,
+    /// `cancelled`
+    pub done: &'a str,
+    /// `was cancelled already`
+    pub already: &'a str,
+    /// The gate it is about, if it is about one.
+    pub task: Option<&'a str>,
+    /// Whether somebody must go on with the run now.
+    pub moves: bool,
+}
+
+pub(super) fn perform(run: &RunRef, act: &Act<'_>, context: &mut Context<'_>) -> Result<Exit> {
+    let place = Place::of(context.config);
+    let run = place.find(run)?;
+    let ask = (act.ask)(run, context.config.who.value.clone());
+    let (done, alone) = runtime()?.block_on(record(&place, ask))?;
+    let id = run.short();
+    let what = act.task.map_or(format!("run {id}"), |task| format!("`{}` of run {id}", crate::text::escape(task)));
+    let line = if done { format!("{} {what}", act.done) } else { format!("{what} {}", act.already) };
+    context.printer.one(run.to_string(), &[line], &json!({ "run": run, "task": act.task, "changed": done }))?;
+    let over = place.reader()?.run(run)?.state.is_done();
+    if done && alone && act.moves && !over {
+        context.printer.say(&format!("nothing runs here now; `edgewise watch {id}` goes on with it"));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Whether it was new, and whether this process had to record it itself.
+async fn record(place: &Place, ask: Ask) -> Result<(bool, bool)> {
+    let mut door = place.record().await?;
+    let done = door.act(ask).await;
+    let alone = door.engine().is_some();
+    door.close().await?;
+    Ok((done?, alone))
+}

@@ -1,0 +1,182 @@
+//! `edgewise bench`: what this machine reaches, each load in a process of its own.
+
+use super::Context;
+use crate::args::Bench;
+use crate::bench::{Figures, LOADS, Load, PureFigures, measure, pure};
+use crate::exit::Exit;
+use crate::output::Row;
+use crate::problem::{Problem, Result};
+use crate::table::Cell;
+use edgewise_core::Kind;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How often a load is measured once it is warm; the large one takes long enough to be steady.
+const TIMES: usize = 5;
+const TIMES_LARGE: usize = 3;
+/// The load that the fold alone is measured on.
+const FOLD: &str = "fold";
+const FOLD_LOAD: &str = "w4-100k";
+
+#[derive(Serialize)]
+struct Measured {
+    load: &'static str,
+    about: &'static str,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
+    if args.once {
+        return once(args.name.as_deref().unwrap_or_default(), context);
+    }
+    let loads: Vec<&'static Load> = match args.name.as_deref() {
+        None => LOADS.iter().collect(),
+        Some(FOLD) => Vec::new(),
+        Some(name) => vec![find(name)?],
+    };
+    let mut measured = Vec::new();
+    for load in loads {
+        measured.push(Measured { load: load.name, about: load.about, figures: repeat(load, args.quick, context)? });
+    }
+    let pure = match args.name.as_deref() {
+        None | Some(FOLD) => Some(child::<PureFigures>(FOLD)?),
+        Some(_) => None,
+    };
+    print(&measured, pure.as_ref(), context)?;
+    Ok(Exit::Ok)
+}
+
+fn find(name: &str) -> Result<&'static Load> {
+    Load::find(name).ok_or_else(|| {
+        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD]).collect();
+        Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
+            .next(format!("choose one of {}", known.join(", ")))
+    })
+}
+
+/// Measures in this very process and prints what came out, for the process that asked.
+fn once(name: &str, context: &mut Context<'_>) -> Result<Exit> {
+    let text = if name == FOLD {
+        serde_json::to_string(&pure(find(FOLD_LOAD)?)?)
+    } else {
+        let folder = Folder::make(context.cwd)?;
+        let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
+        serde_json::to_string(&runtime.block_on(measure(find(name)?, &folder.0))?)
+    };
+    context.printer.line(&text.unwrap_or_default())?;
+    Ok(Exit::Ok)
+}
+
+/// The median of several measurements, each in a fresh process.
+fn repeat(load: &Load, quick: bool, context: &mut Context<'_>) -> Result<Figures> {
+    let times = if quick {
+        1
+    } else if load.tasks >= 1_000_000 {
+        TIMES_LARGE
+    } else {
+        TIMES
+    };
+    if !quick {
+        child::<Figures>(load.name)?;
+    }
+    let mut all = Vec::new();
+    for time in 1..=times {
+        context.printer.say(&format!("{}: {} ({time} of {times})", load.name, load.about));
+        all.push(child::<Figures>(load.name)?);
+    }
+    let of = |figure: fn(&Figures) -> f64| {
+        let mut values: Vec<f64> = all.iter().map(figure).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    Ok(Figures {
+        tasks_per_second: of(|f| f.tasks_per_second),
+        cpu_us_per_task: of(|f| f.cpu_us_per_task),
+        step_p50_ms: of(|f| f.step_p50_ms),
+        step_p99_ms: of(|f| f.step_p99_ms),
+        events_per_commit: of(|f| f.events_per_commit),
+        commits_per_task: of(|f| f.commits_per_task),
+        rows_per_task: of(|f| f.rows_per_task),
+        bytes_per_event: of(|f| f.bytes_per_event),
+        peak_mb: of(|f| f.peak_mb),
+        idle_mb: of(|f| f.idle_mb),
+    })
+}
+
+fn child<T: DeserializeOwned>(name: &str) -> Result<T> {
+    let failed = |why: String| {
+        Problem::new(Kind::Unavailable, "bench_failed", format!("load `{name}` could not be measured")).why(why)
+    };
+    let program = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
+    let output = std::process::Command::new(program).args(["bench", name, "--once"]).output();
+    let output = output.map_err(|e| failed(e.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))
+}
+
+fn print(measured: &[Measured], pure: Option<&PureFigures>, context: &mut Context<'_>) -> Result<()> {
+    let header = [
+        "LOAD",
+        "TASKS/S",
+        "CPU US/TASK",
+        "P50 MS",
+        "P99 MS",
+        "EVENTS/COMMIT",
+        "ROWS/TASK",
+        "BYTES/EVENT",
+        "PEAK MB",
+        "IDLE MB",
+    ];
+    let mut rows = Vec::new();
+    for m in measured {
+        let f = &m.figures;
+        let step = |ms: f64| if ms > 0.0 { format!("{ms:.3}") } else { "-".into() };
+        let cells = [
+            m.load.to_owned(),
+            format!("{:.0}", f.tasks_per_second),
+            format!("{:.1}", f.cpu_us_per_task),
+            step(f.step_p50_ms),
+            step(f.step_p99_ms),
+            format!("{:.1}", f.events_per_commit),
+            format!("{:.2}", f.rows_per_task),
+            format!("{:.0}", f.bytes_per_event),
+            format!("{:.0}", f.peak_mb),
+            format!("{:.0}", f.idle_mb),
+        ];
+        rows.push(Row::new(m.load, cells.into_iter().map(Cell::from).collect(), m)?);
+    }
+    if !rows.is_empty() {
+        context.printer.rows(&header, &rows)?;
+    }
+    if let Some(pure) = pure {
+        let line = format!(
+            "fold alone {:.0} events/s, from records {:.0} events/s",
+            pure.fold_per_second, pure.refold_per_second
+        );
+        context.printer.one(FOLD, &[line], pure)?;
+    }
+    Ok(())
+}
+
+/// A folder of ours, gone when the measurement is over.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn make(cwd: &Path) -> Result<Self> {
+        let path = cwd.join(format!(".edgewise-bench-{}", std::process::id()));
+        fs::create_dir(&path).map_err(|error| Problem::file("made", &path, &error))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed is left for a person to see.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

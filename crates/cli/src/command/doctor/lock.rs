@@ -1,0 +1,32 @@
+//! The folder's lock: whoever holds it is the engine. It goes with its process, however that ends.
+
+use crate::problem::{Problem, Result};
+use edgewise_core::Kind;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+
+/// The file that is locked.
+const FILE: &str = "engine.lock";
+
+/// Becomes the only one who may write, until the file is dropped.
+pub(super) fn take(dir: &Path) -> Result<File> {
+    let path = dir.join(FILE);
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| Problem::file("opened", &path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let what = format!("an engine is at work in {}", dir.display());
+            Err(Problem::new(Kind::Conflict, "engine_at_work", what)
+                .why("the rows can only be made anew while nobody writes them")
+                .next("stop it (end `edgewise run` or `edgewise watch`), then try again"))
+        }
+        Err(TryLockError::Error(error)) => Err(Problem::file("locked", &path, &error)),
+    }
+}
+
+/// Whether somebody holds it. Asked with a shared lock, which is given back at once.
+pub(super) fn is_held(dir: &Path) -> bool {
+    let Ok(file) = File::open(dir.join(FILE)) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}

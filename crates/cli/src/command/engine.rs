@@ -1,0 +1,121 @@
+//! `edgewise engine`: the folder's engine as a process of its own. Not typed by people: `run --detach` starts it.
+//!
+//! There is at most one of it in a folder. While another process is the engine, it stands by; when that one leaves,
+//! it goes on with whatever is left, and ends when nothing could move any more unless a person does something.
+
+use super::Context;
+use crate::args::Engine;
+use crate::exit::Exit;
+use crate::place::{Place, runtime};
+use crate::problem::{Problem, Result};
+use crate::signals::Signals;
+use edgewise_core::Kind;
+use edgewise_engine::folder::{Ask, Lock, Open};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tokio::time::Instant;
+
+const LOG: &str = "engine.log";
+/// A log larger than this is begun anew.
+const LOG_BYTES: u64 = 1 << 20;
+/// How often to look whether there is nothing left to do, or whether the engine of another process has left.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a process in the background may take to begin.
+const BEGIN: Duration = Duration::from_secs(10);
+
+pub(super) fn perform(args: &Engine, context: &mut Context<'_>) -> Result<Exit> {
+    // A session of its own: what happens to the terminal it was started from does not concern it. It fails if there
+    // is one already, which is as good.
+    let _ = rustix::process::setsid();
+    let place = Place::of(context.config);
+    let Some(only) = place.folder.background_lock()? else { return Ok(Exit::Ok) };
+    runtime()?.block_on(serve(&place, only, args.until_idle))
+}
+
+async fn serve(place: &Place, only: Lock, until_idle: bool) -> Result<Exit> {
+    let mut signals = Signals::listen()?;
+    let mut open = tokio::select! {
+        open = become_engine(place) => open?,
+        () = signals.next() => return Ok(Exit::Ok),
+    };
+    let stopped = tokio::select! {
+        idle = idle(&mut open, until_idle) => {
+            idle?;
+            false
+        },
+        () = signals.next() => true,
+    };
+    // Whoever gets the folder next must be able to start another one of us, so this comes first.
+    drop(only);
+    if stopped {
+        open.close().await?;
+    } else {
+        open.finish().await?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn become_engine(place: &Place) -> Result<Open> {
+    loop {
+        if let Some(open) = place.folder.open_engine(&place.worker(true)).await? {
+            return Ok(open);
+        }
+        if let Some(mut other) = place.folder.connect().await? {
+            // Answered at once; then the connection tells when the other one leaves.
+            let _ = other.ask(&Ask::Ping).await;
+            other.ended().await;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn idle(open: &mut Open, until_idle: bool) -> Result<()> {
+    if until_idle {
+        return Ok(open.idle(LOOK).await?);
+    }
+    std::future::pending().await
+}
+
+/// Starts the engine in the background, and returns once it is there, or something else is the engine.
+pub(super) async fn in_background(place: &Place, context: &Context<'_>) -> Result<()> {
+    let path = place.folder.dir().join(LOG);
+    let log = log(&path).map_err(|error| Problem::file("opened", &path, &error))?;
+    let mut child = spawn(place, log, context).map_err(|error| not_started(&path).why(error.to_string()))?;
+    let deadline = Instant::now() + BEGIN;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            // It has done everything already, or found that there is one.
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(not_started(&path).why(format!("it ended with {status}"))),
+            _ => {}
+        }
+        if place.folder.connect().await?.is_some() {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK / 5).await;
+    }
+    Err(not_started(&path).why(format!("it did not listen within {} seconds", BEGIN.as_secs())))
+}
+
+fn log(path: &Path) -> std::io::Result<File> {
+    let log = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    if log.metadata()?.len() > LOG_BYTES {
+        log.set_len(0)?;
+    }
+    Ok(log)
+}
+
+fn spawn(place: &Place, log: File, context: &Context<'_>) -> std::io::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("--dir").arg(place.folder.dir()).args(["engine", "--until-idle"]);
+    command.env("EDGEWISE_WORKERS", context.config.workers.value.to_string());
+    command.current_dir(&place.project).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()
+}
+
+fn not_started(log: &Path) -> Problem {
+    Problem::new(Kind::Unavailable, "no_background", "the run is kept, but nothing goes on with it in the background")
+        .next(format!("see {}, or go on with `edgewise watch`", log.display()))
+}

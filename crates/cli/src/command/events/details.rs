@@ -1,0 +1,64 @@
+//! What a person wants to know of an event besides its name and its task.
+
+use crate::style::Ink;
+use edgewise_core::event::{Approved, Event, Request, TaskAct, TimerKind};
+use edgewise_core::run::Run;
+
+/// A few words, and their colour.
+pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
+    let plain = |text: String| (text, Ink::Plain);
+    match event {
+        Event::RunTriggered(e) => plain(format!("flow {}, by {}, rules {}", e.flow, e.by, e.rules)),
+        Event::PlanCreated(e) => plain(format!("plan {}, {} tasks", &e.plan.to_string()[..8], run.total())),
+        Event::RunCancelRequested(e)
+        | Event::RunPauseRequested(e)
+        | Event::RunResumeRequested(e)
+        | Event::RunResolvedManually(e) => (request(e), Ink::Wait),
+        Event::RunAdvanced(_) => plain(format!("{} tasks", run.total())),
+        Event::DispatchEnqueued(e) => plain(format!("attempt {}, to {}", e.attempt, e.worker)),
+        Event::DispatchReturned(e) => plain(format!("attempt {} came back, not spent", e.attempt)),
+        Event::TaskHeartbeat(e) => plain(format!("attempt {}: {}", e.attempt.attempt, e.progress)),
+        Event::TaskFinished(e) => match &e.error {
+            Some(failure) => (format!("attempt {}: {}: {}", e.attempt, failure.kind, failure.message), Ink::Bad),
+            None => {
+                let output = e.output.as_ref().map_or_else(|| "null".into(), ToString::to_string);
+                (format!("attempt {}: {output}", e.attempt), Ink::Good)
+            }
+        },
+        Event::TimerFired(e) => plain(timer(e.timer.kind).to_owned()),
+        Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) => plain(answer(e)),
+        Event::GateRejected(e) => (answer(e), Ink::Bad),
+        Event::TaskCompletedManually(e) => (format!("{}: {}", act(&e.act), e.output), Ink::Wait),
+        Event::TaskResolvedManually(e)
+        | Event::TaskResetForRetry(e)
+        | Event::TaskSkipRequested(e)
+        | Event::TaskCancelRequested(e) => (act(e), Ink::Wait),
+        Event::Unknown(_) => ("of a newer program, folded to nothing".into(), Ink::Dim),
+    }
+}
+
+fn request(e: &Request) -> String {
+    said(&e.by, e.why.as_deref())
+}
+
+fn answer(e: &Approved) -> String {
+    said(&e.by, e.comment.as_deref())
+}
+
+fn act(e: &TaskAct) -> String {
+    said(&e.by, e.why.as_deref())
+}
+
+fn said(by: &str, words: Option<&str>) -> String {
+    words.map_or_else(|| format!("by {by}"), |words| format!("by {by}: {words}"))
+}
+
+fn timer(kind: TimerKind) -> &'static str {
+    match kind {
+        TimerKind::Retry => "the next attempt is due",
+        TimerKind::Gate => "the gate's time has come",
+        TimerKind::Deadline => "the gate's deadline has passed",
+        TimerKind::Queue => "nobody took it in time",
+        TimerKind::Overall => "it took too long altogether",
+    }
+}

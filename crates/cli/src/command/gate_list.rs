@@ -1,0 +1,144 @@
+//! `edgewise gate list`: what waits for people or for an instant, over all runs that are not over.
+
+use super::Context;
+use crate::args::GateList;
+use crate::clock::{Clock, rfc3339};
+use crate::exit::Exit;
+use crate::output::Row;
+use crate::problem::Result;
+use crate::style::Ink;
+use crate::table::Cell;
+use crate::view::View;
+use edgewise_core::Kind;
+use edgewise_core::event::TaskIx;
+use edgewise_core::gate::OnDeadline;
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::plan::Work;
+use edgewise_core::run::Run;
+use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::why::{Because, Cause, Mover};
+use edgewise_engine::engine::wall_clock;
+use edgewise_store::RunFilter;
+use serde::Serialize;
+
+const HEADER: [&str; 7] = ["run", "gate", "since", "for", "has", "until", "next"];
+
+/// A gate that is closed.
+#[derive(Serialize)]
+struct Closed {
+    run: RunId,
+    flow: Option<Name>,
+    task: String,
+    generation: u16,
+    since: Option<String>,
+    /// How many must say yes; absent if it only waits for an instant.
+    count: Option<u32>,
+    from: Vec<Name>,
+    approved: Vec<Name>,
+    opens_at: Option<String>,
+    deadline: Option<String>,
+    on_deadline: Option<OnDeadline>,
+    approve: Vec<String>,
+}
+
+pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit> {
+    let mut view = View::open(context.config)?;
+    let runs = match &args.run {
+        Some(run) => vec![view.find(run)?],
+        None => unfinished(&mut view)?,
+    };
+    let clock = Clock::local(wall_clock());
+    let mut rows = Vec::new();
+    for id in runs {
+        let run = match view.reader.run(id) {
+            Ok(run) => run,
+            // One damaged run does not hide what waits in the others.
+            Err(error) if error.kind == Kind::Corrupt && args.run.is_none() => {
+                context.printer.say(&format!("run {id} cannot be read: {}", error.message));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        for task in (0..run.total()).map(TaskIx).filter(|t| is_closed(&run, *t)) {
+            rows.push(row(&run, task, &clock)?);
+        }
+    }
+    if rows.is_empty() && context.printer.for_people() {
+        context.printer.say("no gate waits");
+        return Ok(Exit::Ok);
+    }
+    context.printer.rows(&HEADER, &rows)?;
+    Ok(Exit::Ok)
+}
+
+/// The oldest first: whoever waited longest is read first.
+fn unfinished(view: &mut View) -> Result<Vec<RunId>> {
+    let states = RunState::ALL.into_iter().filter(|state| !state.is_done()).collect();
+    let rows = view.reader.runs(&RunFilter { states, limit: usize::MAX, flow: None })?;
+    let begun = rows.iter().rev().filter(|row| row.counts[TaskState::InProgress as usize] > 0);
+    Ok(begun.map(|row| row.id).collect())
+}
+
+fn is_closed(run: &Run, task: TaskIx) -> bool {
+    run.tasks[task.0 as usize].state == TaskState::InProgress && matches!(run.spec_of(task).work, Work::Gate(_))
+}
+
+fn row(run: &Run, task: TaskIx, clock: &Clock) -> Result<Row> {
+    let cause = Cause::of(run, task);
+    let entry = &run.tasks[task.0 as usize];
+    let commands = cause.moved_by.iter().filter_map(|mover| match mover {
+        Mover::Person { command, .. } => Some(command.clone()),
+        _ => None,
+    });
+    let mut closed = Closed {
+        run: run.id,
+        flow: run.about.as_ref().map(|about| about.flow.clone()),
+        task: cause.path.clone(),
+        generation: entry.generation,
+        since: rfc3339(entry.started_at),
+        count: None,
+        from: Vec::new(),
+        approved: Vec::new(),
+        opens_at: None,
+        deadline: None,
+        on_deadline: None,
+        approve: commands.collect(),
+    };
+    let (whom, until) = match cause.because {
+        Because::Approval { count, from, have, deadline, on_deadline } => {
+            let whom = whom(count, &from);
+            (closed.count, closed.from, closed.approved) = (Some(count), from, have);
+            (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
+            (whom, deadline)
+        }
+        Because::Time { until } => {
+            closed.opens_at = rfc3339(until);
+            ("the clock".to_owned(), until)
+        }
+        _ => (String::new(), Default::default()),
+    };
+    let cells = vec![
+        Cell::new(run.id.short(), Ink::Bold),
+        Cell::new(&closed.task, Ink::Wait),
+        Cell::from(clock.short(entry.started_at)),
+        Cell::from(whom),
+        Cell::from(list(&closed.approved)),
+        Cell::from(clock.short(until)),
+        Cell::new(closed.approve.first().map_or("", String::as_str), Ink::Dim),
+    ];
+    Row::new(format!("{} {}", closed.run, closed.task), cells, &closed)
+}
+
+fn whom(count: u32, from: &[Name]) -> String {
+    match (count, from) {
+        (1, []) => "anybody".into(),
+        (n, []) => format!("{n} people"),
+        (n, from) if from.len() as u32 == n => list(from),
+        (n, from) => format!("{n} of {}", list(from)),
+    }
+}
+
+fn list(names: &[Name]) -> String {
+    names.iter().map(Name::as_str).collect::<Vec<_>>().join(", ")
+}

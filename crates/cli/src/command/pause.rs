@@ -1,0 +1,15 @@
+//! `edgewise pause`: what runs may finish, nothing new starts.
+
+use super::Context;
+use super::act::{self, Act};
+use crate::args::Pause;
+use crate::exit::Exit;
+use crate::problem::Result;
+use edgewise_engine::command::RunAct;
+use edgewise_engine::folder::Ask;
+
+pub(super) fn perform(args: &Pause, context: &mut Context<'_>) -> Result<Exit> {
+    let ask = |run, by| Ask::Pause(RunAct { run, by, why: None });
+    let act = Act { ask: &ask, done: "paused", already: "was paused already", task: None, moves: false };
+    act::perform(&args.run, &act, context)
+}

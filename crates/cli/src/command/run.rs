@@ -1,0 +1,116 @@
+//! `edgewise run`: a flow becomes a run, and the run is followed to its end. Nothing is written before all is checked.
+
+use super::Context;
+use super::engine::in_background;
+use crate::args::{Mode, Run};
+use crate::exit::Exit;
+use crate::follow::{How, follow};
+use crate::place::{Place, runtime};
+use crate::problem::{Problem, Result};
+use edgewise_core::Kind;
+use edgewise_core::flow::{Compiled, compile};
+use edgewise_core::input::{self, InputType};
+use edgewise_engine::command::Start;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+pub(super) fn perform(args: &Run, context: &mut Context<'_>) -> Result<Exit> {
+    let start = prepare(args, context)?;
+    let place = Place::of(context.config);
+    let terminal = std::io::stdout().is_terminal() && context.printer.for_people();
+    match args.mode(terminal) {
+        Mode::Detach => runtime()?.block_on(detach(start, &place, context)),
+        mode => {
+            let how = How { draw: mode == Mode::Watch && terminal, give_up: mode == Mode::Wait, timeout: args.timeout };
+            runtime()?.block_on(async {
+                let mut door = place.work().await?;
+                match door.start(start).await {
+                    Ok((run, new)) => {
+                        say_if_old(run, new, context);
+                        follow(run, door, how, &place, context).await
+                    }
+                    Err(error) => {
+                        door.close().await?;
+                        Err(error.into())
+                    }
+                }
+            })
+        }
+    }
+}
+
+/// Prints the run's id as soon as it is kept, and sees to it that somebody goes on with it.
+async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Result<Exit> {
+    let mut door = place.record().await?;
+    let started = door.start(start).await;
+    let cared_for = door.engine().is_none() && door.is_background().await.unwrap_or(false);
+    door.close().await?;
+    let (run, new) = started?;
+    say_if_old(run, new, context);
+    context.printer.one(run.to_string(), &[run.to_string()], &json!({ "run": run, "new": new }))?;
+    context.printer.flush()?;
+    if !cared_for {
+        in_background(place, context).await?;
+    }
+    let id = run.short();
+    context.printer.say(&format!("`edgewise watch {id}` follows it, `edgewise cancel {id}` ends it"));
+    Ok(Exit::Ok)
+}
+
+fn say_if_old(run: edgewise_core::id::RunId, new: bool, context: &mut Context<'_>) {
+    if !new {
+        context.printer.say(&format!("this key has started run {} already; here it is", run.short()));
+    }
+}
+
+/// Everything that can be wrong is found here.
+fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
+    let file = args.file.display().to_string();
+    let path = context.cwd.join(&args.file);
+    let bytes = std::fs::read(&path).map_err(|error| {
+        let problem = Problem::file("read", &args.file, &error);
+        if error.kind() == std::io::ErrorKind::NotFound { problem.next("check the path of the flow") } else { problem }
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Problem::new(Kind::Invalid, "not_utf8", format!("{file} is not UTF-8 from byte {at} on"))
+            .next("save it as UTF-8")
+    })?;
+    let compiled = compile(&text, &file).map_err(|problems| {
+        let what = format!("{file} cannot be run, nothing was started");
+        Problem::new(Kind::Invalid, "invalid_flow", what).why(problems.to_string().trim_end())
+    })?;
+    if context.printer.for_people() {
+        compiled.warnings.to_string().lines().for_each(|line| context.printer.say(line));
+    }
+    let input = RawValue::from_string(inputs(args, &compiled)?)
+        .map_err(|error| Problem::new(Kind::Bug, "unprintable", "the input has no JSON form").why(error.to_string()))?;
+    Ok(Start {
+        plan: Arc::new(compiled.plan),
+        input,
+        by: context.config.who.value.clone(),
+        key: args.key.clone(),
+        labels: args.label.iter().map(|label| (label.key.to_string(), label.value.clone())).collect(),
+    })
+}
+
+/// The whole input: what was typed, read as what the flow declares, completed with defaults.
+fn inputs(args: &Run, compiled: &Compiled) -> Result<String> {
+    let mut given = Map::new();
+    for typed in &args.input {
+        let declared = compiled.inputs().iter().find(|declared| declared.name == typed.name);
+        let as_text = declared.is_none_or(|d| matches!(d.kind, InputType::String | InputType::Any));
+        let value = match &typed.value {
+            // `jobs=4` for a number means the number: the flow says so.
+            Value::String(text) if !as_text => input::parse_argument(compiled.inputs(), &typed.name, text)?,
+            value => value.clone(),
+        };
+        if given.insert(typed.name.to_string(), value).is_some() {
+            let what = format!("the input `{}` is given twice", typed.name);
+            return Err(Problem::new(Kind::Invalid, "bad_input", what).next("give it once"));
+        }
+    }
+    Ok(input::complete(compiled.inputs(), &given)?)
+}

@@ -1,0 +1,127 @@
+//! `edgewise runs`: the runs there are, the newest first.
+
+use super::Context;
+use crate::args::Runs;
+use crate::clock::{Clock, rfc3339};
+use crate::exit::Exit;
+use crate::live::span;
+use crate::output::Row;
+use crate::problem::Result;
+use crate::style::{Ink, Style, ink};
+use crate::table::Cell;
+use crate::view::View;
+use edgewise_core::id::{EventId, PlanHash, RunId};
+use edgewise_core::name::Name;
+use edgewise_core::rows::RunRow;
+use edgewise_core::state::{Phase, RunState, TaskState};
+use edgewise_core::time::Time;
+use edgewise_engine::engine::wall_clock;
+use edgewise_store::RunFilter;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+const HEADER: [&str; 7] = ["run", "flow", "state", "tasks", "started", "took", "by"];
+
+/// A run as programs see it in a list.
+#[derive(Serialize)]
+struct Listed {
+    run: RunId,
+    flow: Name,
+    state: RunState,
+    phase: Phase,
+    paused: bool,
+    frozen: Option<String>,
+    tasks: u32,
+    tasks_done: u32,
+    counts: BTreeMap<String, u32>,
+    triggered_at: Option<String>,
+    started_at: Option<String>,
+    completed_at: Option<String>,
+    took_ms: Option<u64>,
+    by: Option<Name>,
+    key: Option<String>,
+    labels: BTreeMap<String, String>,
+    plan: PlanHash,
+    applied_seq: u64,
+    row_version: EventId,
+}
+
+pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
+    let mut view = View::open(context.config)?;
+    let filter = RunFilter { flow: args.flow.clone(), states: args.states(), limit: args.limit };
+    let rows = view.reader.runs(&filter)?;
+    let frozen: BTreeMap<RunId, String> =
+        view.reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
+    let now = wall_clock();
+    let clock = Clock::local(now);
+    let printed: Result<Vec<Row>> = rows
+        .iter()
+        .map(|row| {
+            let listed = Listed::new(row, frozen.get(&row.id).cloned());
+            Row::new(row.id.to_string(), listed.cells(row, &clock, now, context.printer.out_style), &listed)
+        })
+        .collect();
+    let printed = printed?;
+    if printed.is_empty() && context.printer.for_people() {
+        let narrow = args.flow.is_some() || !args.state.is_empty();
+        context.printer.say(if narrow { "no run is like that" } else { "there are no runs yet" });
+        if !narrow {
+            context.printer.say("next: edgewise run FILE");
+        }
+        return Ok(Exit::Ok);
+    }
+    context.printer.rows(&HEADER, &printed)?;
+    Ok(Exit::Ok)
+}
+
+impl Listed {
+    fn new(row: &RunRow, frozen: Option<String>) -> Self {
+        let about = row.about();
+        let done = TaskState::ALL.iter().zip(row.counts).filter(|(state, _)| state.is_done()).map(|(_, n)| n).sum();
+        let counts = TaskState::ALL.iter().zip(row.counts).filter(|(_, n)| *n > 0);
+        Self {
+            run: row.id,
+            flow: row.flow.clone(),
+            state: row.state,
+            phase: row.state.phase(),
+            paused: row.paused,
+            frozen,
+            tasks: row.counts.iter().sum(),
+            tasks_done: done,
+            counts: counts.map(|(state, n)| (format!("{state:?}"), n)).collect(),
+            triggered_at: rfc3339(row.triggered_at),
+            started_at: rfc3339(row.started_at),
+            completed_at: rfc3339(row.completed_at),
+            took_ms: took(row, Time::NEVER).map(|span| span.0),
+            by: about.as_ref().map(|a| a.by.clone()),
+            key: about.as_ref().and_then(|a| a.key.clone()),
+            labels: about.map(|a| a.labels).unwrap_or_default(),
+            plan: row.plan,
+            applied_seq: row.applied_seq,
+            row_version: row.version,
+        }
+    }
+
+    fn cells(&self, row: &RunRow, clock: &Clock, now: Time, style: Style) -> Vec<Cell> {
+        let (word, color) = match () {
+            () if self.frozen.is_some() => ("frozen", Ink::Bad),
+            () if self.paused && !self.state.is_done() => ("paused", Ink::Wait),
+            () => (self.phase.word(), ink(self.phase)),
+        };
+        vec![
+            Cell::new(self.run.short(), Ink::Bold),
+            Cell::from(&*self.flow),
+            Cell::new(format!("{} {word}", style.glyph(self.phase)), color),
+            Cell::from(format!("{}/{}", self.tasks_done, self.tasks)),
+            Cell::from(clock.short(row.started_at.known().unwrap_or(row.triggered_at))),
+            Cell::from(took(row, now).map(span).unwrap_or_default()),
+            Cell::new(self.by.as_ref().map_or("", |name| name.as_str()), Ink::Dim),
+        ]
+    }
+}
+
+/// How long a run took; until `now` if it is not over, unless that is not known.
+fn took(row: &RunRow, now: Time) -> Option<edgewise_core::time::Millis> {
+    let end = row.completed_at.known().or_else(|| now.known())?;
+    row.started_at.known().map(|start| end.since(start))
+}

@@ -1,0 +1,57 @@
+//! `edgewise show`: a run and its tasks, in the order of the plan.
+
+mod facts;
+mod lines;
+
+use super::Context;
+use crate::args::Show;
+use crate::clock::Clock;
+use crate::exit::Exit;
+use crate::problem::Result;
+use crate::view::View;
+use edgewise_core::event::TaskIx;
+use edgewise_core::run::Run;
+use edgewise_engine::engine::wall_clock;
+
+pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
+    let mut view = View::open(context.config)?;
+    let run = view.run(&args.run)?;
+    let frozen = view.reader.frozen(run.id)?;
+    let now = wall_clock();
+    let lines = if context.printer.for_people() {
+        let (style, columns) = (context.printer.out_style, context.printer.columns);
+        let look = lines::Look { clock: Clock::local(now), now, style, columns, all: args.all };
+        look.lines(&run, frozen.as_deref())
+    } else {
+        Vec::new()
+    };
+    context.printer.one(run.id.to_string(), &lines, &facts::RunFacts::new(&run, frozen))?;
+    Ok(Exit::Ok)
+}
+
+/// All tasks in plan order, each spread followed by its items if they are wanted; with how deep they are nested.
+fn in_order(run: &Run, items: bool) -> Vec<(TaskIx, usize)> {
+    let tasks_of = |scope: u32| {
+        let scope = &run.scopes[scope as usize];
+        scope.task..scope.task + run.region_of(scope).len()
+    };
+    let mut ordered = Vec::new();
+    // What is left of each scope that was begun, the innermost last.
+    let mut begun: Vec<(std::ops::Range<u32>, usize)> = Vec::new();
+    if !run.scopes.is_empty() {
+        begun.push((tasks_of(0), 0));
+    }
+    while let Some((left, depth)) = begun.last_mut() {
+        let depth = *depth;
+        let Some(task) = left.next().map(TaskIx) else {
+            begun.pop();
+            continue;
+        };
+        ordered.push((task, depth));
+        if let Some(spread) = run.spreads.get(&task).filter(|_| items) {
+            let scopes: Vec<u32> = spread.scopes().collect();
+            begun.extend(scopes.into_iter().rev().map(|scope| (tasks_of(scope), depth + 1)));
+        }
+    }
+    ordered
+}

@@ -1,0 +1,205 @@
+//! A run as programs see it: everything there is to know, paths instead of numbers.
+
+use super::in_order;
+use crate::clock::rfc3339;
+use edgewise_core::event::{Failure, TaskIx, TimerKey, TimerKind};
+use edgewise_core::gate::Gate;
+use edgewise_core::id::{EventId, PlanHash, RunId};
+use edgewise_core::name::Name;
+use edgewise_core::plan::{Join, Resolution, Work};
+use edgewise_core::run::{Reason, Run};
+use edgewise_core::state::{Phase, RunState, TaskState};
+use edgewise_core::why::Act;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Serialize)]
+pub(super) struct RunFacts<'a> {
+    run: RunId,
+    flow: Option<&'a Name>,
+    state: RunState,
+    phase: Phase,
+    paused: bool,
+    frozen: Option<String>,
+    plan: PlanHash,
+    rules: Option<u32>,
+    by: Option<&'a Name>,
+    key: Option<&'a String>,
+    labels: Option<&'a BTreeMap<String, String>>,
+    triggered_at: Option<String>,
+    started_at: Option<String>,
+    completed_at: Option<String>,
+    input: Option<&'a Arc<Value>>,
+    output: Option<Value>,
+    output_error: Option<Failure>,
+    cancel: Option<Act>,
+    resolved: Option<Act>,
+    seq: u64,
+    last_event: EventId,
+    unknown_events: u32,
+    counts: BTreeMap<String, u32>,
+    tasks: Vec<TaskFacts<'a>>,
+}
+
+#[derive(Serialize)]
+struct TaskFacts<'a> {
+    path: String,
+    task: TaskIx,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'a str>,
+    state: TaskState,
+    phase: Phase,
+    generation: u16,
+    attempt: u16,
+    max_attempts: u16,
+    ready_at: Option<String>,
+    started_at: Option<String>,
+    completed_at: Option<String>,
+    output: Option<&'a Arc<Value>>,
+    reason: Option<ReasonFacts<'a>>,
+    join: Join,
+    needs: Vec<EdgeFacts>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    timers: BTreeMap<TimerKind, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate: Option<GateFacts<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spread: Option<SpreadFacts>,
+    row_version: EventId,
+}
+
+/// Why it did not succeed.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum ReasonFacts<'a> {
+    Failed(&'a Failure),
+    Upstream { task: String, resolution: Resolution },
+    BecauseOf { task: String },
+    Operator(Act),
+}
+
+#[derive(Serialize)]
+struct EdgeFacts {
+    task: String,
+    accepts: Vec<Resolution>,
+    resolution: Option<Resolution>,
+}
+
+#[derive(Serialize)]
+struct GateFacts<'a> {
+    #[serde(flatten)]
+    gate: &'a Gate,
+    approved_by: Vec<&'a Name>,
+}
+
+#[derive(Serialize)]
+struct SpreadFacts {
+    total: u32,
+    made: u32,
+    done: u32,
+    failed: u32,
+}
+
+impl<'a> RunFacts<'a> {
+    pub(super) fn new(run: &'a Run, frozen: Option<String>) -> Self {
+        let about = run.about.as_ref();
+        let (output, output_error) = match run.state.is_done().then(|| run.final_output()) {
+            Some(Ok(output)) => (Some(output), None),
+            Some(Err(failure)) => (None, Some(failure)),
+            None => (None, None),
+        };
+        let counts = TaskState::ALL.iter().zip(run.counts).filter(|(_, n)| *n > 0);
+        Self {
+            run: run.id,
+            flow: about.map(|a| &a.flow),
+            state: run.state,
+            phase: run.state.phase(),
+            paused: run.paused,
+            frozen,
+            plan: run.plan_hash,
+            rules: about.map(|a| a.rules),
+            by: about.map(|a| &a.by),
+            key: about.and_then(|a| a.key.as_ref()),
+            labels: about.map(|a| &a.labels),
+            triggered_at: about.and_then(|a| rfc3339(a.at)),
+            started_at: rfc3339(run.started_at),
+            completed_at: rfc3339(run.completed_at),
+            input: about.map(|a| &a.input),
+            output,
+            output_error,
+            cancel: run.cancel.as_ref().map(Act::from),
+            resolved: run.resolved.as_ref().map(Act::from),
+            seq: run.seq,
+            last_event: run.last,
+            unknown_events: run.unknown,
+            counts: counts.map(|(state, n)| (format!("{state:?}"), n)).collect(),
+            tasks: in_order(run, true).into_iter().map(|(task, _)| TaskFacts::new(run, task)).collect(),
+        }
+    }
+}
+
+impl<'a> TaskFacts<'a> {
+    fn new(run: &'a Run, ix: TaskIx) -> Self {
+        let (task, spec) = (&run.tasks[ix.0 as usize], run.spec_of(ix));
+        let (kind, action, gate) = match &spec.work {
+            Work::Action { action, .. } => ("action", Some(action.as_str()), None),
+            Work::Command(_) => ("command", None, None),
+            Work::Gate(gate) => ("gate", None, Some(gate)),
+            Work::Spread(_) => ("spread", None, None),
+        };
+        let approved = run.approvals.get(&ix).into_iter().flatten().map(|a| &a.by);
+        let timers = run.timers.range(TimerKey::all_of(ix));
+        Self {
+            path: run.path(ix),
+            task: ix,
+            kind,
+            action,
+            state: task.state,
+            phase: run.phase_of(ix),
+            generation: task.generation,
+            attempt: task.attempt,
+            max_attempts: spec.retry.max_attempts,
+            ready_at: rfc3339(task.ready_at),
+            started_at: rfc3339(task.started_at),
+            completed_at: rfc3339(task.completed_at),
+            output: run.outputs.get(&ix),
+            reason: run.reasons.get(&ix).map(|reason| ReasonFacts::new(run, reason)),
+            join: run.region_of(run.scope_of(ix)).join(run.node_of(ix)),
+            needs: edges(run, ix),
+            timers: timers.map(|(key, due)| (key.kind, due.to_string())).collect(),
+            gate: gate.map(|gate| GateFacts { gate, approved_by: approved.collect() }),
+            spread: run.spreads.get(&ix).map(|s| SpreadFacts {
+                total: s.total,
+                made: s.made(),
+                done: s.done,
+                failed: s.failed,
+            }),
+            row_version: task.version,
+        }
+    }
+}
+
+impl<'a> ReasonFacts<'a> {
+    fn new(run: &Run, reason: &'a Reason) -> Self {
+        match reason {
+            Reason::Failed(failure) => Self::Failed(failure),
+            Reason::Upstream { task, resolution } => Self::Upstream { task: run.path(*task), resolution: *resolution },
+            Reason::BecauseOf { task } => Self::BecauseOf { task: run.path(*task) },
+            Reason::Operator(asked) => Self::Operator(Act::from(&**asked)),
+        }
+    }
+}
+
+fn edges(run: &Run, ix: TaskIx) -> Vec<EdgeFacts> {
+    let scope = run.scope_of(ix);
+    let needs = run.region_of(scope).needs(run.node_of(ix));
+    let facts = needs.map(|(edge, need)| EdgeFacts {
+        task: run.path(TaskIx(scope.task + need.up)),
+        accepts: Resolution::ALL.into_iter().filter(|r| need.accepts.contains(*r)).collect(),
+        resolution: run.resolution(scope, edge),
+    });
+    facts.collect()
+}

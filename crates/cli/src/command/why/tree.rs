@@ -1,0 +1,210 @@
+//! Reasons as a tree on a terminal: each task once, and where it comes again it is only named.
+//!
+//! A long row of tasks that are each blocked by the next is one line, so that the end of it, which is what
+//! matters, is not pushed out of the window.
+
+use crate::style::{Ink, Style, ink};
+use crate::text;
+use edgewise_core::event::TaskIx;
+use edgewise_core::run::Run;
+use edgewise_core::state::Phase;
+use edgewise_core::why::{Because, Cause, Clock, Mover, Need, Why};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Siblings beyond this many that say the same are counted, not shown.
+const ALIKE: usize = 5;
+/// A row of blocked tasks longer than this is told as its ends.
+const ROW: usize = 4;
+
+/// Longest line where the width is not known: a failure may have a page to say, and `show --json` says it.
+const LINE: usize = 240;
+
+/// Draws a [`Why`].
+pub(super) struct Tree<'a> {
+    why: &'a Why,
+    clock: Clock<'a>,
+    style: Style,
+    columns: Option<usize>,
+    causes: BTreeMap<TaskIx, &'a Cause>,
+    shown: BTreeSet<TaskIx>,
+    lines: Vec<String>,
+}
+
+/// One line that is still to be drawn.
+enum Step<'a> {
+    Task { need: &'a Need, indent: String, last: bool },
+    Plain(String),
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(why: &'a Why, clock: Clock<'a>, style: Style, columns: Option<usize>) -> Self {
+        let causes = why.causes.iter().map(|cause| (cause.task, cause)).collect();
+        Self { why, clock, style, columns, causes, shown: BTreeSet::new(), lines: Vec::new() }
+    }
+
+    /// A mark that stands before everything else.
+    pub(super) fn frozen(&mut self, run: &Run, reason: &str) {
+        let word = self.style.paint(Ink::Bad, "frozen:");
+        let next = format!("edgewise doctor --verify looks at run {}", run.id.short());
+        self.lines.push(format!("{word} {}; {next}", text::escape(reason)));
+    }
+
+    /// The run in one line, then what it comes down to.
+    pub(super) fn of_run(mut self, run: &Run) -> Vec<String> {
+        let phase = self.why.phase;
+        let flow = run.about.as_ref().map_or("", |about| about.flow.as_str());
+        let name = self.style.paint(Ink::Bold, &format!("{flow} {}", run.id.short()));
+        let paused = if self.why.paused && !self.why.state.is_done() { ", paused" } else { "" };
+        let sentence = self.why.sentence(self.clock);
+        let sign = self.style.paint(ink(phase), self.style.glyph(phase));
+        let word = self.style.paint(ink(phase), &format!("{}{paused}", phase.word()));
+        self.push(&format!("{sign} {name}  {word}: {}", text::escape(&sentence)));
+        let movers: Vec<String> = self.why.moved_by.iter().map(|mover| format!("  {}", self.mover(mover))).collect();
+        self.lines.extend(movers);
+        self.draw(self.children(&self.why.needs, ""));
+        self.lines
+    }
+
+    /// The task itself, then what stands behind it.
+    pub(super) fn of_task(mut self) -> Vec<String> {
+        let Some(cause) = self.why.causes.first() else { return self.lines };
+        self.shown.insert(cause.task);
+        self.push(&self.head(cause, None));
+        let movers: Vec<String> = cause.moved_by.iter().map(|mover| format!("  {}", self.mover(mover))).collect();
+        self.lines.extend(movers);
+        self.draw(self.children(&cause.needs, ""));
+        self.lines
+    }
+
+    /// Depth first, with a stack of our own: a chain may be longer than any call stack.
+    fn draw(&mut self, first: Vec<Step<'a>>) {
+        let mut stack: Vec<Step<'a>> = first;
+        stack.reverse();
+        while let Some(step) = stack.pop() {
+            match step {
+                // A command that was cut could not be copied.
+                Step::Plain(line) => self.lines.push(line),
+                Step::Task { need, indent, last } => {
+                    let more = self.task(need, &indent, last);
+                    stack.extend(more.into_iter().rev());
+                }
+            }
+        }
+    }
+
+    /// Draws a task and gives what is to be drawn below it.
+    fn task(&mut self, need: &'a Need, indent: &str, last: bool) -> Vec<Step<'a>> {
+        let (branch, below) = self.branches(last);
+        let below = format!("{indent}{below}");
+        let Some(cause) = self.causes.get(&need.task).copied() else { return Vec::new() };
+        let again = !self.shown.insert(need.task);
+        if again && !cause.needs.is_empty() {
+            let see = self.style.paint(Ink::Dim, "see above");
+            let path = text::escape(&cause.path).into_owned();
+            self.push(&format!("{indent}{branch}{} {path}  {see}", self.sign(cause.phase)));
+            return Vec::new();
+        }
+        self.push(&format!("{indent}{branch}{}", self.head(cause, need.condition())));
+        if let Some((count, end)) = self.row(cause) {
+            let dots = if self.style.unicode { "⋮" } else { ":" };
+            let words = format!("{dots} {count} more in a row, each blocked by the next, down to");
+            self.push(&format!("{below}{}", self.style.paint(Ink::Dim, &words)));
+            return vec![Step::Task { need: end, indent: below, last: true }];
+        }
+        let mut steps: Vec<Step<'a>> =
+            cause.moved_by.iter().map(|mover| Step::Plain(format!("{below}  {}", self.mover(mover)))).collect();
+        steps.extend(self.children(&cause.needs, &below));
+        steps
+    }
+
+    /// If a long row of tasks that need just one other begins here: how many lie between, and the last.
+    fn row(&mut self, from: &'a Cause) -> Option<(usize, &'a Need)> {
+        let mut passed = Vec::new();
+        let mut at = from;
+        let mut end = None;
+        while let ([need], Because::Upstream { .. }) = (at.needs.as_slice(), &at.because) {
+            let Some(next) = self.causes.get(&need.task).copied() else { break };
+            if self.shown.contains(&need.task) {
+                break;
+            }
+            passed.push(need.task);
+            end = Some(need);
+            at = next;
+        }
+        if passed.len() <= ROW {
+            return None;
+        }
+        passed.pop();
+        self.shown.extend(passed.iter().copied());
+        end.map(|end| (passed.len(), end))
+    }
+
+    /// The steps for several needs; many that say the same become a few and a count.
+    fn children(&self, needs: &'a [Need], indent: &str) -> Vec<Step<'a>> {
+        let mut alike: BTreeMap<String, usize> = BTreeMap::new();
+        let mut kept: Vec<&'a Need> = Vec::new();
+        let mut hidden: BTreeMap<String, usize> = BTreeMap::new();
+        for need in needs {
+            let said = self.causes.get(&need.task).map(|cause| kind(cause)).unwrap_or_default();
+            let count = alike.entry(said.clone()).or_default();
+            *count += 1;
+            if *count <= ALIKE {
+                kept.push(need);
+            } else {
+                *hidden.entry(said).or_default() += 1;
+            }
+        }
+        let end = kept.len() + hidden.len();
+        let mut steps = Vec::with_capacity(end);
+        for (n, need) in kept.into_iter().enumerate() {
+            steps.push(Step::Task { need, indent: indent.to_owned(), last: n + 1 == end });
+        }
+        let first_hidden = steps.len();
+        for (n, (said, count)) in hidden.into_iter().enumerate() {
+            let (branch, _) = self.branches(first_hidden + n + 1 == end);
+            let words = format!("and {count} more: {said}");
+            steps.push(Step::Plain(format!("{indent}{branch}{}", self.style.paint(Ink::Dim, &words))));
+        }
+        steps
+    }
+
+    fn head(&self, cause: &Cause, condition: Option<String>) -> String {
+        let path = self.style.paint(Ink::Bold, &text::escape(&cause.path));
+        let condition = condition.map(|c| self.style.paint(Ink::Dim, &format!(" ({c})"))).unwrap_or_default();
+        let sentence = cause.sentence(self.clock);
+        format!("{} {path}{condition}  {}", self.sign(cause.phase), text::escape(&sentence))
+    }
+
+    fn sign(&self, phase: Phase) -> String {
+        self.style.paint(ink(phase), self.style.glyph(phase))
+    }
+
+    fn mover(&self, mover: &Mover) -> String {
+        let arrow = if self.style.unicode { "→" } else { "->" };
+        let ink = if matches!(mover, Mover::Person { .. }) { Ink::Live } else { Ink::Dim };
+        self.style.paint(ink, &format!("{arrow} {}", text::escape(&mover.sentence(self.clock))))
+    }
+
+    fn branches(&self, last: bool) -> (&'static str, &'static str) {
+        match (self.style.unicode, last) {
+            (true, false) => ("├─ ", "│  "),
+            (true, true) => ("└─ ", "   "),
+            (false, false) => ("|- ", "|  "),
+            (false, true) => ("`- ", "   "),
+        }
+    }
+
+    fn push(&mut self, line: &str) {
+        self.lines.push(text::cut(line, self.columns.unwrap_or(LINE), self.style.cut_mark()));
+    }
+}
+
+/// What makes two siblings alike.
+fn kind(cause: &Cause) -> String {
+    match &cause.because {
+        Because::Failed { failure, .. } => format!("failed with {}", failure.kind),
+        Because::Unclaimed { .. } | Because::AtWork { .. } => cause.phase.word().to_owned(),
+        Because::Approval { .. } | Because::Time { .. } => "closed gates".to_owned(),
+        _ => cause.phase.word().to_owned(),
+    }
+}

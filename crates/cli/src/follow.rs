@@ -1,0 +1,179 @@
+//! Following a run: drawn or told until it ends, and continued by this process if no other does.
+//!
+//! What is seen is read from the store, about ten times a second, whoever the engine is; when it ends is told
+//! by the engine. So a view can never hold up the work.
+
+mod ending;
+mod view;
+
+use crate::command::Context;
+use crate::exit::Exit;
+use crate::place::Place;
+use crate::problem::Result;
+use crate::signals::Signals;
+use edgewise_core::Kind;
+use edgewise_core::id::RunId;
+use edgewise_core::run::Run;
+use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::time::Millis;
+use edgewise_engine::Door;
+use edgewise_engine::engine::wall_clock;
+use edgewise_engine::reader::Reader;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::time::Instant;
+use view::View;
+
+/// How often to look, at most.
+const LOOK: Duration = Duration::from_millis(100);
+/// Looking takes at most one part in so many of the time.
+const SHARE: u32 = 5;
+/// How long the rest may take before it is said that something is still waited for.
+const SILENCE: Duration = Duration::from_millis(400);
+
+/// How to follow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How {
+    /// Draw it; else tell it line by line.
+    pub draw: bool,
+    /// Whoever follows can do nothing about a run that only people can move: stop following it.
+    pub give_up: bool,
+    /// For so long at most.
+    pub timeout: Option<Millis>,
+}
+
+/// Why following ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Ended(RunState),
+    Interrupted,
+    Timeout,
+    /// Nothing moves until somebody does something.
+    Stuck,
+}
+
+/// Follows a run to its end, and leaves the folder as it should be left.
+pub(crate) async fn follow(
+    run: RunId,
+    mut door: Door,
+    how: How,
+    place: &Place,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    let mut signals = Signals::listen()?;
+    let mut look = Look { reader: place.reader()?, run: None, view: View::new(how.draw, context.printer) };
+    let end = look.until_end(run, &mut door, how, &mut signals).await;
+    // The engine is to be the last to close the store: that tidies its files.
+    let seen = look.run;
+    drop(look.reader);
+    // Whatever went wrong with looking, the engine must be left in order.
+    let patience = if matches!(end, Ok(End::Ended(_))) { Duration::MAX } else { Duration::ZERO };
+    let is_engine = door.engine().is_some();
+    let left = leave(door, patience, &mut signals, context).await;
+    let end = end?;
+    left?;
+    let mut reader = place.reader()?;
+    let mut run = match seen {
+        Some(run) => run,
+        None => reader.run(run)?,
+    };
+    reader.catch_up(&mut run)?;
+    ending::tell(end, &run, is_engine, how.draw, context)
+}
+
+struct Look {
+    reader: Reader,
+    run: Option<Run>,
+    view: View,
+}
+
+impl Look {
+    async fn until_end(&mut self, run: RunId, door: &mut Door, how: How, signals: &mut Signals) -> Result<End> {
+        let deadline = how.timeout.and_then(|span| Instant::now().checked_add(Duration::from_millis(span.0)));
+        let mut wait = pin!(door.wait(run));
+        let mut next = Instant::now();
+        let end = loop {
+            tokio::select! {
+                biased;
+                ended = &mut wait => break End::Ended(ended?),
+                () = signals.next() => break End::Interrupted,
+                () = at(deadline) => break End::Timeout,
+                () = tokio::time::sleep_until(next) => {
+                    let began = Instant::now();
+                    if self.look(run)? && how.give_up {
+                        break End::Stuck;
+                    }
+                    next = Instant::now() + LOOK.max(began.elapsed() * SHARE);
+                }
+            }
+        };
+        self.look(run)?;
+        self.view.leave();
+        Ok(end)
+    }
+
+    /// Shows what is new; true if nothing moves until somebody does something.
+    fn look(&mut self, id: RunId) -> Result<bool> {
+        let seen = match &mut self.run {
+            Some(run) => self.reader.catch_up(run).map(drop),
+            None => self.reader.run(id).map(|run| self.run = Some(run)),
+        };
+        match seen {
+            // The store is busy, or changes hands: the next look will see more.
+            Err(error) if error.kind == Kind::Unavailable => return Ok(false),
+            other => other?,
+        }
+        let Some(run) = &self.run else { return Ok(false) };
+        self.view.show(run, wall_clock())?;
+        Ok(is_stuck(run))
+    }
+}
+
+/// Whether a run is paused or held, and nothing of it is at work.
+fn is_stuck(run: &Run) -> bool {
+    let held = run.state == RunState::BlockedByFailures;
+    let retrying = run.counts[TaskState::WaitingForRetry as usize] > 0;
+    !run.state.is_done() && run.leased == 0 && (held || (run.paused && !retrying))
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ends the engine if it is this process: what is at work for others may finish first, unless one is told to stop
+/// again.
+async fn leave(mut door: Door, patience: Duration, signals: &mut Signals, context: &mut Context<'_>) -> Result<()> {
+    if let Some(open) = door.engine() {
+        open.wind_down(patience);
+        let mut silence = patience > Duration::ZERO;
+        loop {
+            tokio::select! {
+                biased;
+                () = open.wound_down() => break,
+                () = signals.next() => {
+                    if patience == Duration::ZERO {
+                        // Told twice: everything is killed with this process, and the next engine sorts it out.
+                        return Ok(());
+                    }
+                    open.wind_down(Duration::ZERO);
+                }
+                () = tokio::time::sleep(SILENCE), if silence => {
+                    silence = false;
+                    let (tasks, them) = match open.at_work() {
+                        1 => ("a task".to_owned(), "it"),
+                        many => (format!("{many} tasks"), "them"),
+                    };
+                    context.printer.say(&format!("waiting for {tasks} still at work here; Ctrl-C stops {them}"));
+                }
+            }
+        }
+    }
+    door.close().await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

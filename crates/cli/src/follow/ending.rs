@@ -1,0 +1,146 @@
+//! How it ended: the run's output as data, the rest as talk, and the exit code.
+
+use super::End;
+use crate::command::Context;
+use crate::exit::Exit;
+use crate::picture::failure;
+use crate::problem::Result;
+use crate::text;
+use edgewise_core::event::TaskIx;
+use edgewise_core::run::Run;
+use edgewise_core::state::{RunState, TaskState};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Below a picture, an output of more lines is not printed.
+const OUTPUT_LINES: usize = 20;
+/// Most failed tasks that are named.
+const FAILURES: usize = 5;
+
+/// What programs are told.
+#[derive(Serialize)]
+struct Report<'a> {
+    run: String,
+    flow: Option<&'a str>,
+    state: RunState,
+    phase: &'static str,
+    output: Option<Value>,
+    failed: Vec<Failed>,
+}
+
+#[derive(Serialize)]
+struct Failed {
+    task: String,
+    #[serde(rename = "type")]
+    kind: String,
+    message: String,
+}
+
+pub(super) fn tell(end: End, run: &Run, is_engine: bool, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
+    let exit = match (end, run.state) {
+        // Whatever was the reason to leave, an end is an end.
+        (_, state) if state.is_done() => return over(run, drawn, context),
+        (End::Timeout, _) => Exit::Timeout,
+        (End::Interrupted, _) => Exit::Interrupted,
+        (End::Stuck | End::Ended(_), _) => Exit::Waiting,
+    };
+    report(run, &[], context)?;
+    let id = run.id.short();
+    context.printer.say(&match end {
+        End::Timeout => format!("run {id} is not over after the time given"),
+        End::Stuck if run.paused => format!("run {id} is paused; `edgewise resume {id}` lets it go on"),
+        End::Stuck => format!("run {id} is held at a failure until somebody decides; `edgewise why {id}` says more"),
+        _ => format!("run {id} is not over"),
+    });
+    if end != End::Stuck {
+        context.printer.say(&kept(run, is_engine));
+    }
+    Ok(exit)
+}
+
+/// How a run goes on that nobody here watches any more.
+fn kept(run: &Run, was_engine: bool) -> String {
+    let id = run.id.short();
+    let state = if was_engine { "it is kept" } else { "it goes on in another process" };
+    format!("{state}: `edgewise watch {id}` follows it to its end, `edgewise cancel {id}` ends it")
+}
+
+fn over(run: &Run, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
+    let ok = matches!(run.state, RunState::Complete | RunState::ResolvedManually);
+    let lines = if ok { output_lines(run, drawn, context) } else { Vec::new() };
+    report(run, &lines, context)?;
+    if ok {
+        return Ok(Exit::Ok);
+    }
+    let id = run.id.short();
+    if run.state == RunState::Cancelled {
+        let by = run.cancel.as_ref().map_or(String::new(), |asked| format!(" by {}", asked.by));
+        context.printer.say(&format!("run {id} was cancelled{by}"));
+    } else {
+        context.printer.say(&format!("run {id} failed"));
+        let failed = failed(run);
+        for (task, why) in failed.iter().take(FAILURES) {
+            let path = run.path(*task);
+            context.printer.say(&format!("  {path}: {why}"));
+            context.printer.say(&format!("    edgewise logs {id} {}", quoted(&path)));
+        }
+        if failed.len() > FAILURES {
+            context.printer.say(&format!("  and {} more; `edgewise show {id}` lists them", failed.len() - FAILURES));
+        }
+    }
+    Ok(Exit::Failed)
+}
+
+/// Tasks that failed by themselves; a spread that failed because of its items says less than they do.
+fn failed(run: &Run) -> Vec<(TaskIx, String)> {
+    let tasks = (0..run.total()).map(TaskIx).filter(|t| run.tasks[t.0 as usize].state == TaskState::Error);
+    let own = tasks.filter(|t| run.spreads.get(t).is_none_or(|s| s.failed == 0));
+    own.map(|t| (t, run.failure_of(t).map(failure).unwrap_or_default())).collect()
+}
+
+fn report(run: &Run, lines: &[String], context: &mut Context<'_>) -> Result<()> {
+    let told = failed(run).into_iter().filter_map(|(task, _)| {
+        let failure = run.failure_of(task)?;
+        Some(Failed { task: run.path(task), kind: failure.kind.clone(), message: failure.message.clone() })
+    });
+    let done = run.state == RunState::Complete;
+    let report = Report {
+        run: run.id.to_string(),
+        flow: run.about.as_ref().map(|about| about.flow.as_str()),
+        state: run.state,
+        phase: run.state.phase().word(),
+        output: if done { run.final_output().ok() } else { None },
+        failed: told.collect(),
+    };
+    context.printer.one(run.id.to_string(), lines, &report)
+}
+
+/// The output as people read it: a text as it is, anything else as JSON.
+fn output_lines(run: &Run, drawn: bool, context: &mut Context<'_>) -> Vec<String> {
+    let output = match run.final_output() {
+        Ok(output) => output,
+        Err(why) => {
+            context.printer.say(&format!("the output could not be made: {}", failure(&why)));
+            return Vec::new();
+        }
+    };
+    let shown = match &output {
+        Value::Null => return Vec::new(),
+        Value::Object(map) if map.is_empty() => return Vec::new(),
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    };
+    let lines: Vec<String> = shown.lines().map(|line| text::escape_log(line).into_owned()).collect();
+    if drawn && lines.len() > OUTPUT_LINES {
+        let id = run.id.short();
+        context.printer.say(&format!("the output has {} lines: `edgewise show {id} --json` has it", lines.len()));
+        return Vec::new();
+    }
+    lines
+}
+
+/// As a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
+}

@@ -1,0 +1,105 @@
+//! The one thing worth saying about a task: what it waits for, how it failed, why it was left out.
+
+use crate::live::span;
+use edgewise_core::event::{Failure, TaskIx, TimerKey, TimerKind};
+use edgewise_core::gate::{OnDeadline, Wait};
+use edgewise_core::name::Name;
+use edgewise_core::plan::{Resolution, Work};
+use edgewise_core::run::{Reason, Run};
+use edgewise_core::state::{Phase, TaskState};
+use edgewise_core::time::Time;
+
+/// The note of a task; empty if there is nothing to say.
+pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, now: Time) -> String {
+    match (phase, &run.spec_of(task).work) {
+        (Phase::Waiting, Work::Gate(gate)) => {
+            let mut said = match &gate.wait {
+                Wait::Approval { from, count } => approval(run, task, from, *count),
+                Wait::After(_) | Wait::Until(_) => {
+                    due(run, task, TimerKind::Gate, now).map_or(String::new(), |left| format!("opens in {left}"))
+                }
+            };
+            if let Some(left) = due(run, task, TimerKind::Deadline, now) {
+                let word = if gate.on_deadline == OnDeadline::Open { "opens" } else { "rejected" };
+                said += &format!("; {word} in {left}");
+            }
+            said
+        }
+        (Phase::Waiting, _) => retry(run, task, now),
+        (Phase::Ready, Work::Action { action, .. }) => format!("waits for a worker that does `{action}`"),
+        (Phase::Ready, _) if run.paused => "waits for `edgewise resume`".into(),
+        (Phase::Failed, _) => run.failure_of(task).map(failure).unwrap_or_default(),
+        (Phase::Skipped | Phase::Cancelled, _) => run.reasons.get(&task).map_or(String::new(), |r| left_out(run, r)),
+        _ => String::new(),
+    }
+}
+
+/// `approval by 2 of lead, quality (1 given); edgewise gate approve k3f9x2ab release --as lead`
+fn approval(run: &Run, task: TaskIx, from: &[Name], count: u32) -> String {
+    let given = run.approvals.get(&task).map_or(&[][..], Vec::as_slice);
+    let open: Vec<&str> = from.iter().filter(|n| given.iter().all(|a| a.by != **n)).map(Name::as_str).collect();
+    let left = (count as usize).saturating_sub(given.len());
+    let who = match (open.as_slice(), left) {
+        ([], 1) => "anybody".to_owned(),
+        ([], _) => format!("{left} people"),
+        ([one], _) => (*one).to_owned(),
+        (several, _) => format!("{left} of {}", several.join(", ")),
+    };
+    let given = if given.is_empty() { String::new() } else { format!(" ({} given)", given.len()) };
+    let as_whom = open.first().map_or(String::new(), |name| format!(" --as {name}"));
+    format!("approval by {who}{given}: edgewise gate approve {} {}{as_whom}", run.id.short(), run.path(task))
+}
+
+/// `attempt 2 of 3 in 3s: exit_1`
+fn retry(run: &Run, task: TaskIx, now: Time) -> String {
+    let (entry, spec) = (&run.tasks[task.0 as usize], run.spec_of(task));
+    if entry.state != TaskState::WaitingForRetry {
+        return String::new();
+    }
+    let left = due(run, task, TimerKind::Retry, now).map_or(String::new(), |left| format!(" in {left}"));
+    let why = run.failure_of(task).map_or(String::new(), |f| format!(": {}", failure(f)));
+    format!("attempt {} of {}{left}{why}", entry.attempt + 1, spec.retry.max_attempts)
+}
+
+/// `exit_1: the last line that was said`
+pub(crate) fn failure(failure: &Failure) -> String {
+    // The type says already how a command ended; what it said last tells most.
+    let exited = failure.kind.starts_with("exit_") || failure.kind.starts_with("signal_");
+    let said = match failure.message.split_once(": ") {
+        Some((_, said)) if exited => said,
+        None if exited => "",
+        _ => &failure.message,
+    };
+    match said.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(line) => format!("{}: {}", failure.kind, line.trim()),
+        None => failure.kind.clone(),
+    }
+}
+
+fn left_out(run: &Run, reason: &Reason) -> String {
+    match reason {
+        Reason::Failed(why) => failure(why),
+        Reason::Upstream { task, resolution } => {
+            let how = match resolution {
+                Resolution::Success => "succeeded",
+                Resolution::Failed => "failed",
+                Resolution::Skipped => "was skipped",
+                Resolution::Cancelled => "was cancelled",
+            };
+            format!("{} {how}", run.path(*task))
+        }
+        Reason::BecauseOf { task } => format!("{} failed", run.path(*task)),
+        Reason::Operator(asked) => match &asked.why {
+            Some(why) => format!("by {}: {why}", asked.by),
+            None => format!("by {}", asked.by),
+        },
+    }
+}
+
+fn due(run: &Run, task: TaskIx, kind: TimerKind, now: Time) -> Option<String> {
+    let mut set = run.timers.range(TimerKey::all_of(task));
+    let (_, due) = set.find(|(key, _)| key.kind == kind)?;
+    // In whole seconds: tenths would make the view restless.
+    let left = due.since(now).0.div_ceil(1_000) * 1_000;
+    Some(if left < 10_000 { format!("{}s", left / 1_000) } else { span(edgewise_core::time::Millis(left)) })
+}

@@ -1,0 +1,73 @@
+//! Where runs are: the data folder that the settings name, as commands that act use it.
+
+use crate::args::RunRef;
+use crate::config::Config;
+use crate::problem::{Problem, Result};
+use edgewise_core::Kind;
+use edgewise_core::id::RunId;
+use edgewise_engine::folder::{Options, Work};
+use edgewise_engine::reader::Reader;
+use edgewise_engine::{Door, Folder, Home};
+use std::path::PathBuf;
+
+/// The folder, and what an engine in it would be.
+pub struct Place {
+    /// The folder.
+    pub folder: Folder,
+    /// Where commands of tasks run.
+    pub project: PathBuf,
+    slots: u32,
+}
+
+impl Place {
+    /// The place that the settings name; it need not exist yet.
+    pub fn of(config: &Config) -> Self {
+        let slots = u32::try_from(config.workers.value).unwrap_or(u32::MAX);
+        Self { folder: Folder::at(&config.dir.value), project: config.project.clone(), slots }
+    }
+
+    /// An engine that works: it runs commands and others can talk to it.
+    pub fn worker(&self, background: bool) -> Options {
+        let work = Work { project: self.project.clone(), slots: self.slots };
+        Options { home: Home::local(), work: Some(work), background }
+    }
+
+    /// A way in for whoever only wants something recorded: no command is started because of it.
+    pub async fn record(&self) -> Result<Door> {
+        let options = Options { home: Home::local(), work: None, background: false };
+        Ok(Door::open(self.folder.clone(), options).await?)
+    }
+
+    /// A way in for whoever wants something done, and would do it.
+    pub async fn work(&self) -> Result<Door> {
+        Ok(Door::open(self.folder.clone(), self.worker(false)).await?)
+    }
+
+    /// A look at what is there.
+    pub fn reader(&self) -> Result<Reader> {
+        Ok(Reader::open(self.folder.dir(), Home::local())?)
+    }
+
+    /// The run that was meant. Nothing is made where there is nothing.
+    pub fn find(&self, run: &RunRef) -> Result<RunId> {
+        let dir = self.folder.dir();
+        if !dir.join("ledger.db").is_file() {
+            let what = format!("there are no runs in {}", dir.display());
+            return Err(Problem::new(Kind::NotFound, "no_store", what)
+                .next("start one with `edgewise run FILE`, or name another folder with --dir"));
+        }
+        let text = match run {
+            RunRef::Last => "@",
+            RunRef::Prefix(prefix) => prefix,
+        };
+        Ok(self.reader()?.find(text)?)
+    }
+}
+
+/// The threads that commands of this kind need: few, since work is done by the commands of tasks.
+pub fn runtime() -> Result<tokio::runtime::Runtime> {
+    let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    built.map_err(|error| {
+        Problem::new(Kind::Unavailable, "no_thread", "the system gave no threads").why(error.to_string())
+    })
+}

@@ -1,0 +1,136 @@
+//! What every command that looks begins with: the folder opened for reading, the run and the task that were meant.
+//!
+//! Rows are only a short cut. Where `state.db` is missing, outdated or damaged, everything is folded from the ledger
+//! instead: slower, and the same.
+
+use crate::args::RunRef;
+use crate::config::{Config, DIR};
+use crate::problem::{Problem, Result};
+use edgewise_core::event::TaskIx;
+use edgewise_core::history::Entry;
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::run::Run;
+use edgewise_core::suggest::{nearest, shown};
+use edgewise_core::{Error, Kind};
+use edgewise_engine::Home;
+use edgewise_engine::reader::Reader;
+use edgewise_store::memory::MemoryProjections;
+use edgewise_store::sqlite;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where the logs of commands are, in the data folder.
+pub const LOGS: &str = "logs";
+/// Most names that are compared with one that was mistyped.
+const NAMES_COMPARED: u32 = 100_000;
+/// Records read at once.
+const PAGE: usize = 1_000;
+
+/// A data folder, opened for looking.
+pub struct View {
+    /// Runs as they are now.
+    pub reader: Reader,
+    /// The folder.
+    pub dir: PathBuf,
+    /// Whose runs these are.
+    pub home: Home,
+}
+
+/// The owner of everything in an embedded store.
+pub fn home() -> Result<Home> {
+    Ok(Home { tenant: Name::parse("local")?, workspace: Name::parse("default")? })
+}
+
+impl View {
+    /// Opens the folder that the settings name.
+    pub fn open(config: &Config) -> Result<Self> {
+        let dir = config.dir.value.clone();
+        there_is_a_ledger(&dir)?;
+        let home = home()?;
+        let reader = match sqlite::open_reader(&dir) {
+            Ok(stores) => Reader::over(Box::new(stores.ledger), Box::new(stores.projections), home.clone()),
+            Err(error) => {
+                // Whatever is wrong with the rows, the ledger has it all; if it is the ledger, that is the error.
+                let ledger = sqlite::open_ledger_reader(&dir).map_err(|_| error)?;
+                Reader::over(Box::new(ledger), Box::new(MemoryProjections::default()), home.clone())
+            }
+        };
+        Ok(Self { reader, dir, home })
+    }
+
+    /// The run that was meant.
+    pub fn find(&mut self, run: &RunRef) -> Result<RunId> {
+        let text = match run {
+            RunRef::Last => "@",
+            RunRef::Prefix(prefix) => prefix,
+        };
+        Ok(self.reader.find(text)?)
+    }
+
+    /// The run that was meant, as it is now.
+    pub fn run(&mut self, run: &RunRef) -> Result<Run> {
+        let id = self.find(run)?;
+        Ok(self.reader.run(id)?)
+    }
+
+    /// Shows every event of a run in its place, in order.
+    pub fn entries(&mut self, run: RunId, mut see: impl FnMut(Entry) -> Result<()>) -> Result<()> {
+        let stream = self.home.stream(run);
+        let mut after = 0;
+        loop {
+            let page = self.reader.halves().0.read(&stream, after, PAGE)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            let end = last.record.last();
+            for stored in page {
+                stored.record.verify(&stored.stream.label())?;
+                if stored.record.first != after + 1 {
+                    let message = format!("run {run} has no event {}: its ledger is damaged", after + 1);
+                    return Err(Error::corrupt("seq_gap", message).into());
+                }
+                after = stored.record.last();
+                Entry::of(&stored.record)?.into_iter().try_for_each(&mut see)?;
+            }
+            after = end;
+        }
+    }
+
+    /// Where the logs are.
+    pub fn logs(&self) -> PathBuf {
+        self.dir.join(LOGS)
+    }
+}
+
+/// A run before its first event, to fold its ledger into.
+pub fn unfolded(run: &Run) -> Run {
+    Run::new(run.id, run.plan_hash, Arc::clone(&run.plan))
+}
+
+/// The task of a path; the error knows the nearest one there is.
+pub fn find_task(run: &Run, path: &str) -> Result<TaskIx> {
+    if let Some(task) = run.find(path) {
+        return Ok(task);
+    }
+    let known: Vec<String> = (0..run.total().min(NAMES_COMPARED)).map(|n| run.path(TaskIx(n))).collect();
+    let what = format!("run {} has no task {}", run.id.short(), shown(path));
+    let problem = Problem::new(Kind::NotFound, "task_not_found", what);
+    Err(match nearest(path, known.iter().map(String::as_str)) {
+        Some(near) => problem.next(format!("did you mean {}?", shown(near))),
+        None => problem.next(format!("`edgewise show {} --all` lists its tasks", run.id.short())),
+    })
+}
+
+/// Says what to do where nothing was run yet.
+pub fn there_is_a_ledger(dir: &Path) -> Result<()> {
+    let missing = |what: String, next: &str| Err(Problem::new(Kind::NotFound, "no_store", what).next(next));
+    if !dir.is_dir() {
+        let what = format!("there is no data folder {}", dir.display());
+        let next = format!("`edgewise init` makes a project here; in one, `edgewise run FILE` makes its {DIR}");
+        return missing(what, &next);
+    }
+    // Readers that are first to open an abandoned log need the folder; a missing ledger is said plainly.
+    if !dir.join("ledger.db").is_file() {
+        return missing(format!("nothing was run in {} yet", dir.display()), "edgewise run FILE");
+    }
+    Ok(())
+}

@@ -1,0 +1,408 @@
+//! Why a run or a task is where it is: the reasons, down to whoever or whatever can move each of them.
+//!
+//! Nothing is decided here. The fold has decided; this reads its states, edges and timers back, so what is
+//! said can never differ from what happens. Each task is explained once and named wherever it matters
+//! again, so a diamond is no copy and a chain of a million tasks is a list, not a recursion.
+
+mod moves;
+mod needs;
+mod words;
+
+pub use moves::Mover;
+pub use words::Clock;
+
+use crate::event::{Failure, TaskIx, TimerKey, TimerKind};
+use crate::gate::{OnDeadline, Wait};
+use crate::id::RunId;
+use crate::name::Name;
+use crate::plan::{Accepts, Join, Resolution, Work};
+use crate::rule::is_handled;
+use crate::run::{Asked, Reason, Run};
+use crate::state::{Phase, RunState, TaskState};
+use crate::time::Time;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
+
+/// Why a run is where it is, or one task of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Why {
+    /// Which run.
+    pub run: RunId,
+    /// Where the run is.
+    pub state: RunState,
+    /// What people see of that.
+    pub phase: Phase,
+    /// Whether it is paused.
+    pub paused: bool,
+    /// Who ended it, if somebody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<Act>,
+    /// Who or what can move it, where no task is waited for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moved_by: Vec<Mover>,
+    /// The tasks it comes down to, each explained in `causes`.
+    pub needs: Vec<Need>,
+    /// Each task once, in the order in which a tree of them is read.
+    pub causes: Vec<Cause>,
+}
+
+/// A task that matters to another one, or to the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Need {
+    /// Which task.
+    #[serde(skip)]
+    pub task: TaskIx,
+    /// Its printed name.
+    pub path: String,
+    /// What the edge accepts, where there is one and it is not just success.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accepts: Vec<Resolution>,
+    /// How the edge ended, if it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
+}
+
+/// Why one task is where it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cause {
+    /// Which task.
+    #[serde(skip)]
+    pub task: TaskIx,
+    /// Its printed name.
+    pub path: String,
+    /// Where it is.
+    pub state: TaskState,
+    /// What people see of that.
+    pub phase: Phase,
+    /// The reason.
+    #[serde(flatten)]
+    pub because: Because,
+    /// Who or what can move it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moved_by: Vec<Mover>,
+    /// The tasks behind the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
+}
+
+/// A reason.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "because", rename_all = "snake_case")]
+pub enum Because {
+    /// Its in-edges do not allow it yet.
+    Upstream {
+        /// How many in-edges there are.
+        edges: u32,
+        /// How many must be accepted.
+        needed: u32,
+        /// How many are.
+        accepted: u32,
+    },
+    /// Nobody has taken it.
+    Unclaimed {
+        /// What a worker must offer.
+        action: String,
+        /// Whether it may not be taken, because the run is paused.
+        paused: bool,
+        /// Since when.
+        #[serde(serialize_with = "instant")]
+        since: Time,
+        /// When it fails if nobody does.
+        #[serde(serialize_with = "instant")]
+        until: Time,
+    },
+    /// Somebody works on it.
+    AtWork {
+        /// Which attempt.
+        attempt: u16,
+        /// How many it may have.
+        max_attempts: u16,
+        /// Since when.
+        #[serde(serialize_with = "instant")]
+        since: Time,
+        /// When the attempt is ended.
+        #[serde(serialize_with = "instant")]
+        until: Time,
+    },
+    /// An attempt failed, and the next one is not due yet.
+    Retry {
+        /// The attempt that is waited for.
+        attempt: u16,
+        /// How many it may have.
+        max_attempts: u16,
+        /// When it is due.
+        #[serde(serialize_with = "instant")]
+        until: Time,
+        /// How the last one failed.
+        failure: Option<Failure>,
+    },
+    /// A gate waits for an instant.
+    Time {
+        /// Which.
+        #[serde(serialize_with = "instant")]
+        until: Time,
+    },
+    /// A gate waits for people.
+    Approval {
+        /// How many it takes.
+        count: u32,
+        /// Who may; anybody if empty.
+        from: Vec<Name>,
+        /// Who did.
+        have: Vec<Name>,
+        /// When it ends by itself.
+        #[serde(serialize_with = "instant")]
+        deadline: Time,
+        /// How it ends then.
+        on_deadline: OnDeadline,
+    },
+    /// Its items have not all ended.
+    Items {
+        /// How many there are.
+        total: u32,
+        /// How many have ended.
+        done: u32,
+        /// How many of these badly.
+        failed: u32,
+    },
+    /// It succeeded.
+    Succeeded {
+        /// At which attempt.
+        attempt: u16,
+        /// When.
+        #[serde(serialize_with = "instant")]
+        at: Time,
+    },
+    /// An operator dealt with it.
+    Resolved {
+        /// When.
+        #[serde(serialize_with = "instant")]
+        at: Time,
+    },
+    /// It failed for good.
+    Failed {
+        /// How.
+        failure: Failure,
+        /// At which attempt; 0 if there was none.
+        attempt: u16,
+        /// How many it might have had.
+        max_attempts: u16,
+        /// Whether the flow has an answer to it.
+        handled: bool,
+        /// Whether what follows waits for an operator to decide.
+        held: bool,
+    },
+    /// Its in-edges decided against it.
+    LeftOut {
+        /// How the deciding edge ended.
+        resolution: Resolution,
+    },
+    /// Another task failed, and the rest was not wanted any more.
+    Stopped,
+    /// Somebody said so.
+    Told(Act),
+    /// The whole run was ended.
+    RunEnded(Act),
+    /// The ledger says no more.
+    Unknown,
+}
+
+/// What somebody did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Act {
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// When.
+    #[serde(serialize_with = "instant")]
+    pub at: Time,
+}
+
+impl From<&Asked> for Act {
+    fn from(asked: &Asked) -> Self {
+        Self { by: asked.by.clone(), why: asked.why.clone(), at: asked.at }
+    }
+}
+
+/// An instant as people and programs read it; null for "not at all".
+fn instant<S: Serializer>(time: &Time, s: S) -> Result<S::Ok, S::Error> {
+    match time.known() {
+        Some(time) => s.collect_str(&time),
+        None => s.serialize_none(),
+    }
+}
+
+impl Why {
+    /// Why a run is where it is.
+    pub fn of_run(run: &Run) -> Self {
+        Self::new(run, needs::of_run(run))
+    }
+
+    /// Why a task is where it is.
+    pub fn of_task(run: &Run, task: TaskIx) -> Self {
+        Self::new(run, vec![needs::plain(run, task)])
+    }
+
+    fn new(run: &Run, needs: Vec<Need>) -> Self {
+        let causes = causes(run, &needs);
+        Self {
+            run: run.id,
+            state: run.state,
+            phase: run.state.phase(),
+            paused: run.paused,
+            ended_by: run.cancel.as_ref().or(run.resolved.as_ref()).map(Act::from),
+            moved_by: moves::of_run(run),
+            needs,
+            causes,
+        }
+    }
+
+    /// The explanation of a task, if it is among the causes.
+    pub fn cause(&self, task: TaskIx) -> Option<&Cause> {
+        self.causes.iter().find(|cause| cause.task == task)
+    }
+}
+
+/// Depth first, each task where it is first met.
+fn causes(run: &Run, needs: &[Need]) -> Vec<Cause> {
+    let mut seen = BTreeSet::new();
+    let mut stack: Vec<TaskIx> = needs.iter().rev().map(|need| need.task).collect();
+    let mut causes = Vec::new();
+    while let Some(task) = stack.pop() {
+        if !seen.insert(task) {
+            continue;
+        }
+        let cause = Cause::of(run, task);
+        stack.extend(cause.needs.iter().rev().map(|need| need.task).filter(|t| !seen.contains(t)));
+        causes.push(cause);
+    }
+    causes
+}
+
+impl Cause {
+    /// Why a task is where it is, without following what it needs.
+    pub fn of(run: &Run, task: TaskIx) -> Self {
+        let because = because(run, task);
+        Self {
+            task,
+            path: run.path(task),
+            state: run.tasks[task.0 as usize].state,
+            phase: run.phase_of(task),
+            moved_by: moves::of_task(run, task, &because),
+            needs: needs::of_task(run, task),
+            because,
+        }
+    }
+}
+
+fn because(run: &Run, ix: TaskIx) -> Because {
+    let task = &run.tasks[ix.0 as usize];
+    let spec = run.spec_of(ix);
+    let max_attempts = spec.retry.max_attempts;
+    match task.state {
+        TaskState::Pending => upstream(run, ix),
+        TaskState::Enqueued => Because::Unclaimed {
+            action: run.action_of(ix).unwrap_or_default().to_owned(),
+            paused: run.paused,
+            since: task.ready_at,
+            until: due(run, ix, TimerKind::Queue).unwrap_or_default(),
+        },
+        TaskState::InProgress => match &spec.work {
+            Work::Gate(gate) => closed(run, ix, gate),
+            Work::Spread(_) => items(run, ix),
+            Work::Action { .. } | Work::Command(_) => at_work(run, ix),
+        },
+        TaskState::EnqueuedForOrchestration | TaskState::EnqueuedAsErrorForOrchestration => at_work(run, ix),
+        TaskState::WaitingForRetry => Because::Retry {
+            attempt: task.attempt.saturating_add(1),
+            max_attempts,
+            until: due(run, ix, TimerKind::Retry).unwrap_or_default(),
+            failure: run.failure_of(ix).cloned(),
+        },
+        TaskState::Complete => Because::Succeeded { attempt: task.attempt, at: task.completed_at },
+        TaskState::ResolvedManually => Because::Resolved { at: task.completed_at },
+        TaskState::Error | TaskState::Cancelled | TaskState::Skipped => ended_badly(run, ix),
+    }
+}
+
+fn upstream(run: &Run, ix: TaskIx) -> Because {
+    let scope = run.scope_of(ix);
+    let (region, node) = (run.region_of(scope), run.node_of(ix));
+    let edges = region.in_degree(node);
+    let needed = region.join(node).threshold(edges);
+    Because::Upstream { edges, needed, accepted: run.tasks[ix.0 as usize].accepted }
+}
+
+fn at_work(run: &Run, ix: TaskIx) -> Because {
+    let task = &run.tasks[ix.0 as usize];
+    let spec = run.spec_of(ix);
+    let attempt_ends = spec.timeouts.attempt.map(|span| task.started_at.plus(span));
+    let until = attempt_ends.into_iter().chain(due(run, ix, TimerKind::Overall)).min();
+    Because::AtWork {
+        attempt: task.attempt,
+        max_attempts: spec.retry.max_attempts,
+        since: task.started_at,
+        until: until.unwrap_or_default(),
+    }
+}
+
+fn closed(run: &Run, ix: TaskIx, gate: &crate::gate::Gate) -> Because {
+    match &gate.wait {
+        Wait::After(_) | Wait::Until(_) => Because::Time { until: due(run, ix, TimerKind::Gate).unwrap_or_default() },
+        Wait::Approval { from, count } => Because::Approval {
+            count: *count,
+            from: from.clone(),
+            have: run.approvals.get(&ix).into_iter().flatten().map(|a| a.by.clone()).collect(),
+            deadline: due(run, ix, TimerKind::Deadline).unwrap_or_default(),
+            on_deadline: gate.on_deadline,
+        },
+    }
+}
+
+fn items(run: &Run, ix: TaskIx) -> Because {
+    run.spreads.get(&ix).map_or(Because::Unknown, |state| Because::Items {
+        total: state.total,
+        done: state.done,
+        failed: state.failed,
+    })
+}
+
+fn ended_badly(run: &Run, ix: TaskIx) -> Because {
+    let task = &run.tasks[ix.0 as usize];
+    match run.reasons.get(&ix) {
+        Some(Reason::Failed(failure)) => Because::Failed {
+            failure: (**failure).clone(),
+            attempt: task.attempt,
+            max_attempts: run.spec_of(ix).retry.max_attempts,
+            handled: is_handled(run, ix),
+            held: needs::is_held(run, ix),
+        },
+        Some(Reason::Upstream { resolution, .. }) => Because::LeftOut { resolution: *resolution },
+        Some(Reason::BecauseOf { .. }) => Because::Stopped,
+        Some(Reason::Operator(asked)) => Because::Told(Act::from(&**asked)),
+        None => match run.cancel.as_ref().or(run.resolved.as_ref()) {
+            Some(asked) => Because::RunEnded(asked.into()),
+            None => Because::Unknown,
+        },
+    }
+}
+
+/// When a timer of a task is due, if it is set.
+fn due(run: &Run, task: TaskIx, kind: TimerKind) -> Option<Time> {
+    run.timers.range(TimerKey::all_of(task)).find(|(key, _)| key.kind == kind).map(|(_, due)| *due)
+}
+
+/// What an edge accepts, where that is worth a word.
+fn unusual(accepts: Accepts) -> Vec<Resolution> {
+    if accepts == Accepts::SUCCESS {
+        return Vec::new();
+    }
+    Resolution::ALL.into_iter().filter(|r| accepts.contains(*r)).collect()
+}
+
+/// Whether every in-edge is needed.
+fn needs_all(run: &Run, task: TaskIx) -> bool {
+    run.region_of(run.scope_of(task)).join(run.node_of(task)) == Join::All
+}

@@ -1,0 +1,340 @@
+//! Both state machines as tables: every state is reached, every move is taken, every event meets every state.
+
+use crate::driver::{Driver, Sketch, action, approval, gate, name, work};
+use edgewise_core::event::{
+    Approved, DispatchEnqueued, Event, Failure, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
+};
+use edgewise_core::fold::{Ignored, Verdict};
+use edgewise_core::gate::Wait;
+use edgewise_core::history::History;
+use edgewise_core::id::Token;
+use edgewise_core::plan::{OnFailure, Spec, Timeouts, Work};
+use edgewise_core::state::{MOVES, Move, RunState, TaskState};
+use edgewise_core::template::{Reference, Root, Step, Template};
+use edgewise_core::time::{Millis, Time};
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+
+type Taken = BTreeSet<(TaskState, Move, TaskState)>;
+
+/// `t` alone, beside a task that keeps the run open.
+fn beside(spec: Spec, on_failure: OnFailure) -> Driver {
+    let mut sketch = Sketch::new(on_failure);
+    sketch.node(0, "other", action(1), &[]);
+    sketch.node(0, "t", spec, &[0]);
+    sketch.node(0, "open", action(1), &[]);
+    Driver::planned(sketch.build())
+}
+
+fn with_timeouts(spec: Spec, overall: Option<u64>, queue: Option<u64>) -> Spec {
+    let timeouts = Timeouts { overall: overall.map(Millis), queue: queue.map(Millis), ..Timeouts::default() };
+    Spec { timeouts, ..spec }
+}
+
+/// A run with `t` at rest in a state.
+fn at(state: TaskState) -> Driver {
+    let mut d = beside(action(2), OnFailure::Continue);
+    if state == TaskState::Pending {
+        return d;
+    }
+    d.ok("other");
+    let boom = Failure::new("boom", "it broke");
+    match state {
+        TaskState::Enqueued => {}
+        TaskState::InProgress => assert_eq!(d.lease(d.ix("t")), Verdict::Applied),
+        TaskState::WaitingForRetry => d.fail("t"),
+        TaskState::Complete => d.ok("t"),
+        TaskState::Error => {
+            d.lease(d.ix("t"));
+            let report = d.report(d.ix("t"), Some(Failure { retryable: false, ..boom }), None);
+            d.say(Event::TaskFinished(report));
+        }
+        TaskState::Cancelled => assert_eq!(d.cancel_task("t"), Verdict::Applied),
+        TaskState::ResolvedManually => assert_eq!(d.resolve("t"), Verdict::Applied),
+        TaskState::Skipped => assert_eq!(d.skip("t"), Verdict::Applied),
+        other => panic!("{other:?} is passed within one event, nothing rests there"),
+    }
+    assert_eq!(d.state("t"), state);
+    d
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Applied => "applied",
+        Verdict::Ignored(Ignored::Duplicate) => "duplicate",
+        Verdict::Ignored(Ignored::Stale) => "stale",
+        Verdict::Ignored(Ignored::Unknown) => "unknown",
+        Verdict::Ignored(Ignored::Early) => "early",
+        Verdict::Ignored(Ignored::Denied) => "denied",
+        Verdict::Ignored(Ignored::Refused(why)) => why,
+        Verdict::Overflow(_) => "overflow",
+    }
+}
+
+/// Every event that is about a task, as it would be said of `t` now.
+fn events(d: &Driver) -> Vec<Event> {
+    let (task, lease, act) = (d.ix("t"), d.lease_of("t"), d.act("t"));
+    let generation = act.generation;
+    let raw = || RawValue::from_string("7".into()).unwrap();
+    let said = || Approved { task, generation, by: name("ann"), comment: None };
+    let retry = TimerKey { task, kind: TimerKind::Retry, generation, attempt: lease.attempt };
+    let due = d.run.timers.get(&retry).copied().unwrap_or(d.now);
+    let (attempt, token) = (lease.attempt + 1, Token(99).hash());
+    vec![
+        Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker: "w".into() }),
+        Event::DispatchReturned(lease),
+        Event::TaskHeartbeat(TaskHeartbeat { attempt: lease, progress: raw() }),
+        Event::TaskFinished(d.report(task, None, None)),
+        Event::TaskFinished(d.report(task, Some(Failure::new("other", "another failure")), None)),
+        Event::TimerFired(TimerFired { timer: retry, due }),
+        Event::ApprovalGiven(said()),
+        Event::ApprovalWithdrawn(said()),
+        Event::GateRejected(said()),
+        Event::TaskResolvedManually(act.clone()),
+        Event::TaskCompletedManually(TaskCompletedManually { act: act.clone(), output: raw() }),
+        Event::TaskResetForRetry(act.clone()),
+        Event::TaskSkipRequested(act.clone()),
+        Event::TaskCancelRequested(act),
+    ]
+}
+
+const NAMES: [&str; 14] = [
+    "DispatchEnqueued",
+    "DispatchReturned",
+    "TaskHeartbeat",
+    "TaskFinished",
+    "TaskFinished",
+    "TimerFired",
+    "ApprovalGiven",
+    "ApprovalWithdrawn",
+    "GateRejected",
+    "TaskResolvedManually",
+    "TaskCompletedManually",
+    "TaskResetForRetry",
+    "TaskSkipRequested",
+    "TaskCancelRequested",
+];
+const YES: &str = "applied";
+const OLD: &str = "stale";
+const TWICE: &str = "duplicate";
+const GATE: &str = "it is not a gate";
+const RESET: &str = "only a failed task can be reset";
+const DONE: &str = "the task is done";
+const COMPLETE: &str = "the task is complete";
+const RESOLVED: &str = "the task is resolved";
+
+/// What each event of `NAMES` comes to, by the state it meets. The second finish is another outcome.
+#[rustfmt::skip]
+const TABLE: [(TaskState, [&str; 14]); 9] = [
+    (TaskState::Pending,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES]),
+    (TaskState::Enqueued,         [YES, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES]),
+    (TaskState::InProgress,       [OLD, YES, YES, YES,   YES, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES]),
+    (TaskState::WaitingForRetry,  [OLD, OLD, OLD, OLD,   OLD, YES, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES]),
+    (TaskState::Complete,         [OLD, OLD, OLD, TWICE, OLD, OLD, GATE, GATE, GATE, COMPLETE, COMPLETE, RESET, DONE,  DONE]),
+    (TaskState::Error,            [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      YES,   DONE,  DONE]),
+    (TaskState::Cancelled,        [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, DONE,  TWICE]),
+    (TaskState::ResolvedManually, [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, RESOLVED, RESOLVED, RESET, DONE,  DONE]),
+    (TaskState::Skipped,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, TWICE, DONE]),
+];
+
+#[test]
+fn every_event_meets_every_state() {
+    for (state, row) in TABLE {
+        let d = at(state);
+        for ((event, expected), name) in events(&d).into_iter().zip(row).zip(NAMES) {
+            assert_eq!(event.name(), name);
+            let mut d = d.clone();
+            d.now = Time(d.now.0 + 100_000);
+            assert_eq!(word(d.say(event)), expected, "{name} at {state:?}");
+        }
+    }
+}
+
+#[test]
+fn people_are_heard_only_by_a_gate_that_waits() {
+    let say = |d: &mut Driver, by: &str, which: fn(Approved) -> Event| {
+        let task = d.ix("t");
+        let generation = d.run.tasks[task.0 as usize].generation;
+        word(d.say(which(Approved { task, generation, by: name(by), comment: None })))
+    };
+    let mut d = beside(approval(&["ann", "bob"], 2), OnFailure::Continue);
+    assert_eq!(say(&mut d, "ann", Event::ApprovalGiven), "the gate is not reached yet");
+    d.ok("other");
+    assert_eq!(say(&mut d, "eve", Event::ApprovalGiven), "denied");
+    assert_eq!(say(&mut d, "eve", Event::GateRejected), "denied");
+    assert_eq!(say(&mut d, "ann", Event::ApprovalWithdrawn), "there is no approval of theirs to withdraw");
+    assert_eq!(say(&mut d, "ann", Event::ApprovalGiven), "applied");
+    assert_eq!(say(&mut d, "ann", Event::ApprovalGiven), "duplicate");
+    assert_eq!(say(&mut d, "ann", Event::ApprovalWithdrawn), "applied");
+    assert_eq!(say(&mut d, "ann", Event::ApprovalGiven), "applied");
+    let mut rejected = d.clone();
+    assert_eq!(say(&mut rejected, "bob", Event::GateRejected), "applied");
+    assert_eq!(rejected.state("t"), TaskState::Error);
+    assert_eq!(say(&mut d, "bob", Event::ApprovalGiven), "applied");
+    assert_eq!(d.state("t"), TaskState::Complete);
+    assert_eq!(say(&mut d, "bob", Event::ApprovalGiven), "duplicate");
+    assert_eq!(say(&mut d, "bob", Event::GateRejected), "the gate is not waiting any more");
+    let lease = d.lease_of("t");
+    assert_eq!(word(d.say(Event::DispatchReturned(lease))), "stale", "nobody holds a lease on a gate");
+}
+
+/// Every operator act on every open state.
+fn operated() -> Vec<Driver> {
+    let open = [TaskState::Pending, TaskState::Enqueued, TaskState::InProgress, TaskState::WaitingForRetry];
+    let acts: [fn(&mut Driver) -> Verdict; 4] =
+        [|d| d.skip("t"), |d| d.cancel_task("t"), |d| d.resolve("t"), |d| d.complete("t", "1")];
+    let pairs = open.into_iter().flat_map(|state| acts.map(|act| (state, act)));
+    pairs
+        .map(|(state, act)| {
+            let mut d = at(state);
+            assert_eq!(act(&mut d), Verdict::Applied);
+            d
+        })
+        .collect()
+}
+
+/// Timeouts in queue, altogether while ready, at work and waiting, and a grant that came back.
+fn timed() -> Vec<Driver> {
+    let begin = |overall, queue| {
+        let mut d = beside(with_timeouts(action(2), overall, queue), OnFailure::Continue);
+        d.ok("other");
+        d
+    };
+    let mut all = vec![begin(None, Some(10)), begin(Some(10), None)];
+    let mut working = begin(Some(10), None);
+    working.lease(working.ix("t"));
+    let mut waiting = begin(Some(10), None);
+    waiting.fail("t");
+    all.extend([working, waiting]);
+    for d in &mut all {
+        assert_eq!(d.fire_next(), Verdict::Applied);
+        assert_eq!(d.state("t"), TaskState::Error);
+    }
+    let mut again = at(TaskState::WaitingForRetry);
+    again.fire_next();
+    again.lease(again.ix("t"));
+    let lease = again.lease_of("t");
+    again.say(Event::DispatchReturned(lease));
+    again.fail("t");
+    all.push(again);
+    all
+}
+
+/// Decided against, without input, gates and spreads that begin by themselves, and everything opened again.
+fn derived() -> Vec<Driver> {
+    let mut skipped = beside(action(1), OnFailure::Continue);
+    skipped.fail("other");
+    let mut reset = skipped.clone();
+    reset.reset("other");
+    let mut cancelled = beside(action(1), OnFailure::Continue);
+    cancelled.cancel_task("other");
+    let mut revived = cancelled.clone();
+    revived.resolve("other");
+    let reference = Reference { root: Root::Output { up: 0, node: 0 }, path: vec![Step::Key("no".into())] };
+    let given = Work::Action { action: name("noop"), with: Template::Ref(reference) };
+    let mut starved = beside(work(given), OnFailure::Continue);
+    starved.ok("other");
+    let mut waited = beside(gate(Wait::After(Millis(5))), OnFailure::Continue);
+    waited.ok("other");
+    waited.fire_next();
+    vec![skipped, reset, cancelled, revived, starved, waited, spread_done_twice(true), spread_done_twice(false)]
+}
+
+/// A spread that was Complete or ResolvedManually is opened again through its failed item.
+fn spread_done_twice(tolerated: bool) -> Driver {
+    let mut sketch = Sketch::new(OnFailure::Continue);
+    let inner = sketch.region();
+    sketch.node(0, "t", crate::driver::spread_bearing(inner, 2, u32::from(tolerated), false), &[]);
+    sketch.node(inner, "p", action(1), &[]);
+    let mut d = Driver::planned(sketch.build());
+    d.fail("t[0]");
+    if tolerated {
+        d.ok("t[1]");
+        assert_eq!(d.state("t"), TaskState::Complete);
+    } else {
+        d.resolve("t");
+        assert_eq!(d.state("t"), TaskState::ResolvedManually);
+    }
+    assert_eq!(d.reset("t[0]"), Verdict::Applied);
+    assert_eq!(d.state("t"), TaskState::InProgress);
+    d
+}
+
+/// Moves of the table that no event leads to: nothing rests in the two states of evaluation, a task's overall
+/// time begins when it is ready, and what it is given is evaluated before it is offered.
+fn is_only_passed(from: TaskState, by: Move) -> bool {
+    let evaluated = matches!(from, TaskState::EnqueuedForOrchestration | TaskState::EnqueuedAsErrorForOrchestration);
+    (evaluated && by != Move::Evaluated)
+        || (from, by) == (TaskState::Pending, Move::OverallTimeout)
+        || (from, by) == (TaskState::Enqueued, Move::InputFailed)
+}
+
+#[test]
+fn every_move_of_the_table_is_taken_and_every_task_state_is_reached() {
+    let mut taken = Taken::new();
+    for d in operated().into_iter().chain(timed()).chain(derived()) {
+        d.close();
+        let history: History = d.stream().history();
+        taken.extend(history.tasks.values().flatten().map(|t| (t.from, t.by, t.to)));
+    }
+    for (from, by, to) in MOVES {
+        for (from, to) in from.iter().flat_map(|f| to.iter().map(move |t| (*f, *t))) {
+            let expected = !is_only_passed(from, *by);
+            assert_eq!(taken.contains(&(from, *by, to)), expected, "{from:?} by {by:?} to {to:?}");
+        }
+    }
+    let reached: BTreeSet<TaskState> = taken.iter().flat_map(|(from, _, to)| [*from, *to]).collect();
+    assert_eq!(reached, TaskState::ALL.into_iter().collect());
+}
+
+#[test]
+fn every_run_state_is_reached() {
+    let mut reached = BTreeSet::from([RunState::Pending]);
+    let mut see = |d: &Driver, last: RunState| {
+        d.is(last);
+        reached.extend(d.stream().history().run.iter().map(|t| t.to));
+    };
+    let mut d = at(TaskState::WaitingForRetry);
+    see(&d, RunState::EnqueuingTasks);
+    d.ok("open");
+    see(&d, RunState::WaitingForRetry);
+    d.fire_next();
+    d.ok("t");
+    see(&d, RunState::Complete);
+    let mut held = beside(action(1), OnFailure::Hold);
+    held.fail("other");
+    held.ok("open");
+    see(&held, RunState::BlockedByFailures);
+    held.resolve_run();
+    see(&held, RunState::ResolvedManually);
+    let mut gated = beside(approval(&[], 1), OnFailure::Continue);
+    gated.ok("other");
+    gated.ok("open");
+    see(&gated, RunState::WaitingForDependencies);
+    gated.cancel();
+    see(&gated, RunState::Cancelled);
+    let mut failed = beside(action(1), OnFailure::Continue);
+    failed.fail("other");
+    failed.ok("open");
+    see(&failed, RunState::Error);
+    assert_eq!(reached, RunState::ALL.into_iter().collect());
+}
+
+#[test]
+fn history_has_every_transition_with_its_event_also_those_within_one() {
+    let mut d = at(TaskState::Enqueued);
+    d.ok("t");
+    let history = d.stream().history();
+    let task = &history.tasks[&d.ix("t")];
+    let states: Vec<TaskState> = task.iter().map(|t| t.to).collect();
+    let all = [TaskState::Enqueued, TaskState::InProgress, TaskState::EnqueuedForOrchestration, TaskState::Complete];
+    assert_eq!(states, all);
+    assert_eq!(task[2].seq, task[3].seq, "received and evaluated by one event");
+    let finished = &d.ledger[task[3].seq as usize - 1];
+    assert_eq!((task[3].event, task[3].at, &*task[3].source), (finished.stamp.id, finished.stamp.at, "test"));
+    assert_eq!(task.iter().map(|t| t.most_recent).collect::<Vec<_>>(), [false, false, false, true]);
+    let run: Vec<(RunState, &str)> = history.run.iter().map(|t| (t.to, &*t.by)).collect();
+    assert_eq!(run[..2], [(RunState::Initializing, "PlanCreated"), (RunState::EnqueuingTasks, "PlanCreated")]);
+    assert!(run.contains(&(RunState::EvaluatingResults, "TaskFinished")));
+    assert!(history.run.windows(2).all(|w| w[0].to == w[1].from), "each begins where the last one ended");
+}

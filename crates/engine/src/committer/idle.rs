@@ -1,0 +1,26 @@
+//! Idleness: whether anything could still move without a person. An engine without a watcher ends when it is so.
+
+use super::Committer;
+use edgewise_core::Kind;
+
+impl<R> Committer<R> {
+    /// Whether nothing runs, nothing could be given to a worker that waits, and no timer is set.
+    pub fn is_idle(&mut self) -> bool {
+        let desk = &self.desk;
+        let at_work = !desk.leases.is_empty() || !desk.advancing.is_empty() || !desk.unloaded.is_empty();
+        !at_work && !desk.lanes.could_match() && !self.has_timer()
+    }
+
+    /// Timers on the desk are hints: those of gates that opened meanwhile must not keep an engine alive for days.
+    /// Stops at the first one that is set, so that a look costs little however many there are.
+    fn has_timer(&mut self) -> bool {
+        while let Some((due, run, key)) = self.desk.timers.first().copied() {
+            match self.desk.open(run) {
+                Ok(cached) if cached.run.timers.get(&key) == Some(&due) => return true,
+                Err(error) if error.kind == Kind::Unavailable => return true,
+                _ => self.desk.timers.remove(&(due, run, key)),
+            };
+        }
+        false
+    }
+}

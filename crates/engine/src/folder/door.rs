@@ -1,0 +1,134 @@
+//! The door: the one way to ask something of a folder, whoever is its engine.
+
+use super::client::{GONE, UNHEARD};
+use super::{Ask, Client, Folder, Open, Options, Said};
+use crate::command::Start;
+use edgewise_core::id::RunId;
+use edgewise_core::state::RunState;
+use edgewise_core::{Error, Result};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a folder may be held by a process that does not listen (yet, or any more).
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often to look.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A way to a folder's engine. Commands do not care on which side of it they are.
+pub struct Door {
+    folder: Folder,
+    options: Options,
+    side: Side,
+}
+
+enum Side {
+    /// The engine is this process.
+    Inside(Box<Open>),
+    /// It is another one.
+    Outside(Client),
+}
+
+impl Door {
+    /// Finds the folder's engine, or becomes it.
+    pub async fn open(folder: Folder, options: Options) -> Result<Self> {
+        let side = find(&folder, &options).await?;
+        Ok(Self { folder, options, side })
+    }
+
+    /// The engine, if it is this process.
+    pub fn engine(&mut self) -> Option<&mut Open> {
+        match &mut self.side {
+            Side::Inside(open) => Some(open),
+            Side::Outside(_) => None,
+        }
+    }
+
+    /// Asks for one thing. If the engine goes away, it is asked for elsewhere: of the next engine, or of this process.
+    pub async fn ask(&mut self, ask: Ask) -> Result<Said> {
+        loop {
+            let error = match &mut self.side {
+                Side::Inside(open) => return answer(open, ask).await,
+                Side::Outside(client) => match client.ask(&ask).await {
+                    Err(error) => error,
+                    said => return said,
+                },
+            };
+            match error.code {
+                UNHEARD => {}
+                GONE if ask.is_repeatable() => {}
+                _ => return Err(error),
+            }
+            self.side = find(&self.folder, &self.options).await?;
+        }
+    }
+
+    /// Starts a run; true if it is new.
+    pub async fn start(&mut self, start: Start) -> Result<(RunId, bool)> {
+        match self.ask(Ask::Start(start)).await? {
+            Said::Started { run, new } => Ok((run, new)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Waits until a run has ended. Whoever waits goes on with the run if nobody else does.
+    pub async fn wait(&mut self, run: RunId) -> Result<RunState> {
+        match self.ask(Ask::Wait(run)).await? {
+            Said::Ended(state) => Ok(state),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Does something to a run or a gate; false if it was so already.
+    pub async fn act(&mut self, ask: Ask) -> Result<bool> {
+        match self.ask(ask).await? {
+            Said::Done => Ok(true),
+            Said::Already => Ok(false),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Whether the engine goes on without a watcher.
+    pub async fn is_background(&mut self) -> Result<bool> {
+        match self.ask(Ask::Ping).await? {
+            Said::Pong { background } => Ok(background),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Leaves. An engine of this process ends as [`Open::finish`] says.
+    pub async fn close(self) -> Result<()> {
+        match self.side {
+            Side::Inside(open) => open.finish().await,
+            Side::Outside(_) => Ok(()),
+        }
+    }
+}
+
+async fn find(folder: &Folder, options: &Options) -> Result<Side> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(open) = folder.open_engine(options).await? {
+            return Ok(Side::Inside(Box::new(open)));
+        }
+        if let Some(client) = folder.connect().await? {
+            return Ok(Side::Outside(client));
+        }
+        if Instant::now() >= deadline {
+            let who = folder.holder().map_or("another process".to_owned(), |pid| format!("process {pid}"));
+            let message = format!("{who} holds {} and does not answer: end it, then try again", folder.dir().display());
+            return Err(Error::unavailable("folder_busy", message));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn answer(open: &Open, ask: Ask) -> Result<Said> {
+    match ask.into_command() {
+        Some(command) => open.engine.ask(command).await.and_then(Said::from_answer),
+        None => Ok(Said::Pong { background: open.is_background() }),
+    }
+}
+
+fn unexpected(said: &Said) -> Error {
+    Error::bug("unexpected_answer", format!("the engine answered something else: {said:?}"))
+}

@@ -1,0 +1,135 @@
+//! A folder whose engine is this process.
+
+use super::address::{self, Bound};
+use super::listen::Listening;
+use super::{Folder, Lock, Options};
+use crate::engine::{Engine, Parts, wall_clock};
+use crate::entropy::Entropy;
+use crate::handler::Handlers;
+use crate::runner::orphans;
+use crate::worker::{Commands, Worker, Working};
+use edgewise_core::{Error, Result};
+use edgewise_store::sqlite;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An engine at work in its folder. To be ended with [`Open::close`]; a process that just ends is recovered
+/// from like one that was killed.
+pub struct Open {
+    /// The engine itself.
+    pub engine: Engine,
+    working: Option<Working>,
+    listening: Option<(Listening, Bound)>,
+    background: bool,
+    folder: Folder,
+    // Last: whoever gets the lock must find nothing of ours.
+    lock: Lock,
+}
+
+impl Open {
+    /// Recovers what an earlier engine left, then takes work and listens.
+    pub(super) async fn open(folder: &Folder, options: &Options, lock: Lock) -> Result<Self> {
+        // Before anything is decided about their attempts: these processes must not go on.
+        orphans::end_all(&folder.logs())?;
+        let engine = start(folder, options)?;
+        let mut working = options.work.as_ref().map(|work| {
+            let commands = Commands { dir: work.project.clone(), logs: folder.logs() };
+            let worker = Worker { handlers: Handlers::default(), commands: Some(commands), slots: work.slots };
+            worker.start(&engine)
+        });
+        if let Some(working) = &mut working {
+            working.claimed().await;
+        }
+        let (background, folder) = (options.background, folder.clone());
+        let mut open = Self { engine, working, listening: None, background, folder, lock };
+        if options.work.is_some() {
+            open.listen()?;
+        }
+        Ok(open)
+    }
+
+    fn listen(&mut self) -> Result<()> {
+        let (listener, bound) = address::bind(self.folder.dir())?;
+        self.listening = Some((Listening::start(listener, self.engine.clone(), self.background), bound));
+        Ok(())
+    }
+
+    /// Returns once nothing could move any more unless a person does something, and nobody is being answered.
+    pub async fn idle(&mut self, look_every: Duration) -> Result<()> {
+        loop {
+            while !self.engine.is_idle().await? {
+                tokio::time::sleep(look_every).await;
+            }
+            self.hang_up().await;
+            // Something may have been asked in the last moment.
+            if self.engine.is_idle().await? {
+                return Ok(());
+            }
+            self.listen()?;
+        }
+    }
+
+    /// Whether it goes on without a watcher.
+    pub fn is_background(&self) -> bool {
+        self.background
+    }
+
+    /// How many attempts are at work.
+    pub fn at_work(&self) -> usize {
+        self.working.as_ref().map_or(0, Working::at_work)
+    }
+
+    /// Takes no more work; what is at work may go on for so long, then it is ended as `worker_lost`. Requests are
+    /// still answered. May be said again, with less patience.
+    pub fn wind_down(&self, patience: Duration) {
+        if let Some(working) = &self.working {
+            working.wind_down(patience);
+        }
+    }
+
+    /// Returns once nothing is at work, after [`Open::wind_down`].
+    pub async fn wound_down(&mut self) {
+        if let Some(working) = &mut self.working {
+            working.ended().await;
+        }
+    }
+
+    /// Ends: waits for what is at work as long as [`Open::wind_down`] allows (not at all if nothing was said),
+    /// says goodbye to clients, writes all rows, and gives the folder free.
+    pub async fn close(self) -> Result<()> {
+        self.wind_down(Duration::ZERO);
+        self.finish().await
+    }
+
+    /// The same, but for what is at work there is time until it has ended.
+    pub async fn finish(mut self) -> Result<()> {
+        self.wind_down(Duration::MAX);
+        self.wound_down().await;
+        self.hang_up().await;
+        let engine = self.engine.clone();
+        let stopped = tokio::task::spawn_blocking(move || engine.stop()).await;
+        drop(self.lock);
+        stopped.unwrap_or_else(|e| Err(Error::bug("engine_panicked", "the engine panicked").with_source(e))).map(|_| ())
+    }
+
+    async fn hang_up(&mut self) {
+        if let Some((listening, bound)) = self.listening.take() {
+            // No new clients first: they would find a socket that nobody reads.
+            drop(bound);
+            listening.stop().await;
+        }
+    }
+}
+
+fn start(folder: &Folder, options: &Options) -> Result<Engine> {
+    let stores = sqlite::open(folder.dir())?;
+    let reader = sqlite::open_reader(folder.dir())?;
+    Engine::start(Parts {
+        ledger: Box::new(stores.ledger),
+        reader: Box::new(reader.projections),
+        writer: Box::new(stores.projections),
+        home: options.home.clone(),
+        clock: Arc::new(wall_clock),
+        entropy: Entropy::from_system()?,
+    })
+}

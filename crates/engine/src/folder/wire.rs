@@ -1,0 +1,264 @@
+//! What is said on the socket: one JSON object a line, in both directions.
+//!
+//! ```text
+//! {"v":1,"id":7,"ask":{"wait":"7k2m9xq4…"}}          asked
+//! {"id":7,"ok":{"ended":"Complete"}}                   answered, maybe much later
+//! {"id":7,"error":{"kind":"not_found","code":"run_not_found","message":"…"}}
+//! {"bye":7}                                            the engine leaves; nothing after 7 was read
+//! ```
+//!
+//! Who may ask is decided before: the socket is for its owner only.
+
+use crate::command::{Answer, Command, GateAct, RunAct, Start};
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::plan::Plan;
+use edgewise_core::state::RunState;
+use edgewise_core::{Error, Kind, Result};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+
+/// The version of the protocol.
+pub(super) const VERSION: u32 = 1;
+/// Longest line that is read: a large plan with a large input.
+pub(super) const LINE_BYTES: usize = 256 << 20;
+/// Most connections at once.
+pub(super) const CONNECTIONS: usize = 64;
+/// Most requests of one connection that are not answered yet.
+pub(super) const PENDING: usize = 256;
+/// Most codes of errors, and their longest, that a client learns from its engine.
+const CODES: (usize, usize) = (256, 64);
+
+/// What can be asked of a folder's engine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// Who are you?
+    Ping,
+    /// Start a run.
+    #[serde(with = "start")]
+    Start(Start),
+    /// Nothing of a run may start any more.
+    Cancel(RunAct),
+    /// No new leases of a run for now.
+    Pause(RunAct),
+    /// Leases again.
+    Resume(RunAct),
+    /// Say yes to a gate.
+    Approve(GateAct),
+    /// Take a yes back.
+    Withdraw(GateAct),
+    /// Say no to a gate.
+    Reject(GateAct),
+    /// Wait for a run's end.
+    Wait(RunId),
+}
+
+/// What a folder's engine says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// I am here.
+    Pong {
+        /// Without a watcher of my own: I go on until nothing is left to do.
+        background: bool,
+    },
+    /// The run, and whether it is new.
+    Started {
+        /// Which run.
+        run: RunId,
+        /// False if the same key had started it before.
+        new: bool,
+    },
+    /// It is so now, durably.
+    Done,
+    /// It was so already.
+    Already,
+    /// How the run ended.
+    Ended(RunState),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Request {
+    pub v: u32,
+    pub id: u64,
+    pub ask: Ask,
+}
+
+/// Any line of an engine. Fields that a later version adds are ignored.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Response {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok: Option<Said>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Refusal>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bye: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Refusal {
+    kind: Kind,
+    code: String,
+    message: String,
+}
+
+impl Ask {
+    /// What it is to the engine; `None` for what is answered at the door.
+    pub(super) fn into_command(self) -> Option<Command> {
+        Some(match self {
+            Self::Ping => return None,
+            Self::Start(start) => Command::Start(start),
+            Self::Cancel(act) => Command::Cancel(act),
+            Self::Pause(act) => Command::Pause(act),
+            Self::Resume(act) => Command::Resume(act),
+            Self::Approve(act) => Command::Approve(act),
+            Self::Withdraw(act) => Command::Withdraw(act),
+            Self::Reject(act) => Command::Reject(act),
+            Self::Wait(run) => Command::Wait(run),
+        })
+    }
+
+    /// Whether asking again, where nobody knows if it was heard, does no harm.
+    pub(super) fn is_repeatable(&self) -> bool {
+        !matches!(self, Self::Start(Start { key: None, .. }))
+    }
+}
+
+impl Said {
+    pub(super) fn from_answer(answer: Answer) -> Result<Self> {
+        match answer {
+            Answer::Started { run, new } => Ok(Self::Started { run, new }),
+            Answer::Done => Ok(Self::Done),
+            Answer::Already => Ok(Self::Already),
+            Answer::Ended(state) => Ok(Self::Ended(state)),
+            other => Err(Error::bug("unexpected_answer", format!("nobody at the door asked for {other:?}"))),
+        }
+    }
+}
+
+impl Response {
+    pub(super) fn to(id: u64, result: Result<Said>) -> Self {
+        match result {
+            Ok(said) => Self { id: Some(id), ok: Some(said), ..Self::default() },
+            Err(error) => Self { id: Some(id), error: Some(Refusal::from(&error)), ..Self::default() },
+        }
+    }
+
+    pub(super) fn bye(read: u64) -> Self {
+        Self { bye: Some(read), ..Self::default() }
+    }
+}
+
+impl From<&Error> for Refusal {
+    fn from(error: &Error) -> Self {
+        Self { kind: error.kind, code: error.code.to_owned(), message: error.to_string() }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Error::new(refusal.kind, known_code(&refusal.code), refusal.message)
+    }
+}
+
+/// Codes are fixed words of the program, and there are few of them: each one heard is kept once.
+fn known_code(code: &str) -> &'static str {
+    static HEARD: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = heard.get(code) {
+        return known;
+    }
+    let is_code = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if heard.len() >= CODES.0 || code.is_empty() || code.len() > CODES.1 || !code.chars().all(is_code) {
+        return "engine_refused";
+    }
+    let kept: &'static str = code.to_owned().leak();
+    heard.insert(kept);
+    kept
+}
+
+/// One line as bytes.
+pub(super) fn encode(line: &impl Serialize) -> Result<Vec<u8>> {
+    let unspeakable = |e: serde_json::Error| Error::bug("no_wire_form", "a request has no JSON form").with_source(e);
+    let mut bytes = serde_json::to_vec(line).map_err(unspeakable)?;
+    if bytes.len() > LINE_BYTES {
+        let message = format!(
+            "the request has {} bytes, an engine reads at most {LINE_BYTES}: wait until no engine runs in the folder, \
+             then ask again",
+            bytes.len()
+        );
+        return Err(Error::limit("request_too_large", message));
+    }
+    // Within JSON a line break is only space, and it may come from a value that is passed on as it was written.
+    bytes.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// What reading came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// A line, without its end.
+    Line(Vec<u8>),
+    /// More than a line may have.
+    TooLong,
+    /// Nothing more comes.
+    End,
+}
+
+/// Reads a line; what is read so far stays in `buffer`, so that the future may be dropped at any time.
+pub(super) async fn read_line(from: &mut (impl AsyncBufRead + Unpin), buffer: &mut Vec<u8>) -> Read {
+    loop {
+        let Ok(bytes) = from.fill_buf().await else { return Read::End };
+        if bytes.is_empty() {
+            return Read::End;
+        }
+        let end = bytes.iter().position(|b| *b == b'\n');
+        let taken = end.unwrap_or(bytes.len());
+        if buffer.len() + taken > LINE_BYTES {
+            return Read::TooLong;
+        }
+        buffer.extend_from_slice(&bytes[..taken]);
+        from.consume(taken + usize::from(end.is_some()));
+        if end.is_some() {
+            return Read::Line(std::mem::take(buffer));
+        }
+    }
+}
+
+/// A start on the wire: the plan as it is stored.
+mod start {
+    use super::{Arc, BTreeMap, Deserialize, Deserializer, Name, Plan, RawValue, Serialize, Serializer, Start};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wire {
+        plan: Box<RawValue>,
+        input: Box<RawValue>,
+        by: Name,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        labels: BTreeMap<String, String>,
+    }
+
+    pub fn serialize<S: Serializer>(start: &Start, to: S) -> Result<S::Ok, S::Error> {
+        let text = String::from_utf8(start.plan.encode().1).map_err(serde::ser::Error::custom)?;
+        let plan = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+        let (input, by, key, labels) = (start.input.clone(), start.by.clone(), start.key.clone(), start.labels.clone());
+        Wire { plan, input, by, key, labels }.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Start, D::Error> {
+        let Wire { plan, input, by, key, labels } = Wire::deserialize(from)?;
+        let plan = Plan::decode(plan.get().as_bytes()).map_err(serde::de::Error::custom)?;
+        Ok(Start { plan: Arc::new(plan), input, by, key, labels })
+    }
+}
