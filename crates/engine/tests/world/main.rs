@@ -4,6 +4,7 @@
 mod boundary;
 mod dice;
 mod driver;
+mod figures;
 mod flows;
 mod rules;
 mod storm;
