@@ -36,7 +36,7 @@ fn a_detached_run_outlives_the_engine_it_was_given_to() {
     project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n");
     project.flow("later", "  nap: { gate: { timer: 1s } }\n  then: { after: nap, run: 'touch then' }\n");
     let mut first = project.spawn("run ask.yaml");
-    first.until(&["ask", "waiting"]);
+    first.until(&["ask", "edgewise gate approve"]);
     let id = first.word_after("edgewise gate approve");
     assert_eq!(project.run("run later.yaml --detach").code, 0);
     assert_eq!(project.run(&format!("gate approve {id} ask")).code, 0);
