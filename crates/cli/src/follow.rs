@@ -174,6 +174,3 @@ async fn leave(mut door: Door, patience: Duration, signals: &mut Signals, contex
     door.close().await?;
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

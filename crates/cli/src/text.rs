@@ -32,6 +32,15 @@ fn is_harmful(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// A word as a shell reads it, for commands that are shown to be typed.
+pub fn quoted(word: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+}
+
 /// How many columns a text takes. Escape sequences of ours are not counted.
 pub fn width(text: &str) -> usize {
     pieces(text).map(|(_, columns)| columns).sum()
@@ -133,6 +142,13 @@ mod tests {
             ("\u{1b}[31mhello\u{1b}[0m!", 3, "\u{1b}[31mhe…\u{1b}[0m"),
         ] {
             assert_eq!(cut(text, columns, "…"), expected, "{text:?} in {columns}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_quoted_only_where_a_shell_needs_it() {
+        for (word, shown) in [("build", "build"), ("build[3]", "'build[3]'"), ("it's", r"'it'\''s'"), ("", "''")] {
+            assert_eq!(quoted(word), shown);
         }
     }
 

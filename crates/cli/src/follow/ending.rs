@@ -47,22 +47,18 @@ pub(super) fn tell(end: End, run: &Run, is_engine: bool, drawn: bool, context: &
     report(run, &[], context)?;
     let id = run.id.short();
     context.printer.say(&match end {
-        End::Timeout => format!("run {id} is not over after the time given"),
-        End::Stuck if run.paused => format!("run {id} is paused; `edgewise resume {id}` lets it go on"),
-        End::Stuck => format!("run {id} is held at a failure until somebody decides; `edgewise why {id}` says more"),
-        _ => format!("run {id} is not over"),
+        End::Stuck if run.paused => format!("run {id} is paused: `edgewise resume {id}` lets it go on"),
+        End::Stuck => format!("run {id} is held at a failure until somebody decides: `edgewise why {id}` says more"),
+        End::Timeout => format!("the time given was not enough; {}", kept(&id, is_engine)),
+        End::Interrupted | End::Ended(_) => kept(&id, is_engine),
     });
-    if end != End::Stuck {
-        context.printer.say(&kept(run, is_engine));
-    }
     Ok(exit)
 }
 
-/// How a run goes on that nobody here watches any more.
-fn kept(run: &Run, was_engine: bool) -> String {
-    let id = run.id.short();
-    let state = if was_engine { "it is kept" } else { "it goes on in another process" };
-    format!("{state}: `edgewise watch {id}` follows it to its end, `edgewise cancel {id}` ends it")
+/// How a run goes on that is not watched here any more.
+fn kept(id: &str, was_engine: bool) -> String {
+    let state = if was_engine { "is kept" } else { "goes on in another process" };
+    format!("run {id} {state}: `edgewise watch {id}` follows it to its end, `edgewise cancel {id}` ends it")
 }
 
 fn over(run: &Run, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
@@ -82,7 +78,7 @@ fn over(run: &Run, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
         for (task, why) in failed.iter().take(FAILURES) {
             let path = run.path(*task);
             context.printer.say(&format!("  {path}: {why}"));
-            context.printer.say(&format!("    edgewise logs {id} {}", quoted(&path)));
+            context.printer.say(&format!("    edgewise logs {id} {}", text::quoted(&path)));
         }
         if failed.len() > FAILURES {
             context.printer.say(&format!("  and {} more; `edgewise show {id}` lists them", failed.len() - FAILURES));
@@ -137,10 +133,4 @@ fn output_lines(run: &Run, drawn: bool, context: &mut Context<'_>) -> Vec<String
         return Vec::new();
     }
     lines
-}
-
-/// As a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
 }

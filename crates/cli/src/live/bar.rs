@@ -12,6 +12,11 @@ pub fn bar(count: &SpreadCount, columns: usize, style: Style) -> String {
         let largest = cells.iter().enumerate().max_by_key(|(_, n)| **n).map_or(0, |(i, _)| i);
         cells[largest] -= 1;
     }
+    // When everything has a part, nothing is left empty by rounding.
+    if parts.iter().sum::<u32>() == count.total && count.total > 0 {
+        let most = parts.iter().enumerate().max_by_key(|(_, n)| **n).map_or(0, |(i, _)| i);
+        cells[most] += columns - cells.iter().sum::<usize>();
+    }
     let [failed, done, running] = cells;
     let left = columns - failed - done - running;
     let (full, half, empty) = if style.unicode { ("━", "╍", "─") } else { ("#", "=", ".") };
@@ -41,6 +46,7 @@ mod tests {
             (5, 1, 2, 10, "#####x==.."),
             (999, 0, 0, 1000, "#########."),
             (998, 1, 1, 1000, "########x="),
+            (56, 4, 0, 60, "#########x"),
             (0, 1, 0, 1_000_000, "x........."),
             (0, 0, 0, 0, ".........."),
         ] {

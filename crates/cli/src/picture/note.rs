@@ -1,8 +1,9 @@
 //! The one thing worth saying about a task: what it waits for, how it failed, why it was left out.
 
 use crate::live::span;
+use crate::text;
 use edgewise_core::event::{Failure, TaskIx, TimerKey, TimerKind};
-use edgewise_core::gate::{OnDeadline, Wait};
+use edgewise_core::gate::{Gate, OnDeadline, Wait};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Resolution, Work};
 use edgewise_core::run::{Reason, Run};
@@ -12,19 +13,7 @@ use edgewise_core::time::Time;
 /// The note of a task; empty if there is nothing to say.
 pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, now: Time) -> String {
     match (phase, &run.spec_of(task).work) {
-        (Phase::Waiting, Work::Gate(gate)) => {
-            let mut said = match &gate.wait {
-                Wait::Approval { from, count } => approval(run, task, from, *count),
-                Wait::After(_) | Wait::Until(_) => {
-                    due(run, task, TimerKind::Gate, now).map_or(String::new(), |left| format!("opens in {left}"))
-                }
-            };
-            if let Some(left) = due(run, task, TimerKind::Deadline, now) {
-                let word = if gate.on_deadline == OnDeadline::Open { "opens" } else { "rejected" };
-                said += &format!("; {word} in {left}");
-            }
-            said
-        }
+        (Phase::Waiting, Work::Gate(gate)) => closed(run, task, gate, now),
         (Phase::Waiting, _) => retry(run, task, now),
         (Phase::Ready, Work::Action { action, .. }) => format!("waits for a worker that does `{action}`"),
         (Phase::Ready, _) if run.paused => "waits for `edgewise resume`".into(),
@@ -34,20 +23,38 @@ pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, now: Time) -> String {
     }
 }
 
-/// `approval by 2 of lead, quality (1 given); edgewise gate approve k3f9x2ab release --as lead`
-fn approval(run: &Run, task: TaskIx, from: &[Name], count: u32) -> String {
+/// `opens in 3s`, or `approval by 2 of lead, quality, rejected in 2h: edgewise gate approve k3f9x2ab release --as lead`
+fn closed(run: &Run, task: TaskIx, gate: &Gate, now: Time) -> String {
+    let deadline = due(run, task, TimerKind::Deadline, now).map_or(String::new(), |left| {
+        let word = if gate.on_deadline == OnDeadline::Open { "opens" } else { "rejected" };
+        format!(", {word} in {left}")
+    });
+    match &gate.wait {
+        Wait::Approval { from, count } => {
+            let (who, as_whom) = approvers(run, task, from, *count);
+            let (id, path) = (run.id.short(), run.path(task));
+            format!("approval by {who}{deadline}: edgewise gate approve {id} {}{as_whom}", text::quoted(&path))
+        }
+        Wait::After(_) | Wait::Until(_) => {
+            let left = due(run, task, TimerKind::Gate, now).map_or(String::new(), |left| format!("opens in {left}"));
+            left + &deadline
+        }
+    }
+}
+
+/// Whose approval is still wanted, and how one of them would say who they are.
+fn approvers(run: &Run, task: TaskIx, from: &[Name], count: u32) -> (String, String) {
     let given = run.approvals.get(&task).map_or(&[][..], Vec::as_slice);
     let open: Vec<&str> = from.iter().filter(|n| given.iter().all(|a| a.by != **n)).map(Name::as_str).collect();
     let left = (count as usize).saturating_sub(given.len());
     let who = match (open.as_slice(), left) {
         ([], 1) => "anybody".to_owned(),
         ([], _) => format!("{left} people"),
-        ([one], _) => (*one).to_owned(),
+        (all, _) if all.len() == left => all.join(" and "),
         (several, _) => format!("{left} of {}", several.join(", ")),
     };
     let given = if given.is_empty() { String::new() } else { format!(" ({} given)", given.len()) };
-    let as_whom = open.first().map_or(String::new(), |name| format!(" --as {name}"));
-    format!("approval by {who}{given}: edgewise gate approve {} {}{as_whom}", run.id.short(), run.path(task))
+    (who + &given, open.first().map_or(String::new(), |name| format!(" --as {name}")))
 }
 
 /// `attempt 2 of 3 in 3s: exit_1`

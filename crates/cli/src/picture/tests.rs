@@ -1,1 +1,159 @@
+//! Runs as they are seen, from flows and the facts about them.
 
+use super::*;
+use crate::live::draw;
+use crate::style::Style;
+use edgewise_core::event::{
+    Approved, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, RunTriggered, TaskFinished,
+};
+use edgewise_core::flow::compile;
+use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
+use edgewise_core::id::{EventId, RunId, TokenHash};
+use edgewise_core::name::Name;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// A run that facts are told to, one a second.
+struct Told {
+    run: Run,
+    at: Time,
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+impl Told {
+    fn of(flow: &str) -> Self {
+        let plan = compile(flow, "test.yaml").unwrap_or_else(|problems| panic!("{problems}")).plan;
+        let (hash, _) = plan.encode();
+        let run = Run::new(RunId::parse("k3f9x2ab00000000").unwrap(), hash, Arc::new(plan));
+        let mut told = Self { run, at: Time(1_800_000_000_000) };
+        let input = RawValue::from_string("{}".into()).unwrap();
+        let (key, labels) = (None, Default::default());
+        let flow = told.run.plan.flow.clone();
+        told.tell(Event::RunTriggered(RunTriggered {
+            flow,
+            plan: hash,
+            rules: RULES,
+            input,
+            by: name("ada"),
+            key,
+            labels,
+        }));
+        told.tell(Event::PlanCreated(PlanCreated { plan: hash }));
+        told
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.at = Time(self.at.0 + 1_000);
+        let stamp = Stamp { id: EventId::mint(self.at, 0, self.run.last), at: self.at };
+        let verdict = fold(&mut self.run, stamp, &event, &mut Changes::default());
+        assert!(matches!(verdict, Verdict::Applied), "{event:?}");
+    }
+
+    fn begin(&mut self, path: &str) {
+        let task = self.run.find(path).unwrap();
+        let attempt = self.run.tasks[task.0 as usize].attempt + 1;
+        let (generation, token, worker) = (1, TokenHash(7), "local/test".into());
+        self.tell(Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker }));
+    }
+
+    fn end(&mut self, path: &str, output: Result<&str, Failure>) {
+        let task = self.run.find(path).unwrap();
+        let attempt = self.run.tasks[task.0 as usize].attempt;
+        let (generation, token) = (1, TokenHash(7));
+        let (output, error) = match output {
+            Ok(text) => (Some(RawValue::from_string(text.into()).unwrap()), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        self.tell(Event::TaskFinished(TaskFinished { task, generation, attempt, token, output, error }));
+    }
+
+    /// What is drawn on a wide terminal, head and foot apart.
+    fn shown(&self) -> Vec<String> {
+        let picture = picture(&self.run, self.at).unwrap();
+        let lines = draw(&picture, 140, 40, Time(self.at.0 / 400 * 400), Style::PLAIN);
+        lines[2..lines.len() - 2].iter().map(|line| line.trim().to_owned()).collect()
+    }
+}
+
+#[test]
+fn a_gate_says_whom_it_waits_for_and_what_they_would_type() {
+    let mut told = Told::of(
+        "flow: f\ntasks:\n  go:\n    gate: { approval: { from: [lead, quality, boss], count: 2 }, deadline: 2h }\n",
+    );
+    let line = "~ go    0.0s  approval by 2 of lead, quality, boss, rejected in 2h00m: edgewise gate approve k3f9x2ab go --as lead";
+    assert_eq!(told.shown(), [line]);
+    let task = told.run.find("go").unwrap();
+    told.tell(Event::ApprovalGiven(Approved { task, generation: 1, by: name("lead"), comment: None }));
+    assert!(told.shown()[0].contains("approval by 1 of quality, boss (1 given), rejected in"), "{:?}", told.shown());
+    assert!(told.shown()[0].ends_with("go --as quality"), "{:?}", told.shown());
+}
+
+#[test]
+fn a_failure_is_its_type_and_what_was_said_last() {
+    for (kind, message, note) in [
+        ("exit_1", "the command exited with code 1: first\nlinker not found\n", "exit_1: linker not found"),
+        ("exit_1", "the command exited with code 1 and said nothing on stderr", "exit_1"),
+        ("timeout", "the attempt took longer than 3s", "timeout: the attempt took longer than 3s"),
+    ] {
+        assert_eq!(failure(&Failure::new(kind, message)), note);
+    }
+}
+
+#[test]
+fn a_task_between_attempts_says_when_the_next_one_is_and_why() {
+    let mut told = Told::of(
+        "flow: f\ntasks:\n  a: { run: x, retry: { max_attempts: 3, backoff: { kind: fixed, base: 4s }, jitter: 0 } }\n  b: { after: a, run: x }\n",
+    );
+    told.begin("a");
+    told.end("a", Err(Failure::new("exit_7", "the command exited with code 7: no luck")));
+    assert_eq!(told.shown(), ["~ a    1.0s  attempt 2 of 3 in 4s: exit_7: no luck", ". b"]);
+}
+
+#[test]
+fn what_was_left_out_says_because_of_what() {
+    let mut told = Told::of("flow: f\ntasks:\n  a: { run: x, retry: 1 }\n  b: { after: a, run: x }\n  c: { run: x }\n");
+    told.begin("a");
+    told.end("a", Err(Failure::new("exit_1", "the command exited with code 1: no")));
+    assert_eq!(told.shown(), ["x a    1.0s  exit_1: no", "- b          a failed", "o c"]);
+    told.tell(Event::RunCancelRequested(Request { by: name("ada"), why: None }));
+    assert_eq!(told.shown()[2], "! c");
+}
+
+#[test]
+fn the_items_of_a_small_spread_have_their_lines_from_the_beginning() {
+    let mut told = Told::of("flow: f\ntasks:\n  s: { each: [1, 2, 3], as: n, run: x, retry: 1 }\n");
+    told.begin("s[1]");
+    let lines = told.shown();
+    assert_eq!(lines.len(), 4);
+    assert!(lines[0].contains("0 of 3") && lines[0].contains('='), "{lines:?}");
+    told.end("s[1]", Ok("1"));
+    assert_eq!(told.shown().len(), 4);
+    assert!(told.shown()[0].contains("1 of 3"), "{:?}", told.shown());
+}
+
+#[test]
+fn of_a_large_spread_only_failures_have_lines_and_not_too_many() {
+    let items: Vec<u32> = (0..50).collect();
+    let mut told = Told::of(&format!(
+        "flow: f\ntasks:\n  s: {{ each: {items:?}, as: n, run: x, retry: 1, tolerate: 50 }}\n  t: {{ after: s, run: x }}\n"
+    ));
+    assert_eq!(told.shown().len(), 2);
+    for n in 0..20 {
+        told.begin(&format!("s[{n}]"));
+        told.end(&format!("s[{n}]"), Err(Failure::new("exit_1", "no")));
+    }
+    let picture = picture(&told.run, told.at).unwrap();
+    assert_eq!(picture.tasks.len(), 2 + ITEM_LINES);
+    assert_eq!((picture.counts.failed, picture.counts.running), (20, 1));
+    assert!(told.shown()[0].contains("20 of 50  20 failed"), "{:?}", told.shown());
+    assert_eq!(picture.tasks.last().unwrap().path, "t");
+}
+
+#[test]
+fn an_action_without_a_worker_says_what_it_waits_for() {
+    let told = Told::of("flow: f\ntasks:\n  a: { action: mail/send }\n");
+    assert_eq!(told.shown(), ["o a          waits for a worker that does `mail/send`"]);
+}

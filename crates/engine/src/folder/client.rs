@@ -1,6 +1,6 @@
 //! A client: one conversation with the engine of another process, one request at a time.
 
-use super::wire::{Ask, Read, Request, Response, Said, VERSION, encode, read_line};
+use super::wire::{Ask, LINE_BYTES, Read, Request, Response, Said, VERSION, encode, read_line};
 use edgewise_core::{Error, Result};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -57,7 +57,7 @@ impl Client {
     }
 
     async fn hear(&mut self) -> Result<Response> {
-        match read_line(&mut self.from, &mut self.buffer).await {
+        match read_line(&mut self.from, &mut self.buffer, LINE_BYTES).await {
             Read::Line(line) => serde_json::from_slice(&line).map_err(|error| {
                 let message = "the engine of this folder said something else than was expected: use the same edgewise \
                                for both, or end the other one first";

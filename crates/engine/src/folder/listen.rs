@@ -4,7 +4,7 @@
 //! run's end does not hold up a cancel. When the engine leaves, what was asked is answered, waits are not,
 //! and `bye` says how far was read: a client knows what it may ask elsewhere.
 
-use super::wire::{Ask, CONNECTIONS, PENDING, Read, Request, Response, Said, VERSION, encode, read_line};
+use super::wire::{Ask, CONNECTIONS, LINE_BYTES, PENDING, Read, Request, Response, Said, VERSION, encode, read_line};
 use crate::engine::Engine;
 use crate::runner::Stop;
 use edgewise_core::{Error, Result};
@@ -107,7 +107,7 @@ impl Talk {
                 biased;
                 () = stop.cancelled() => break,
                 Some(answered) = self.pending.join_next() => self.answer(answered.ok()).await?,
-                read = read_line(&mut self.from, &mut buffer), if self.pending.len() < PENDING => match read {
+                read = read_line(&mut self.from, &mut buffer, LINE_BYTES), if self.pending.len() < PENDING => match read {
                     Read::Line(line) => self.begin(&line).await?,
                     Read::TooLong => {
                         self.refuse(0, Error::limit("line_too_long", "the line is longer than a request may be")).await;

@@ -213,8 +213,8 @@ pub(super) enum Read {
     End,
 }
 
-/// Reads a line; what is read so far stays in `buffer`, so that the future may be dropped at any time.
-pub(super) async fn read_line(from: &mut (impl AsyncBufRead + Unpin), buffer: &mut Vec<u8>) -> Read {
+/// Reads a line of at most so many bytes. What is read so far stays in `buffer`: the future may be dropped at any time.
+pub(super) async fn read_line(from: &mut (impl AsyncBufRead + Unpin), buffer: &mut Vec<u8>, most: usize) -> Read {
     loop {
         let Ok(bytes) = from.fill_buf().await else { return Read::End };
         if bytes.is_empty() {
@@ -222,7 +222,7 @@ pub(super) async fn read_line(from: &mut (impl AsyncBufRead + Unpin), buffer: &m
         }
         let end = bytes.iter().position(|b| *b == b'\n');
         let taken = end.unwrap_or(bytes.len());
-        if buffer.len() + taken > LINE_BYTES {
+        if buffer.len() + taken > most {
             return Read::TooLong;
         }
         buffer.extend_from_slice(&bytes[..taken]);
@@ -262,3 +262,6 @@ mod start {
         Ok(Start { plan: Arc::new(plan), input, by, key, labels })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! Runs that nobody waits for: a process in the background goes on with them and ends when nothing is left to do.
+
+use crate::process::Project;
+
+#[test]
+fn a_detached_run_goes_on_by_itself_and_leaves_nothing_behind() {
+    let project = Project::new();
+    project.flow("quick", "  a: { run: 'touch a' }\n  b: { after: a, run: 'touch b' }\n");
+    let ended = project.run("run quick.yaml --detach -q");
+    assert_eq!((ended.code, ended.out.trim().len()), (0, 16), "{ended:?}");
+    project.until_unlocked("background.lock");
+    project.until_unlocked("engine.lock");
+    assert!(project.has("b"));
+    assert!(!project.has(".edgewise/engine.sock"));
+    let log = std::fs::read_to_string(project.path().join(".edgewise/engine.log")).unwrap();
+    assert_eq!(log, "", "it had nothing to complain about");
+    assert_eq!(project.run("watch").code, 0);
+}
+
+#[test]
+fn a_detached_run_that_waits_for_people_keeps_no_process() {
+    let project = Project::new();
+    project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n  then: { after: ask, run: 'touch then' }\n");
+    assert_eq!(project.run("run ask.yaml --detach").code, 0);
+    project.until_unlocked("background.lock");
+    project.until_unlocked("engine.lock");
+    assert_eq!(project.run("gate approve @ ask").code, 0);
+    assert!(!project.has("then"));
+    assert_eq!(project.run("watch").code, 0);
+    assert!(project.has("then"));
+}
+
+#[test]
+fn a_detached_run_outlives_the_engine_it_was_given_to() {
+    let project = Project::new();
+    project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n");
+    project.flow("later", "  nap: { gate: { timer: 1s } }\n  then: { after: nap, run: 'touch then' }\n");
+    let mut first = project.spawn("run ask.yaml");
+    first.until(&["ask", "edgewise gate approve"]);
+    let id = first.word_after("edgewise gate approve");
+    assert_eq!(project.run("run later.yaml --detach").code, 0);
+    assert_eq!(project.run(&format!("gate approve {id} ask")).code, 0);
+    assert_eq!(first.end().code, 0);
+    project.until_unlocked("background.lock");
+    assert!(project.has("then"));
+}
+
+#[test]
+fn many_detached_runs_share_one_process() {
+    let project = Project::new();
+    project.flow("quick", "  a: { run: 'echo x >>all' }\n");
+    let all: Vec<_> = (0..5).map(|_| project.spawn("run quick.yaml --detach -q")).collect();
+    let ids: std::collections::BTreeSet<String> = all.into_iter().map(|process| process.end().out).collect();
+    assert_eq!(ids.len(), 5);
+    project.until_unlocked("background.lock");
+    project.until_unlocked("engine.lock");
+    assert_eq!(std::fs::read_to_string(project.path().join("all")).unwrap(), "x\n".repeat(5));
+}
