@@ -5,6 +5,7 @@
 mod architecture;
 mod direction;
 mod fold_files;
+mod promises;
 mod purity;
 mod size;
 mod sql;
@@ -56,6 +57,7 @@ const RULES: &[(&str, Rule)] = &[
     ("files stay readable", size::too_large),
     ("one statement per SQL file", sql::one_statement),
     ("one fold file per event", fold_files::check),
+    ("tests in PROMISES.md exist", promises::tests_exist),
 ];
 
 /// Checks the project; prints every complaint, and the files that grow large.
