@@ -162,7 +162,7 @@ impl Witness {
         let (Ok(answer), false) = (answer, self.rests) else { return };
         match (answer, &self.asked[&no]) {
             (Answer::Started { run, .. }, _) => {
-                assert!(self.books.contains_key(run), "{run} was accepted and is not kept")
+                assert!(self.books.contains_key(run), "{run} was accepted and is not kept");
             }
             (Answer::Granted { grants, .. }, _) => {
                 assert!(!grants.is_empty(), "a grant of nothing");
