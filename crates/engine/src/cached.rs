@@ -107,6 +107,11 @@ impl Cached {
         tasks.map(|task| usize::from(self.dirty.mark(task))).sum()
     }
 
+    /// Remembers that a task's lease moved; true if its rows are behind only since.
+    pub fn note_lease(&mut self, task: TaskIx) -> bool {
+        self.dirty.mark(task)
+    }
+
     /// Remembers who was granted a lease in the ledger's tail.
     pub fn note_worker(&mut self, event: &DispatchEnqueued) {
         self.tail_workers.insert(event.task, Arc::from(&*event.worker));

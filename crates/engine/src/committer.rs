@@ -223,6 +223,11 @@ impl<R> Committer<R> {
         [timer, self.desk.leases.next_due(), self.flush_due(), reload].into_iter().flatten().min()
     }
 
+    /// Grants that could not be delivered: the next step takes them back, their attempts unspent.
+    pub fn bring_back(&mut self, grants: &[Grant]) {
+        self.desk.undelivered.extend(grants.iter().map(|grant| (grant.lease.run, grant.lease.attempt())));
+    }
+
     /// Takes claims away whose workers are gone.
     pub fn drop_claims(&mut self, gone: impl Fn(&R) -> bool) {
         let dead: Vec<ClaimNo> = self.claims.iter().filter(|(_, w)| gone(&w.reply)).map(|(n, _)| *n).collect();

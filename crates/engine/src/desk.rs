@@ -257,6 +257,14 @@ impl Desk {
         Ok(())
     }
 
+    /// A lease's deadline moved: its row follows with the next flush, so that the next engine keeps to it.
+    pub fn lease_moved(&mut self, run: RunId, task: TaskIx) {
+        if let Some(cached) = self.runs.get_mut(&run) {
+            self.rows_behind += usize::from(cached.note_lease(task));
+            self.dirty.insert(run);
+        }
+    }
+
     /// Forgets runs whose state is not what the ledger says, and loads them anew: nothing of them is lost.
     /// Leases stay: their workers are at work, whatever became of a commit.
     pub fn forget(&mut self, runs: &[RunId]) {

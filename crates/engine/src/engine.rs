@@ -232,10 +232,14 @@ impl Shell {
             let step = self.committer.step(now, bundle)?;
             wake = if step.more { Some(now) } else { step.wake };
             for (reply, answer) in step.answers {
-                match reply {
-                    // Whoever asked may be gone; what was decided stays.
-                    Reply::Once(once) => drop(once.send(answer)),
-                    Reply::Many(many) => drop(many.send(answer)),
+                let unheard = match reply {
+                    Reply::Once(once) => once.send(answer).err(),
+                    Reply::Many(many) => many.send(answer).err().map(|e| e.0),
+                };
+                // Whoever asked may be gone. What was decided stays, but for leases that nobody has.
+                if let Some(Ok(Answer::Granted { grants, .. })) = unheard {
+                    self.committer.bring_back(&grants);
+                    wake = Some(now);
                 }
             }
             for revoked in step.revoked {

@@ -93,3 +93,35 @@ impl Lanes {
         self.lanes.iter().any(|l| !l.offers.is_empty() && !l.claims.is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(run: u128, task: u32) -> Offer {
+        Offer { run: RunId(run), task: TaskIx(task), generation: 1, attempt: 1 }
+    }
+
+    #[test]
+    fn a_run_that_is_offered_anew_after_every_failure_takes_no_more_room() {
+        let mut lanes = Lanes::default();
+        lanes.offer("a", offer(2, 0));
+        for _ in 0..100 {
+            lanes.forget(&[RunId(1)]);
+            (0..10).for_each(|task| lanes.offer("a", offer(1, task)));
+        }
+        assert_eq!(lanes.lanes[0].offers.len(), 11, "each task once, and the other run's too");
+    }
+
+    #[test]
+    fn a_claim_that_left_is_nowhere_even_if_it_named_a_lane_twice() {
+        let mut lanes = Lanes::default();
+        lanes.wait(1, ["a", "a", "b"].into_iter());
+        lanes.wait(2, ["a"].into_iter());
+        lanes.leave(1);
+        lanes.offer("a", offer(1, 0));
+        lanes.offer("b", offer(1, 1));
+        assert_eq!(lanes.next(), Some((offer(1, 0), 2)));
+        assert_eq!(lanes.next(), None);
+    }
+}

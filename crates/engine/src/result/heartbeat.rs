@@ -20,6 +20,7 @@ fn one(desk: &mut Desk, beat: &LeaseRef) -> Beat {
             let deadline = now.plus(span);
             lease.deadline = Some(deadline);
             desk.leases.put(beat.run, beat.task, lease);
+            desk.lease_moved(beat.run, beat.task);
             Beat::Continue(deadline)
         }
     }

@@ -38,7 +38,9 @@ impl Storm {
         let mut dice = Dice::new(seed);
         let per_mille = *dice.pick(&[0, 0, 10, 50, 100, 150]);
         let faults = Faults::seeded(seed, per_mille, &FAULTS);
-        Self { world: World::with(seed, faults), dice, plans: plans.to_vec(), hands: Vec::new(), past: Vec::new() }
+        let mut world = World::with(seed, faults);
+        world.witness.in_doubt = per_mille > 0;
+        Self { world, dice, plans: plans.to_vec(), hands: Vec::new(), past: Vec::new() }
     }
 
     fn rage(&mut self) {

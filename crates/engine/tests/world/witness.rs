@@ -47,6 +47,8 @@ pub struct Witness {
     pub books: BTreeMap<RunId, Book>,
     asked: BTreeMap<No, Asked>,
     reader: Reader,
+    /// The stores fail at times.
+    pub in_doubt: bool,
     /// The seq at which the rows of a run were last compared.
     compared: BTreeMap<RunId, u64>,
     /// Looks at nothing: for what is too large.
@@ -64,6 +66,7 @@ impl Witness {
             asked: BTreeMap::new(),
             reader,
             compared: BTreeMap::new(),
+            in_doubt: false,
             rests: false,
         }
     }
@@ -178,7 +181,9 @@ impl Witness {
                 }
             }
             (Answer::Beats(beats), Asked::Beats(leases)) => {
-                for (lease, _) in leases.iter().zip(beats).filter(|(_, b)| matches!(b, Beat::Continue(_))) {
+                // An engine that cannot read how a commit ended does not know yet that a lease is over.
+                let sure = |b: &Beat| matches!(b, Beat::Continue(_)) && !self.in_doubt;
+                for (lease, _) in leases.iter().zip(beats).filter(|(_, b)| sure(b)) {
                     let ended = self.books[&lease.run].ended.contains_key(&lease.token.hash());
                     assert!(!ended, "a worker was told to go on with what is over");
                 }

@@ -4,8 +4,8 @@ use crate::driver::{LEASE, World, boom, claim_of, finish_of};
 use crate::flows::{CHAIN, ONE, SPREAD, TIMEOUTS};
 use edgewise_core::Kind;
 use edgewise_core::state::{RunState, TaskState};
-use edgewise_core::time::Millis;
-use edgewise_engine::command::{Answer, Beat, Command};
+use edgewise_core::time::{Millis, Time};
+use edgewise_engine::command::{Answer, Beat, Claim, Command};
 use edgewise_store::faulty::{Fault, Op};
 
 #[test]
@@ -244,6 +244,24 @@ fn after_a_restart_a_stored_deadline_holds() {
     w.crash();
     w.pass(Millis(LEASE.0 - 1));
     assert_eq!(w.task(run, "a"), TaskState::InProgress);
+    w.pass(Millis(1));
+    assert_eq!(w.task(run, "a"), TaskState::Error);
+}
+
+#[test]
+fn after_a_restart_a_lease_holds_as_long_as_its_worker_was_told() {
+    let mut w = World::new();
+    let run = w.start(ONE);
+    let long = Claim { lease: Some(Millis(300_000)), ..claim_of("w", &["work"], 1) };
+    w.send(vec![Command::Claim(long)]);
+    let lease = w.take().remove(0).lease;
+    w.pass(Millis(200_000));
+    let Beat::Continue(told) = w.beat(lease) else { panic!("it is at work") };
+    w.pass(Millis(1_000));
+    w.now = Time(told.0 - 60_000);
+    w.crash();
+    w.pass(Millis(59_999));
+    assert_eq!(w.task(run, "a"), TaskState::InProgress, "the deadline its heartbeat was answered with");
     w.pass(Millis(1));
     assert_eq!(w.task(run, "a"), TaskState::Error);
 }
