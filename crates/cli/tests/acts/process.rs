@@ -58,6 +58,22 @@ impl Project {
         self.spawn(line).end()
     }
 
+    /// Returns once a command that runs is written down, so that it is found after a crash.
+    pub fn until_written_down(&self) {
+        let logs = self.path().join(".edgewise/logs");
+        let is_written = move || {
+            let runs = std::fs::read_dir(&logs).into_iter().flatten().flatten();
+            let mut files = runs.flat_map(|run| std::fs::read_dir(run.path()).into_iter().flatten().flatten());
+            files.any(|f| f.path().extension().is_some_and(|e| e == "pid") && f.metadata().is_ok_and(|m| m.len() > 0))
+        };
+        let until = move || {
+            while !is_written() {
+                std::thread::yield_now();
+            }
+        };
+        bounded(until, || "no command is written down".to_owned());
+    }
+
     /// Returns once nobody holds a lock of the data folder.
     pub fn until_unlocked(&self, lock: &str) {
         let file =

@@ -85,6 +85,7 @@ fn whoever_still_watches_goes_on_when_the_engine_is_killed() {
     alive.begun();
     let mut second = project.spawn("watch @");
     second.until(&["long", "running"]);
+    project.until_written_down();
     first.signal("KILL");
     let ended = second.end();
     assert_eq!(ended.code, 0, "{ended:?}");
