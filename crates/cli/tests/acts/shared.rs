@@ -117,6 +117,22 @@ fn an_engine_that_leaves_first_finishes_what_it_has_at_work_for_others() {
 }
 
 #[test]
+fn a_watcher_that_stops_watching_disturbs_nobody() {
+    let project = Project::new();
+    project.flow("ask", ASK);
+    let mut first = project.spawn("run ask.yaml");
+    first.until(&["ask", "waiting: approval by lead"]);
+    let mut second = project.spawn("watch");
+    second.until(&["ask", "waiting: approval by lead"]);
+    second.signal("INT");
+    let ended = second.end();
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(ended.err.contains("goes on in another process: `edgewise watch"), "{}", ended.err);
+    assert_eq!(project.run("gate approve @ ask --as lead").code, 0);
+    assert_eq!(first.end().code, 0);
+}
+
+#[test]
 fn a_folder_with_a_long_path_is_shared_as_well() {
     let project = Project::new();
     project.flow("ask", ASK);
