@@ -107,7 +107,7 @@ impl Ended {
 
 /// A process of the binary.
 pub struct Process {
-    child: Child,
+    child: Option<Child>,
     out: Receiver<String>,
     err: Receiver<String>,
     told: String,
@@ -117,7 +117,7 @@ impl Process {
     fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (out, err) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
-        Self { child, out, err, told: String::new() }
+        Self { child: Some(child), out, err, told: String::new() }
     }
 
     /// Reads what it tells until there is a line with all of these words.
@@ -140,7 +140,7 @@ impl Process {
 
     /// Sends a signal, by its name.
     pub fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.child.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
@@ -158,9 +158,18 @@ impl Process {
         };
         err += &rest(&self.err, &err);
         let out = rest(&self.out, &err);
-        let mut child = self.child;
+        let mut child = self.child.take().unwrap();
         let status = bounded(move || child.wait().unwrap(), || err.clone());
         Ended { code: status.code().unwrap_or(-1), out, err }
+    }
+}
+
+/// A test that fails leaves no process behind.
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
     }
 }
 
