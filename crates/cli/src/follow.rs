@@ -52,15 +52,27 @@ enum End {
     Stuck,
 }
 
-/// Follows a run to its end, and leaves the folder as it should be left.
+/// Opens the door, finds or starts a run, follows it to its end, and leaves the folder as it should be left.
 pub(crate) async fn follow(
-    run: RunId,
-    mut door: Door,
-    how: How,
     place: &Place,
+    how: How,
+    begin: impl AsyncFnOnce(&mut Door, &mut Context<'_>) -> Result<RunId>,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
+    // Before anything can run that would have to be stopped.
     let mut signals = Signals::listen()?;
+    let mut door = tokio::select! {
+        biased;
+        () = signals.next() => return Ok(Exit::Interrupted),
+        door = place.work() => door?,
+    };
+    let run = match begin(&mut door, context).await {
+        Ok(run) => run,
+        Err(problem) => {
+            leave(door, Duration::ZERO, &mut signals, context).await?;
+            return Err(problem);
+        }
+    };
     let mut look = Look { reader: place.reader()?, run: None, view: View::new(how.draw, context.printer) };
     let end = look.until_end(run, &mut door, how, &mut signals).await;
     // The engine is to be the last to close the store: that tidies its files.
@@ -79,6 +91,14 @@ pub(crate) async fn follow(
     };
     reader.catch_up(&mut run)?;
     ending::tell(end, &run, is_engine, how.draw, context)
+}
+
+/// Shows a run that is over. It needs no engine, and nothing else is set in motion by a look at it.
+pub(crate) fn show(run: &Run, draw: bool, context: &mut Context<'_>) -> Result<Exit> {
+    let mut view = View::new(draw, context.printer);
+    view.show(run, wall_clock())?;
+    view.leave();
+    ending::tell(End::Ended(run.state), run, false, draw, context)
 }
 
 struct Look {

@@ -9,7 +9,9 @@ use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
 use edgewise_core::flow::{Compiled, compile};
+use edgewise_core::id::RunId;
 use edgewise_core::input::{self, InputType};
+use edgewise_engine::Door;
 use edgewise_engine::command::Start;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -24,19 +26,12 @@ pub(super) fn perform(args: &Run, context: &mut Context<'_>) -> Result<Exit> {
         Mode::Detach => runtime()?.block_on(detach(start, &place, context)),
         mode => {
             let how = How { draw: mode == Mode::Watch && terminal, give_up: mode == Mode::Wait, timeout: args.timeout };
-            runtime()?.block_on(async {
-                let mut door = place.work().await?;
-                match door.start(start).await {
-                    Ok((run, new)) => {
-                        say_if_old(run, new, context);
-                        follow(run, door, how, &place, context).await
-                    }
-                    Err(error) => {
-                        door.close().await?;
-                        Err(error.into())
-                    }
-                }
-            })
+            let begin = async |door: &mut Door, context: &mut Context<'_>| {
+                let (run, new) = door.start(start).await?;
+                say_if_old(run, new, context);
+                Ok(run)
+            };
+            runtime()?.block_on(follow(&place, how, begin, context))
         }
     }
 }
@@ -59,7 +54,7 @@ async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Resul
     Ok(Exit::Ok)
 }
 
-fn say_if_old(run: edgewise_core::id::RunId, new: bool, context: &mut Context<'_>) {
+fn say_if_old(run: RunId, new: bool, context: &mut Context<'_>) {
     if !new {
         context.printer.say(&format!("this key has started run {} already; here it is", run.short()));
     }

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::args::Watch;
 use crate::exit::Exit;
-use crate::follow::{How, follow};
+use crate::follow::{How, follow, show};
 use crate::place::{Place, runtime};
 use crate::problem::Result;
 use std::io::IsTerminal;
@@ -12,10 +12,10 @@ pub(super) fn perform(args: &Watch, context: &mut Context<'_>) -> Result<Exit> {
     let place = Place::of(context.config);
     let run = place.find(&args.run)?;
     let draw = std::io::stdout().is_terminal() && context.printer.for_people();
+    let seen = place.reader()?.run(run)?;
+    if seen.state.is_done() {
+        return show(&seen, draw, context);
+    }
     let how = How { draw, give_up: !draw, timeout: None };
-    runtime()?.block_on(async {
-        // What is over needs no engine to be looked at; the first look says so.
-        let door = if place.reader()?.run(run)?.state.is_done() { place.record().await? } else { place.work().await? };
-        follow(run, door, how, &place, context).await
-    })
+    runtime()?.block_on(follow(&place, how, async |_, _| Ok(run), context))
 }

@@ -32,7 +32,7 @@ impl Told {
         let input = RawValue::from_string("{}".into()).unwrap();
         let (key, labels) = (None, Default::default());
         let flow = told.run.plan.flow.clone();
-        told.tell(Event::RunTriggered(RunTriggered {
+        told.tell(&Event::RunTriggered(RunTriggered {
             flow,
             plan: hash,
             rules: RULES,
@@ -41,14 +41,14 @@ impl Told {
             key,
             labels,
         }));
-        told.tell(Event::PlanCreated(PlanCreated { plan: hash }));
+        told.tell(&Event::PlanCreated(PlanCreated { plan: hash }));
         told
     }
 
-    fn tell(&mut self, event: Event) {
+    fn tell(&mut self, event: &Event) {
         self.at = Time(self.at.0 + 1_000);
         let stamp = Stamp { id: EventId::mint(self.at, 0, self.run.last), at: self.at };
-        let verdict = fold(&mut self.run, stamp, &event, &mut Changes::default());
+        let verdict = fold(&mut self.run, stamp, event, &mut Changes::default());
         assert!(matches!(verdict, Verdict::Applied), "{event:?}");
     }
 
@@ -56,7 +56,7 @@ impl Told {
         let task = self.run.find(path).unwrap();
         let attempt = self.run.tasks[task.0 as usize].attempt + 1;
         let (generation, token, worker) = (1, TokenHash(7), "local/test".into());
-        self.tell(Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker }));
+        self.tell(&Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker }));
     }
 
     fn end(&mut self, path: &str, output: Result<&str, Failure>) {
@@ -67,7 +67,7 @@ impl Told {
             Ok(text) => (Some(RawValue::from_string(text.into()).unwrap()), None),
             Err(failure) => (None, Some(failure)),
         };
-        self.tell(Event::TaskFinished(TaskFinished { task, generation, attempt, token, output, error }));
+        self.tell(&Event::TaskFinished(TaskFinished { task, generation, attempt, token, output, error }));
     }
 
     /// What is drawn on a wide terminal, head and foot apart.
@@ -86,7 +86,7 @@ fn a_gate_says_whom_it_waits_for_and_what_they_would_type() {
     let line = "~ go    0.0s  approval by 2 of lead, quality, boss, rejected in 2h00m: edgewise gate approve k3f9x2ab go --as lead";
     assert_eq!(told.shown(), [line]);
     let task = told.run.find("go").unwrap();
-    told.tell(Event::ApprovalGiven(Approved { task, generation: 1, by: name("lead"), comment: None }));
+    told.tell(&Event::ApprovalGiven(Approved { task, generation: 1, by: name("lead"), comment: None }));
     assert!(told.shown()[0].contains("approval by 1 of quality, boss (1 given), rejected in"), "{:?}", told.shown());
     assert!(told.shown()[0].ends_with("go --as quality"), "{:?}", told.shown());
 }
@@ -118,7 +118,7 @@ fn what_was_left_out_says_because_of_what() {
     told.begin("a");
     told.end("a", Err(Failure::new("exit_1", "the command exited with code 1: no")));
     assert_eq!(told.shown(), ["x a    1.0s  exit_1: no", "- b          a failed", "o c"]);
-    told.tell(Event::RunCancelRequested(Request { by: name("ada"), why: None }));
+    told.tell(&Event::RunCancelRequested(Request { by: name("ada"), why: None }));
     assert_eq!(told.shown()[2], "! c");
 }
 

@@ -58,6 +58,22 @@ impl Project {
         self.spawn(line).end()
     }
 
+    /// Returns once a command that runs is written down, so that it is found after a crash.
+    pub fn until_written_down(&self) {
+        let logs = self.path().join(".edgewise/logs");
+        let is_written = move || {
+            let runs = std::fs::read_dir(&logs).into_iter().flatten().flatten();
+            let mut files = runs.flat_map(|run| std::fs::read_dir(run.path()).into_iter().flatten().flatten());
+            files.any(|f| f.path().extension().is_some_and(|e| e == "pid") && f.metadata().is_ok_and(|m| m.len() > 0))
+        };
+        let until = move || {
+            while !is_written() {
+                std::thread::yield_now();
+            }
+        };
+        bounded(until, || "no command is written down".to_owned());
+    }
+
     /// Returns once nobody holds a lock of the data folder.
     pub fn until_unlocked(&self, lock: &str) {
         let file =
@@ -91,7 +107,7 @@ impl Ended {
 
 /// A process of the binary.
 pub struct Process {
-    child: Child,
+    child: Option<Child>,
     out: Receiver<String>,
     err: Receiver<String>,
     told: String,
@@ -101,7 +117,7 @@ impl Process {
     fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (out, err) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
-        Self { child, out, err, told: String::new() }
+        Self { child: Some(child), out, err, told: String::new() }
     }
 
     /// Reads what it tells until there is a line with all of these words.
@@ -124,7 +140,7 @@ impl Process {
 
     /// Sends a signal, by its name.
     pub fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.child.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
@@ -142,9 +158,18 @@ impl Process {
         };
         err += &rest(&self.err, &err);
         let out = rest(&self.out, &err);
-        let mut child = self.child;
+        let mut child = self.child.take().unwrap();
         let status = bounded(move || child.wait().unwrap(), || err.clone());
         Ended { code: status.code().unwrap_or(-1), out, err }
+    }
+}
+
+/// A test that fails leaves no process behind.
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
     }
 }
 

@@ -85,6 +85,7 @@ fn whoever_still_watches_goes_on_when_the_engine_is_killed() {
     alive.begun();
     let mut second = project.spawn("watch @");
     second.until(&["long", "running"]);
+    project.until_written_down();
     first.signal("KILL");
     let ended = second.end();
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -113,6 +114,22 @@ fn an_engine_that_leaves_first_finishes_what_it_has_at_work_for_others() {
     first.until(&["waiting for a task still at work here"]);
     std::fs::write(&pipe, "word\n").unwrap();
     assert_eq!((first.end().code, second.end().code), (0, 0));
+}
+
+#[test]
+fn a_watcher_that_stops_watching_disturbs_nobody() {
+    let project = Project::new();
+    project.flow("ask", ASK);
+    let mut first = project.spawn("run ask.yaml");
+    first.until(&["ask", "waiting: approval by lead"]);
+    let mut second = project.spawn("watch");
+    second.until(&["ask", "waiting: approval by lead"]);
+    second.signal("INT");
+    let ended = second.end();
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(ended.err.contains("goes on in another process: `edgewise watch"), "{}", ended.err);
+    assert_eq!(project.run("gate approve @ ask --as lead").code, 0);
+    assert_eq!(first.end().code, 0);
 }
 
 #[test]

@@ -40,6 +40,7 @@ fn a_process_that_is_killed_leaves_a_run_that_goes_on() {
     let alive = project.pipe("alive");
     let first = project.spawn("run long.yaml");
     alive.begun();
+    project.until_written_down();
     first.signal("KILL");
     first.end();
     // What it had started is ended by whoever comes next, before the next attempt.

@@ -47,9 +47,15 @@ pub(super) async fn connect(dir: &Path) -> Result<Option<UnixStream>> {
     }
     match UnixStream::connect(&path).await {
         Ok(stream) => Ok(Some(stream)),
-        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => Ok(None),
+        Err(e) if nobody_is_there(e.kind()) => Ok(None),
         Err(e) => Err(unusable("the socket", &path, e)),
     }
+}
+
+/// Nobody listens, whoever did was just leaving, or too many wait already: all of this may be different soon.
+fn nobody_is_there(kind: ErrorKind) -> bool {
+    use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotFound, WouldBlock};
+    matches!(kind, NotFound | ConnectionRefused | ConnectionReset | ConnectionAborted | BrokenPipe | WouldBlock)
 }
 
 fn fits(path: &Path) -> bool {
