@@ -160,12 +160,13 @@ impl Look {
                 let paths: Vec<&str> = needs.iter().map(|need| need.path.as_str()).collect();
                 (format!("because {} failed", paths.join(", ")), Ink::Dim)
             }
+            Cause { because: Because::RunEnded(_), .. } => ("with the run".into(), Ink::Dim),
             Cause { because: Because::Items { total, done, failed }, .. } => (items(total, done, failed), Ink::Plain),
             Cause { because: Because::Succeeded { .. }, .. } => (output(run, ix), Ink::Plain),
             Cause { because: Because::AtWork { .. }, .. } => (String::new(), Ink::Plain),
             cause => {
                 // The phase stands in its own column.
-                let said = cause.sentence(&|at| self.clock.short(at));
+                let said = cause.sentence(&|at| self.clock.second(at));
                 let said = said.strip_prefix(phase.word()).unwrap_or(&said).trim_start_matches([',', ' ']).to_owned();
                 (said, Ink::Plain)
             }

@@ -54,13 +54,16 @@ impl<'a> Tree<'a> {
         let phase = self.why.phase;
         let flow = run.about.as_ref().map_or("", |about| about.flow.as_str());
         let name = self.style.paint(Ink::Bold, &format!("{flow} {}", run.id.short()));
-        let paused = if self.why.paused && !self.why.state.is_done() { ", paused" } else { "" };
+        let paused = self.why.paused && !self.why.state.is_done();
+        let said = if paused { "paused" } else { phase.word() };
         let sentence = self.why.sentence(self.clock);
+        // Some sentences begin with the very word.
+        let rest = sentence.strip_prefix(said).map_or_else(|| format!(": {sentence}"), str::to_owned);
         let sign = self.style.paint(ink(phase), self.style.glyph(phase));
-        let word = self.style.paint(ink(phase), &format!("{}{paused}", phase.word()));
-        self.push(&format!("{sign} {name}  {word}: {}", text::escape(&sentence)));
-        let movers: Vec<String> = self.why.moved_by.iter().map(|mover| format!("  {}", self.mover(mover))).collect();
-        self.lines.extend(movers);
+        let word = self.style.paint(if paused { Ink::Wait } else { ink(phase) }, said);
+        self.push(&format!("{sign} {name}  {word}{}", text::escape(&rest)));
+        let movers = self.why.moved_by.iter().map(|mover| format!("  {}", self.mover(mover)));
+        self.lines.extend(movers.collect::<Vec<_>>());
         self.draw(self.children(&self.why.needs, ""));
         self.lines
     }
@@ -70,8 +73,8 @@ impl<'a> Tree<'a> {
         let Some(cause) = self.why.causes.first() else { return self.lines };
         self.shown.insert(cause.task);
         self.push(&self.head(cause, None));
-        let movers: Vec<String> = cause.moved_by.iter().map(|mover| format!("  {}", self.mover(mover))).collect();
-        self.lines.extend(movers);
+        let movers = worth_a_line(cause).map(|mover| format!("  {}", self.mover(mover)));
+        self.lines.extend(movers.collect::<Vec<_>>());
         self.draw(self.children(&cause.needs, ""));
         self.lines
     }
@@ -112,7 +115,7 @@ impl<'a> Tree<'a> {
             return vec![Step::Task { need: end, indent: below, last: true }];
         }
         let mut steps: Vec<Step<'a>> =
-            cause.moved_by.iter().map(|mover| Step::Plain(format!("{below}  {}", self.mover(mover)))).collect();
+            worth_a_line(cause).map(|mover| Step::Plain(format!("{below}  {}", self.mover(mover)))).collect();
         steps.extend(self.children(&cause.needs, &below));
         steps
     }
@@ -199,11 +202,20 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// Those who move a task and are not in the sentence about it already.
+fn worth_a_line(cause: &Cause) -> impl Iterator<Item = &Mover> {
+    let said = matches!(cause.because, Because::Retry { .. } | Because::Time { .. });
+    cause.moved_by.iter().filter(move |mover| match mover {
+        Mover::Person { .. } => true,
+        Mover::Clock { .. } => !said,
+        Mover::Worker { .. } | Mover::Engine | Mover::Holder => false,
+    })
+}
+
 /// What makes two siblings alike.
 fn kind(cause: &Cause) -> String {
     match &cause.because {
         Because::Failed { failure, .. } => format!("failed with {}", failure.kind),
-        Because::Unclaimed { .. } | Because::AtWork { .. } => cause.phase.word().to_owned(),
         Because::Approval { .. } | Because::Time { .. } => "closed gates".to_owned(),
         _ => cause.phase.word().to_owned(),
     }
