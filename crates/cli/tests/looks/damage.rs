@@ -83,7 +83,7 @@ async fn rows_that_say_something_else_are_found_and_made_anew() {
         (format!("DELETE FROM task_rows WHERE id = {first}"), "refold_equals_projection"),
         ("UPDATE run_rows SET paused = 1 - paused WHERE no = 1".to_owned(), "refold_equals_projection"),
         ("UPDATE run_rows SET applied_seq = 3 WHERE no = 1".to_owned(), "rows_missing"),
-        ("UPDATE run_rows SET state = 99 WHERE no = 1".to_owned(), "damaged_file"),
+        ("UPDATE run_rows SET state = 99 WHERE no = 1".to_owned(), "damaged_row"),
         ("DELETE FROM run_rows WHERE no = 1".to_owned(), "rows_missing"),
         ("DELETE FROM timer_rows".to_owned(), "refold_equals_projection"),
         ("DELETE FROM outbox_rows".to_owned(), "refold_equals_projection"),
