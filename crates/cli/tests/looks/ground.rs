@@ -40,7 +40,7 @@ tasks:
 pub const FLAKY: &str = "
 flow: flaky
 tasks:
-  fetch: { action: web.fetch, retry: { max_attempts: 3, backoff: { kind: fixed, base: 5s }, jitter: 0 } }
+  fetch: { action: web.fetch, retry: { max_attempts: 3, backoff: { kind: fixed, base: 1h, cap: 1h }, jitter: 0 } }
   parse: { after: fetch, action: web.parse }
 ";
 
