@@ -31,6 +31,14 @@ impl Clock {
         at.strftime(form).to_string()
     }
 
+    /// `12:00:05` today, else `2027-01-31 12:00:05`: where seconds matter.
+    pub fn second(&self, time: Time) -> String {
+        let Some(time) = time.known() else { return String::new() };
+        let at = zoned(time, &self.zone);
+        let form = if at.date() == self.today { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
+        at.strftime(form).to_string()
+    }
+
     /// `12:00:05.250` today, else `2027-01-31 12:00:05.250`.
     pub fn exact(&self, time: Time) -> String {
         let at = zoned(time, &self.zone);
@@ -59,6 +67,7 @@ mod tests {
         let clock = Clock::new(TimeZone::UTC, now);
         assert_eq!(clock.short(Time::parse("2027-01-31T01:02:03Z").unwrap()), "01:02:03");
         assert_eq!(clock.short(Time::parse("2027-01-30T23:59:59Z").unwrap()), "2027-01-30 23:59");
+        assert_eq!(clock.second(Time::parse("2027-01-30T23:59:59Z").unwrap()), "2027-01-30 23:59:59");
         assert_eq!(clock.exact(now), "12:00:00.000");
         assert_eq!(clock.short(Time::NEVER), "");
         assert_eq!(rfc3339(Time::NEVER), None);

@@ -68,6 +68,24 @@ pub fn cut(text: &str, columns: usize, mark: &str) -> String {
     if width(&kept) > columns { String::new() } else { kept }
 }
 
+/// A text in lines of at most so many columns, broken between words; the first line has its own room. A word that
+/// is longer than a line stays whole.
+pub fn wrap(text: &str, first: usize, others: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        let room = if lines.is_empty() { first } else { others };
+        if !line.is_empty() && width(&line) + 1 + width(word) > room {
+            lines.push(std::mem::take(&mut line));
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
 /// A text with spaces behind it, so that it takes so many columns.
 pub fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
@@ -150,6 +168,14 @@ mod tests {
         for (word, shown) in [("build", "build"), ("build[3]", "'build[3]'"), ("it's", r"'it'\''s'"), ("", "''")] {
             assert_eq!(quoted(word), shown);
         }
+    }
+
+    #[test]
+    fn wrapped_lines_fit_and_words_stay_whole() {
+        assert_eq!(wrap("one two three", 7, 5), ["one two", "three"]);
+        assert_eq!(wrap("one two three", 80, 80), ["one two three"]);
+        assert_eq!(wrap("a incomprehensibilities b", 5, 5), ["a", "incomprehensibilities", "b"]);
+        assert_eq!(wrap("", 5, 5), [""]);
     }
 
     #[test]

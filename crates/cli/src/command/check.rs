@@ -113,10 +113,10 @@ fn lines(problems: &Problems, style: Style) -> Vec<String> {
     lines
 }
 
-/// All nodes and edges of a plan; a spread's region counts once.
+/// Tasks as their author counts them: a spread over one task is that task.
 fn size(plan: &Plan) -> (u32, u32) {
-    let tasks = plan.regions.iter().map(Region::len).sum();
-    (tasks, plan.regions.iter().map(Region::edge_count).sum())
+    let within = plan.regions.iter().skip(1).map(Region::len).filter(|tasks| *tasks > 1);
+    (plan.root().len() + within.sum::<u32>(), plan.regions.iter().map(Region::edge_count).sum())
 }
 
 fn some(count: u32, what: &str) -> String {

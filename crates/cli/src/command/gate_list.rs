@@ -22,7 +22,9 @@ use edgewise_engine::engine::wall_clock;
 use edgewise_store::RunFilter;
 use serde::Serialize;
 
-const HEADER: [&str; 7] = ["run", "gate", "since", "for", "has", "until", "next"];
+const HEADER: [&str; 6] = ["run", "gate", "since", "until", "has", "for"];
+/// Commands that are shown below the table, at most.
+const SHOWN: usize = 5;
 
 /// A gate that is closed.
 #[derive(Serialize)]
@@ -49,7 +51,7 @@ pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit
         None => unfinished(&mut view)?,
     };
     let clock = Clock::local(wall_clock());
-    let mut rows = Vec::new();
+    let (mut rows, mut commands) = (Vec::new(), Vec::new());
     for id in runs {
         let run = match view.reader.run(id) {
             Ok(run) => run,
@@ -61,7 +63,9 @@ pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit
             Err(error) => return Err(error.into()),
         };
         for task in (0..run.total()).map(TaskIx).filter(|t| is_closed(&run, *t)) {
-            rows.push(row(&run, task, &clock)?);
+            let (row, command) = row(&run, task, &clock)?;
+            rows.push(row);
+            commands.extend(command);
         }
     }
     if rows.is_empty() && context.printer.for_people() {
@@ -69,6 +73,10 @@ pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit
         return Ok(Exit::Ok);
     }
     context.printer.rows(&HEADER, &rows)?;
+    // Below the table, because a command that was cut could not be copied.
+    if context.printer.for_people() {
+        commands.iter().take(SHOWN).for_each(|command| context.printer.say(&format!("next: {command}")));
+    }
     Ok(Exit::Ok)
 }
 
@@ -84,7 +92,8 @@ fn is_closed(run: &Run, task: TaskIx) -> bool {
     run.tasks[task.0 as usize].state == TaskState::InProgress && matches!(run.spec_of(task).work, Work::Gate(_))
 }
 
-fn row(run: &Run, task: TaskIx, clock: &Clock) -> Result<Row> {
+/// The gate, and the first command that brings it nearer to being open.
+fn row(run: &Run, task: TaskIx, clock: &Clock) -> Result<(Row, Option<String>)> {
     let cause = Cause::of(run, task);
     let entry = &run.tasks[task.0 as usize];
     let commands = cause.moved_by.iter().filter_map(|mover| match mover {
@@ -122,12 +131,12 @@ fn row(run: &Run, task: TaskIx, clock: &Clock) -> Result<Row> {
         Cell::new(run.id.short(), Ink::Bold),
         Cell::new(&closed.task, Ink::Wait),
         Cell::from(clock.short(entry.started_at)),
-        Cell::from(whom),
-        Cell::from(list(&closed.approved)),
         Cell::from(clock.short(until)),
-        Cell::new(closed.approve.first().map_or("", String::as_str), Ink::Dim),
+        Cell::from(list(&closed.approved)),
+        Cell::from(whom),
     ];
-    Row::new(format!("{} {}", closed.run, closed.task), cells, &closed)
+    let row = Row::new(format!("{} {}", closed.run, closed.task), cells, &closed)?;
+    Ok((row, closed.approve.into_iter().next()))
 }
 
 fn whom(count: u32, from: &[Name]) -> String {

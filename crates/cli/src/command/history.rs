@@ -18,7 +18,10 @@ use serde::Serialize;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-const HEADER: [&str; 8] = ["seq", "time", "task", "from", "", "to", "by", "source"];
+/// What is moved stands last, where it may be cut; the columns before it depend on the room there is.
+const NARROW: [&str; 4] = ["seq", "time", "task", "move"];
+const WIDE: [&str; 6] = ["seq", "time", "task", "by", "source", "move"];
+const WIDE_COLUMNS: usize = 110;
 
 /// One transition; of the run itself if there is no task.
 #[derive(Serialize)]
@@ -53,19 +56,19 @@ pub(super) fn perform(args: &History, context: &mut Context<'_>) -> Result<Exit>
     let clock = Clock::local(wall_clock());
     let style = context.printer.out_style;
     let arrow = if style.unicode { "→" } else { "->" };
-    let mut listing = context.printer.listing(&HEADER);
+    let wide = context.printer.columns.is_none_or(|columns| columns >= WIDE_COLUMNS);
+    let mut listing = context.printer.listing(if wide { &WIDE } else { &NARROW });
     for step in moved {
-        let to = if step.most_recent { Ink::Bold } else { Ink::Plain };
-        let cells = vec![
+        let (mark, ink) = if step.most_recent { (" *", Ink::Bold) } else { ("", Ink::Plain) };
+        let mut cells = vec![
             Cell::new(step.seq.to_string(), Ink::Dim),
             Cell::from(clock.exact(step.at)),
             Cell::from(step.task.as_deref().unwrap_or("(run)")),
-            Cell::from(&step.from),
-            Cell::new(arrow, Ink::Dim),
-            Cell::new(&step.to, to),
-            Cell::from(&step.by),
-            Cell::new(&*step.source, Ink::Dim),
         ];
+        if wide {
+            cells.extend([Cell::from(&step.by), Cell::new(&*step.source, Ink::Dim)]);
+        }
+        cells.push(Cell::new(format!("{} {arrow} {}{mark}", step.from, step.to), ink));
         listing.push(Row::new(step.event.to_string(), cells, &step)?)?;
     }
     listing.end()?;

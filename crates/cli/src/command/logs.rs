@@ -71,7 +71,11 @@ fn of_task(run: &Run, task: TaskIx, attempt: Option<NonZeroU16>, dir: &Path) -> 
     let there: BTreeSet<u16> = all.iter().filter(|a| a.generation == generation).map(|a| a.attempt).collect();
     let there: Vec<String> = there.iter().map(ToString::to_string).collect();
     let what = format!("`{}` has no log of attempt {wanted}", run.path(task));
-    let next = if there.is_empty() { "it has none at all".to_owned() } else { format!("it has {}", there.join(", ")) };
+    let next = if there.is_empty() {
+        "it has none at all".to_owned()
+    } else {
+        format!("there is one of attempt {}", there.join(", "))
+    };
     Err(Problem::new(Kind::NotFound, "no_such_attempt", what).next(next))
 }
 

@@ -20,7 +20,10 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let now = wall_clock();
     let lines = if context.printer.for_people() {
         let (style, columns) = (context.printer.out_style, context.printer.columns);
-        let look = lines::Look { clock: Clock::local(now), now, style, columns, all: args.all };
+        // Most tasks are done on the day the run was asked for, and the head of it says which day that was.
+        let day = run.about.as_ref().map_or(now, |about| about.at);
+        let (clock, tasks) = (Clock::local(now), Clock::local(day));
+        let look = lines::Look { clock, tasks, now, style, columns, all: args.all };
         look.lines(&run, frozen.as_deref())
     } else {
         Vec::new()

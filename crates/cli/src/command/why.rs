@@ -33,7 +33,7 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
         None => Why::of_run(&run),
     };
     let clock = Clock::local(wall_clock());
-    let written = |at| clock.short(at);
+    let written = |at| clock.second(at);
     let mut tree = tree::Tree::new(&why, &written, context.printer.out_style, context.printer.columns);
     if let Some(reason) = &frozen {
         tree.frozen(&run, reason);

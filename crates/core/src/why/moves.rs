@@ -4,7 +4,7 @@ use super::Because;
 use crate::event::TaskIx;
 use crate::gate::OnDeadline;
 use crate::run::{COMMAND_ACTION, Run};
-use crate::state::RunState;
+use crate::state::{RunState, TaskState};
 use crate::time::Time;
 use serde::Serialize;
 
@@ -45,7 +45,9 @@ pub(super) fn of_run(run: &Run) -> Vec<Mover> {
     if matches!(run.state, RunState::Pending | RunState::Initializing) || !run.advancing.is_empty() {
         movers.push(Mover::Engine);
     }
-    if run.paused && !run.state.is_done() {
+    // Where tasks are ready, each of them says so itself.
+    let ready = run.counts[TaskState::Enqueued as usize] > 0;
+    if run.paused && !ready && !run.state.is_done() {
         movers.push(resume(run));
     }
     movers

@@ -104,7 +104,8 @@ impl Need {
         match words.as_slice() {
             [] => None,
             all if all.len() == Resolution::ALL.len() => Some("must end, however".into()),
-            some => Some(format!("must {}", some.join(" or "))),
+            [one] => Some(format!("must {one}")),
+            [first @ .., last] => Some(format!("must {} or {last}", first.join(", "))),
         }
     }
 }
@@ -124,7 +125,7 @@ impl Mover {
 
 fn upstream(edges: u32, needed: u32, accepted: u32) -> String {
     match (edges, needed) {
-        (1, _) => "blocked by".into(),
+        (1, _) => "blocked".into(),
         (_, 1) => format!("blocked, needs one of {edges}"),
         _ => format!("blocked, has {accepted} of {needed} that it needs"),
     }

@@ -9,12 +9,11 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
     let plain = |text: String| (text, Ink::Plain);
     match event {
         Event::RunTriggered(e) => plain(format!("flow {}, by {}, rules {}", e.flow, e.by, e.rules)),
-        Event::PlanCreated(e) => plain(format!("plan {}, {} tasks", &e.plan.to_string()[..8], run.total())),
         Event::RunCancelRequested(e)
         | Event::RunPauseRequested(e)
         | Event::RunResumeRequested(e)
         | Event::RunResolvedManually(e) => (request(e), Ink::Wait),
-        Event::RunAdvanced(_) => plain(format!("{} tasks", run.total())),
+        Event::PlanCreated(_) | Event::RunAdvanced(_) => plain(format!("{} tasks", run.total())),
         Event::DispatchEnqueued(e) => plain(format!("attempt {}, to {}", e.attempt, e.worker)),
         Event::DispatchReturned(e) => plain(format!("attempt {} came back, not spent", e.attempt)),
         Event::TaskHeartbeat(e) => plain(format!("attempt {}: {}", e.attempt.attempt, e.progress)),

@@ -21,7 +21,10 @@ const VALUE: usize = 160;
 
 /// How it is looked at.
 pub(super) struct Look {
+    /// For the head.
     pub clock: Clock,
+    /// For the tasks.
+    pub tasks: Clock,
     pub now: Time,
     pub style: Style,
     pub columns: Option<usize>,
@@ -106,12 +109,12 @@ impl Look {
             (Some(took), None) => format!(", {took} so far"),
             _ => String::new(),
         };
-        format!("{} at {}{took}", about.by, self.clock.short(about.at))
+        format!("{} at {}{took}", about.by, self.clock.second(about.at))
     }
 
     fn asked(&self, asked: &Asked) -> String {
         let why = asked.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        format!("by {} at {}{why}", asked.by, self.clock.short(asked.at))
+        format!("by {} at {}{why}", asked.by, self.clock.second(asked.at))
     }
 
     fn task(&self, run: &Run, ix: TaskIx, depth: usize) -> Vec<Cell> {
@@ -134,7 +137,7 @@ impl Look {
             Cell::new(path, if quiet { Ink::Dim } else { Ink::Plain }),
             Cell::new(format!("{} {}", self.style.glyph(phase), phase.word()), ink(phase)),
             Cell::from(tries),
-            Cell::from(self.clock.short(task.started_at)),
+            Cell::from(self.tasks.short(task.started_at)),
             Cell::from(took.unwrap_or_default()),
             Cell::new(text::cut(&note, VALUE, self.style.cut_mark()), note_ink),
         ]
@@ -160,12 +163,13 @@ impl Look {
                 let paths: Vec<&str> = needs.iter().map(|need| need.path.as_str()).collect();
                 (format!("because {} failed", paths.join(", ")), Ink::Dim)
             }
+            Cause { because: Because::RunEnded(_), .. } => ("with the run".into(), Ink::Dim),
             Cause { because: Because::Items { total, done, failed }, .. } => (items(total, done, failed), Ink::Plain),
             Cause { because: Because::Succeeded { .. }, .. } => (output(run, ix), Ink::Plain),
             Cause { because: Because::AtWork { .. }, .. } => (String::new(), Ink::Plain),
             cause => {
                 // The phase stands in its own column.
-                let said = cause.sentence(&|at| self.clock.short(at));
+                let said = cause.sentence(&|at| self.tasks.second(at));
                 let said = said.strip_prefix(phase.word()).unwrap_or(&said).trim_start_matches([',', ' ']).to_owned();
                 (said, Ink::Plain)
             }

@@ -16,8 +16,8 @@ const ALIKE: usize = 5;
 /// A row of blocked tasks longer than this is told as its ends.
 const ROW: usize = 4;
 
-/// Longest line where the width is not known: a failure may have a page to say, and `show --json` says it.
-const LINE: usize = 240;
+/// Longest sentence: a failure may have a page to say, and `show --json` says it.
+const SENTENCE: usize = 240;
 
 /// Draws a [`Why`].
 pub(super) struct Tree<'a> {
@@ -54,13 +54,17 @@ impl<'a> Tree<'a> {
         let phase = self.why.phase;
         let flow = run.about.as_ref().map_or("", |about| about.flow.as_str());
         let name = self.style.paint(Ink::Bold, &format!("{flow} {}", run.id.short()));
-        let paused = if self.why.paused && !self.why.state.is_done() { ", paused" } else { "" };
+        let paused = self.why.paused && !self.why.state.is_done();
+        let said = if paused { "paused" } else { phase.word() };
         let sentence = self.why.sentence(self.clock);
+        // Some sentences begin with the very word.
+        let (colon, rest) =
+            sentence.strip_prefix(said).map_or((":", sentence.as_str()), |rest| ("", rest.trim_start()));
         let sign = self.style.paint(ink(phase), self.style.glyph(phase));
-        let word = self.style.paint(ink(phase), &format!("{}{paused}", phase.word()));
-        self.push(&format!("{sign} {name}  {word}: {}", text::escape(&sentence)));
-        let movers: Vec<String> = self.why.moved_by.iter().map(|mover| format!("  {}", self.mover(mover))).collect();
-        self.lines.extend(movers);
+        let word = self.style.paint(if paused { Ink::Wait } else { ink(phase) }, said);
+        self.push(&format!("{sign} {name}  {word}{colon} "), "  ", rest);
+        let movers = self.why.moved_by.iter().map(|mover| format!("  {}", self.mover(mover)));
+        self.lines.extend(movers.collect::<Vec<_>>());
         self.draw(self.children(&self.why.needs, ""));
         self.lines
     }
@@ -69,9 +73,10 @@ impl<'a> Tree<'a> {
     pub(super) fn of_task(mut self) -> Vec<String> {
         let Some(cause) = self.why.causes.first() else { return self.lines };
         self.shown.insert(cause.task);
-        self.push(&self.head(cause, None));
-        let movers: Vec<String> = cause.moved_by.iter().map(|mover| format!("  {}", self.mover(mover))).collect();
-        self.lines.extend(movers);
+        let (head, sentence) = self.head(cause, None);
+        self.push(&head, "  ", &sentence);
+        let movers = worth_a_line(cause).map(|mover| format!("  {}", self.mover(mover)));
+        self.lines.extend(movers.collect::<Vec<_>>());
         self.draw(self.children(&cause.needs, ""));
         self.lines
     }
@@ -101,18 +106,19 @@ impl<'a> Tree<'a> {
         if again && !cause.needs.is_empty() {
             let see = self.style.paint(Ink::Dim, "see above");
             let path = text::escape(&cause.path).into_owned();
-            self.push(&format!("{indent}{branch}{} {path}  {see}", self.sign(cause.phase)));
+            self.lines.push(format!("{indent}{branch}{} {path}  {see}", self.sign(cause.phase)));
             return Vec::new();
         }
-        self.push(&format!("{indent}{branch}{}", self.head(cause, need.condition())));
+        let (head, sentence) = self.head(cause, need.condition());
+        self.push(&format!("{indent}{branch}{head}"), &format!("{below}  "), &sentence);
         if let Some((count, end)) = self.row(cause) {
             let dots = if self.style.unicode { "⋮" } else { ":" };
             let words = format!("{dots} {count} more in a row, each blocked by the next, down to");
-            self.push(&format!("{below}{}", self.style.paint(Ink::Dim, &words)));
+            self.lines.push(format!("{below}{}", self.style.paint(Ink::Dim, &words)));
             return vec![Step::Task { need: end, indent: below, last: true }];
         }
         let mut steps: Vec<Step<'a>> =
-            cause.moved_by.iter().map(|mover| Step::Plain(format!("{below}  {}", self.mover(mover)))).collect();
+            worth_a_line(cause).map(|mover| Step::Plain(format!("{below}  {}", self.mover(mover)))).collect();
         steps.extend(self.children(&cause.needs, &below));
         steps
     }
@@ -168,11 +174,12 @@ impl<'a> Tree<'a> {
         steps
     }
 
-    fn head(&self, cause: &Cause, condition: Option<String>) -> String {
+    /// What a line begins with, and the sentence that follows.
+    fn head(&self, cause: &Cause, condition: Option<String>) -> (String, String) {
         let path = self.style.paint(Ink::Bold, &text::escape(&cause.path));
         let condition = condition.map(|c| self.style.paint(Ink::Dim, &format!(" ({c})"))).unwrap_or_default();
         let sentence = cause.sentence(self.clock);
-        format!("{} {path}{condition}  {}", self.sign(cause.phase), text::escape(&sentence))
+        (format!("{} {path}{condition}  ", self.sign(cause.phase)), sentence)
     }
 
     fn sign(&self, phase: Phase) -> String {
@@ -194,16 +201,32 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn push(&mut self, line: &str) {
-        self.lines.push(text::cut(line, self.columns.unwrap_or(LINE), self.style.cut_mark()));
+    /// A sentence behind what a line begins with; what does not fit goes on below it.
+    fn push(&mut self, head: &str, below: &str, sentence: &str) {
+        let sentence = text::escape(sentence);
+        let sentence = text::cut(&sentence, SENTENCE, self.style.cut_mark());
+        let columns = self.columns.unwrap_or(usize::MAX);
+        let room = |before: &str| columns.saturating_sub(text::width(before));
+        let mut lines = text::wrap(&sentence, room(head), room(below)).into_iter();
+        self.lines.push(format!("{head}{}", lines.next().unwrap_or_default()));
+        self.lines.extend(lines.map(|line| format!("{below}{line}")));
     }
+}
+
+/// Those who move a task and are not in the sentence about it already.
+fn worth_a_line(cause: &Cause) -> impl Iterator<Item = &Mover> {
+    let said = matches!(cause.because, Because::Retry { .. } | Because::Time { .. });
+    cause.moved_by.iter().filter(move |mover| match mover {
+        Mover::Person { .. } => true,
+        Mover::Clock { .. } => !said,
+        Mover::Worker { .. } | Mover::Engine | Mover::Holder => false,
+    })
 }
 
 /// What makes two siblings alike.
 fn kind(cause: &Cause) -> String {
     match &cause.because {
         Because::Failed { failure, .. } => format!("failed with {}", failure.kind),
-        Because::Unclaimed { .. } | Because::AtWork { .. } => cause.phase.word().to_owned(),
         Because::Approval { .. } | Because::Time { .. } => "closed gates".to_owned(),
         _ => cause.phase.word().to_owned(),
     }

@@ -1,0 +1,137 @@
+//! The commands that look, asked of the real binary about folders that a real engine has written.
+
+mod damage;
+mod ground;
+
+use ground::{Ground, LOUD, story};
+
+#[tokio::test]
+async fn runs_are_listed_filtered_and_told_to_programs() {
+    let ground = story().await;
+    ground.golden(
+        "runs.txt",
+        &[
+            "runs",
+            "runs --state waiting,ready",
+            "runs --flow release --limit 1 -q",
+            "runs --flow nothing",
+            "runs --state failed -o jsonl",
+            "runs --state failed -o json",
+        ],
+    );
+}
+
+#[tokio::test]
+async fn a_run_is_shown_with_its_tasks() {
+    let ground = story().await;
+    let lines = ["show $1", "show $1 --all", "show $2", "show $3", "show $4", "show $5", "show $3 -o jsonl"];
+    ground.golden("show.txt", &lines);
+}
+
+#[tokio::test]
+async fn the_ledger_of_a_run_is_expanded() {
+    let ground = story().await;
+    let lines = ["events $1", "events $1 --task test[2]", "events $2 --task approve -o jsonl", "events $5 --json"];
+    ground.golden("events.txt", &lines);
+}
+
+#[tokio::test]
+async fn every_transition_is_in_the_history() {
+    let ground = story().await;
+    ground.golden("history.txt", &["history $3", "history $1 publish", "history $3 fetch -o jsonl"]);
+}
+
+#[tokio::test]
+async fn reasons_are_a_tree_that_ends_at_who_can_move_it() {
+    let ground = story().await;
+    let asked =
+        ["why $1", "why $1 notify", "why $2", "why $2 notify", "why $3 parse", "why $4", "why $5", "why $5 test"];
+    ground.golden("why.txt", &[&asked[..], &["why $6 parse", "why $3 parse -o json"]].concat());
+}
+
+#[tokio::test]
+async fn gates_that_wait_are_listed_with_what_to_type() {
+    let ground = story().await;
+    ground.golden("gates.txt", &["gate list", "gate list $2 -o jsonl", "gate list $3", "gate list -q"]);
+}
+
+#[tokio::test]
+async fn logs_are_printed_and_never_obeyed() {
+    let mut ground = Ground::new();
+    let mut engine = ground.engine();
+    let run = engine.start(LOUD).await;
+    engine.run_commands(run).await;
+    let lines =
+        ["logs @", "logs @ first", "logs @ second", "logs @ first -q", "logs @ bad --attempt 2", "logs @ frist"];
+    ground.golden("logs.txt", &lines);
+    let (code, out, _) = ground.ask("logs @ first -o jsonl");
+    let texts: Vec<String> = out
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| format!("{}: {}", line["stream"].as_str().unwrap(), line["text"].as_str().unwrap()))
+        .collect();
+    assert_eq!(code, 0);
+    assert!(texts.contains(&"stdout: \u{1b}[31mred\u{1b}[0m".to_owned()), "programs get it as it was: {texts:?}");
+    let (_, out, _) = ground.ask("logs @ --color always");
+    assert!(out.contains("\\u{1b}[31mred"), "{out}");
+    assert!(out.contains("\u{1b}[2mno\u{1b}[0m"), "stderr is dim: {out}");
+}
+
+#[test]
+fn flows_are_checked_without_a_project() {
+    let ground = Ground::new();
+    std::fs::write(ground.folder.path().join("good.yaml"), ground::RELEASE).unwrap();
+    let bad = "flow: bad\ntasks:\n  a: { run: x, aftr: b }\n  b: { run: x, after: c }\n";
+    std::fs::write(ground.folder.path().join("bad.yaml"), bad).unwrap();
+    let odd = "flow: odd\ntasks:\n  a: { run: x, retry: { retryable: false, max_attempts: 3 } }\n";
+    std::fs::write(ground.folder.path().join("odd.yaml"), odd).unwrap();
+    let lines = ["check good.yaml", "check bad.yaml", "check odd.yaml", "check bad.yaml --json", "check none.yaml"];
+    ground.golden("check.txt", &lines);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said_with_what_to_do() {
+    let ground = Ground::new();
+    let all = ["runs", "show @", "events @", "history @", "logs @", "why @", "gate list", "doctor"];
+    for line in all {
+        let (code, out, err) = ground.ask(line);
+        assert_eq!((code, out.as_str()), (3, ""), "{line}");
+        assert!(err.contains("edgewise init"), "{line}: {err}");
+    }
+    std::fs::create_dir(ground.data()).unwrap();
+    for line in all {
+        let (code, _, err) = ground.ask(line);
+        assert_eq!(code, 3, "{line}");
+        assert!(err.contains("next: edgewise run FILE"), "{line}: {err}");
+    }
+    let ground = story().await;
+    let lines = ["show zzzz", "why $3 pasre", "events $3 --task nothing-like-it", "logs $3 fetch", "logs $2 approve"];
+    ground.golden("missing.txt", &lines);
+}
+
+#[tokio::test]
+async fn a_beginning_that_fits_several_runs_is_a_conflict() {
+    let mut ground = Ground::new();
+    let mut engine = ground.engine();
+    // One more than there are first characters, so two begin alike.
+    for _ in 0..33 {
+        engine.start(ground::FLAKY).await;
+    }
+    engine.stop();
+    let firsts: Vec<char> = ground.runs.iter().filter_map(|run| run.to_string().chars().next()).collect();
+    let twice = firsts.iter().find(|c| firsts.iter().filter(|d| d == c).count() > 1).unwrap();
+    let (code, _, err) = ground.ask(&format!("show {twice}"));
+    assert_eq!(code, 4);
+    assert!(err.contains("could be any of"), "{err}");
+}
+
+#[tokio::test]
+async fn without_rows_everything_is_folded_from_the_ledger_and_says_the_same() {
+    let ground = story().await;
+    let all = ["runs -o jsonl", "show $2 --json", "why $2 notify --json", "gate list -o jsonl"];
+    let before = all.map(|line| ground.ask(line));
+    for file in ["state.db", "state.db-wal", "state.db-shm"] {
+        let _ = std::fs::remove_file(ground.file(file));
+    }
+    assert_eq!(all.map(|line| ground.ask(line)), before);
+}
