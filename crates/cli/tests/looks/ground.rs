@@ -132,11 +132,16 @@ impl Ground {
                 && word.chars().all(|c| c.is_ascii_digit() || c.is_ascii_lowercase())
                 && word.contains(|c: char| c.is_ascii_digit())
         };
+        let is_engine =
+            |word: &str| word.len() == 7 && word.starts_with('e') && word.chars().all(|c| c.is_ascii_hexdigit());
         let mut out = String::new();
         for part in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
             let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-            let filled = if is_id(word) { "#".repeat(word.len()) } else { word.to_owned() };
-            let filled = if out.ends_with("engine-") { "#".repeat(filled.len()) } else { filled };
+            let filled = match word {
+                id if is_id(id) => "#".repeat(id.len()),
+                engine if is_engine(engine) => "engine#".into(),
+                word => word.to_owned(),
+            };
             out += &filled;
             out += &part[word.len()..];
         }
