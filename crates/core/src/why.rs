@@ -4,6 +4,7 @@
 //! said can never differ from what happens. Each task is explained once and named wherever it matters
 //! again, so a diamond is no copy and a chain of a million tasks is a list, not a recursion.
 
+mod because;
 mod moves;
 mod needs;
 mod words;
@@ -11,13 +12,12 @@ mod words;
 pub use moves::Mover;
 pub use words::Clock;
 
-use crate::event::{Failure, TaskIx, TimerKey, TimerKind};
-use crate::gate::{OnDeadline, Wait};
+use crate::event::{Failure, TaskIx};
+use crate::gate::OnDeadline;
 use crate::id::RunId;
 use crate::name::Name;
-use crate::plan::{Accepts, Join, Resolution, Work};
-use crate::rule::is_handled;
-use crate::run::{Asked, Reason, Run};
+use crate::plan::{Accepts, Join, Resolution};
+use crate::run::{Asked, Run};
 use crate::state::{Phase, RunState, TaskState};
 use crate::time::Time;
 use serde::{Serialize, Serializer};
@@ -284,7 +284,7 @@ fn causes(run: &Run, needs: &[Need]) -> Vec<Cause> {
 impl Cause {
     /// Why a task is where it is, without following what it needs.
     pub fn of(run: &Run, task: TaskIx) -> Self {
-        let because = because(run, task);
+        let because = because::of(run, task);
         Self {
             task,
             path: run.path(task),
@@ -295,103 +295,6 @@ impl Cause {
             because,
         }
     }
-}
-
-fn because(run: &Run, ix: TaskIx) -> Because {
-    let task = &run.tasks[ix.0 as usize];
-    let spec = run.spec_of(ix);
-    let max_attempts = spec.retry.max_attempts;
-    match task.state {
-        TaskState::Pending => upstream(run, ix),
-        TaskState::Enqueued => Because::Unclaimed {
-            action: run.action_of(ix).unwrap_or_default().to_owned(),
-            paused: run.paused,
-            since: task.ready_at,
-            until: due(run, ix, TimerKind::Queue).unwrap_or_default(),
-        },
-        TaskState::InProgress => match &spec.work {
-            Work::Gate(gate) => closed(run, ix, gate),
-            Work::Spread(_) => items(run, ix),
-            Work::Action { .. } | Work::Command(_) => at_work(run, ix),
-        },
-        TaskState::EnqueuedForOrchestration | TaskState::EnqueuedAsErrorForOrchestration => at_work(run, ix),
-        TaskState::WaitingForRetry => Because::Retry {
-            attempt: task.attempt.saturating_add(1),
-            max_attempts,
-            until: due(run, ix, TimerKind::Retry).unwrap_or_default(),
-            failure: run.failure_of(ix).cloned(),
-        },
-        TaskState::Complete => Because::Succeeded { attempt: task.attempt, at: task.completed_at },
-        TaskState::ResolvedManually => Because::Resolved { at: task.completed_at },
-        TaskState::Error | TaskState::Cancelled | TaskState::Skipped => ended_badly(run, ix),
-    }
-}
-
-fn upstream(run: &Run, ix: TaskIx) -> Because {
-    let scope = run.scope_of(ix);
-    let (region, node) = (run.region_of(scope), run.node_of(ix));
-    let edges = region.in_degree(node);
-    let needed = region.join(node).threshold(edges);
-    Because::Upstream { edges, needed, accepted: run.tasks[ix.0 as usize].accepted }
-}
-
-fn at_work(run: &Run, ix: TaskIx) -> Because {
-    let task = &run.tasks[ix.0 as usize];
-    let spec = run.spec_of(ix);
-    let attempt_ends = spec.timeouts.attempt.map(|span| task.started_at.plus(span));
-    let until = attempt_ends.into_iter().chain(due(run, ix, TimerKind::Overall)).min();
-    Because::AtWork {
-        attempt: task.attempt,
-        max_attempts: spec.retry.max_attempts,
-        since: task.started_at,
-        until: until.unwrap_or_default(),
-    }
-}
-
-fn closed(run: &Run, ix: TaskIx, gate: &crate::gate::Gate) -> Because {
-    match &gate.wait {
-        Wait::After(_) | Wait::Until(_) => Because::Time { until: due(run, ix, TimerKind::Gate).unwrap_or_default() },
-        Wait::Approval { from, count } => Because::Approval {
-            count: *count,
-            from: from.clone(),
-            have: run.approvals.get(&ix).into_iter().flatten().map(|a| a.by.clone()).collect(),
-            deadline: due(run, ix, TimerKind::Deadline).unwrap_or_default(),
-            on_deadline: gate.on_deadline,
-        },
-    }
-}
-
-fn items(run: &Run, ix: TaskIx) -> Because {
-    run.spreads.get(&ix).map_or(Because::Unknown, |state| Because::Items {
-        total: state.total,
-        done: state.done,
-        failed: state.failed,
-    })
-}
-
-fn ended_badly(run: &Run, ix: TaskIx) -> Because {
-    let task = &run.tasks[ix.0 as usize];
-    match run.reasons.get(&ix) {
-        Some(Reason::Failed(failure)) => Because::Failed {
-            failure: (**failure).clone(),
-            attempt: task.attempt,
-            max_attempts: run.spec_of(ix).retry.max_attempts,
-            handled: is_handled(run, ix),
-            held: needs::is_held(run, ix),
-        },
-        Some(Reason::Upstream { resolution, .. }) => Because::LeftOut { resolution: *resolution },
-        Some(Reason::BecauseOf { .. }) => Because::Stopped,
-        Some(Reason::Operator(asked)) => Because::Told(Act::from(&**asked)),
-        None => match run.cancel.as_ref().or(run.resolved.as_ref()) {
-            Some(asked) => Because::RunEnded(asked.into()),
-            None => Because::Unknown,
-        },
-    }
-}
-
-/// When a timer of a task is due, if it is set.
-fn due(run: &Run, task: TaskIx, kind: TimerKind) -> Option<Time> {
-    run.timers.range(TimerKey::all_of(task)).find(|(key, _)| key.kind == kind).map(|(_, due)| *due)
 }
 
 /// What an edge accepts, where that is worth a word.

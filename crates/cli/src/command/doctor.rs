@@ -128,8 +128,9 @@ impl Desk<'_> {
         match (seen, unprinted) {
             (_, Some(problem)) => Err(problem),
             (Ok(seen), None) => {
-                self.printer
-                    .say(&format!("{done} {} runs: {} events in {} records", seen.runs, seen.events, seen.records));
+                let Seen { runs, events, records } = seen;
+                let s = if runs == 1 { "" } else { "s" };
+                self.printer.say(&format!("{done} {runs} run{s}: {events} events in {records} records"));
                 self.seen = Some(seen);
                 Ok(())
             }

@@ -17,6 +17,7 @@ use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::time::Time;
 use edgewise_core::why::{Because, Cause, Mover};
 use edgewise_engine::engine::wall_clock;
 use edgewise_store::RunFilter;
@@ -94,49 +95,56 @@ fn is_closed(run: &Run, task: TaskIx) -> bool {
 
 /// The gate, and the first command that brings it nearer to being open.
 fn row(run: &Run, task: TaskIx, clock: &Clock) -> Result<(Row, Option<String>)> {
-    let cause = Cause::of(run, task);
-    let entry = &run.tasks[task.0 as usize];
-    let commands = cause.moved_by.iter().filter_map(|mover| match mover {
-        Mover::Person { command, .. } => Some(command.clone()),
-        _ => None,
-    });
-    let mut closed = Closed {
-        run: run.id,
-        flow: run.about.as_ref().map(|about| about.flow.clone()),
-        task: cause.path.clone(),
-        generation: entry.generation,
-        since: rfc3339(entry.started_at),
-        count: None,
-        from: Vec::new(),
-        approved: Vec::new(),
-        opens_at: None,
-        deadline: None,
-        on_deadline: None,
-        approve: commands.collect(),
-    };
-    let (whom, until) = match cause.because {
-        Because::Approval { count, from, have, deadline, on_deadline } => {
-            let whom = whom(count, &from);
-            (closed.count, closed.from, closed.approved) = (Some(count), from, have);
-            (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
-            (whom, deadline)
-        }
-        Because::Time { until } => {
-            closed.opens_at = rfc3339(until);
-            ("the clock".to_owned(), until)
-        }
-        _ => (String::new(), Default::default()),
-    };
+    let (closed, whom, until) = Closed::new(run, task);
     let cells = vec![
         Cell::new(run.id.short(), Ink::Bold),
         Cell::new(&closed.task, Ink::Wait),
-        Cell::from(clock.short(entry.started_at)),
+        Cell::from(clock.short(run.tasks[task.0 as usize].started_at)),
         Cell::from(clock.short(until)),
         Cell::from(list(&closed.approved)),
         Cell::from(whom),
     ];
     let row = Row::new(format!("{} {}", closed.run, closed.task), cells, &closed)?;
     Ok((row, closed.approve.into_iter().next()))
+}
+
+impl Closed {
+    /// The gate, for whom it waits in words, and until when at most.
+    fn new(run: &Run, task: TaskIx) -> (Self, String, Time) {
+        let cause = Cause::of(run, task);
+        let entry = &run.tasks[task.0 as usize];
+        let commands = cause.moved_by.into_iter().filter_map(|mover| match mover {
+            Mover::Person { command, .. } => Some(command),
+            _ => None,
+        });
+        let mut closed = Self {
+            run: run.id,
+            flow: run.about.as_ref().map(|about| about.flow.clone()),
+            task: cause.path,
+            generation: entry.generation,
+            since: rfc3339(entry.started_at),
+            approve: commands.collect(),
+            count: None,
+            from: Vec::new(),
+            approved: Vec::new(),
+            opens_at: None,
+            deadline: None,
+            on_deadline: None,
+        };
+        match cause.because {
+            Because::Approval { count, from, have, deadline, on_deadline } => {
+                let whom = whom(count, &from);
+                (closed.count, closed.from, closed.approved) = (Some(count), from, have);
+                (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
+                (closed, whom, deadline)
+            }
+            Because::Time { until } => {
+                closed.opens_at = rfc3339(until);
+                (closed, "the clock".to_owned(), until)
+            }
+            _ => (closed, String::new(), Time::NEVER),
+        }
+    }
 }
 
 fn whom(count: u32, from: &[Name]) -> String {

@@ -17,18 +17,17 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
     let frozen = view.reader.frozen(run.id)?;
+    if !context.printer.for_people() {
+        context.printer.one(run.id.to_string(), &[], &facts::RunFacts::new(&run, frozen))?;
+        return Ok(Exit::Ok);
+    }
     let now = wall_clock();
-    let lines = if context.printer.for_people() {
-        let (style, columns) = (context.printer.out_style, context.printer.columns);
-        // Most tasks are done on the day the run was asked for, and the head of it says which day that was.
-        let day = run.about.as_ref().map_or(now, |about| about.at);
-        let (clock, tasks) = (Clock::local(now), Clock::local(day));
-        let look = lines::Look { clock, tasks, now, style, columns, all: args.all };
-        look.lines(&run, frozen.as_deref())
-    } else {
-        Vec::new()
-    };
-    context.printer.one(run.id.to_string(), &lines, &facts::RunFacts::new(&run, frozen))?;
+    let (style, columns) = (context.printer.out_style, context.printer.columns);
+    // Most tasks are done on the day the run was asked for, and the head of it says which day that was.
+    let day = run.about.as_ref().map_or(now, |about| about.at);
+    let (clock, tasks) = (Clock::local(now), Clock::local(day));
+    let look = lines::Look { clock, tasks, now, style, columns, all: args.all };
+    look.lines(&run, frozen.as_deref()).iter().try_for_each(|line| context.printer.raw(line))?;
     Ok(Exit::Ok)
 }
 
