@@ -186,3 +186,17 @@ fn a_record_with_a_wrong_bit_is_found_when_the_engine_starts_and_the_others_go_o
     let frozen = runs.iter().find(|r| granted.iter().all(|g| g.lease.run != **r)).unwrap();
     assert_eq!(w.must_fail(Command::Wait(*frozen)).code, "run_frozen");
 }
+
+#[test]
+fn a_wrong_bit_behind_the_rows_is_found_by_its_checksum() {
+    let mut w = World::new();
+    let run = w.start(ONE);
+    w.flush();
+    w.claim_one("w");
+    w.faults.fail_next(Op::Read, Fault::Damaged);
+    w.crash();
+    let frozen = w.reader().frozen(run).unwrap().expect("it is frozen");
+    assert!(frozen.contains("checksum"), "{frozen}");
+    w.pass(Millis(600_000));
+    assert_eq!(w.task(run, "a"), TaskState::InProgress, "and nothing of it is guessed");
+}
