@@ -110,6 +110,7 @@ struct Look {
 impl Look {
     async fn until_end(&mut self, run: RunId, door: &mut Door, how: How, signals: &mut Signals) -> Result<End> {
         let deadline = how.timeout.and_then(|span| Instant::now().checked_add(Duration::from_millis(span.0)));
+        let trouble = door.engine().map(|open| open.engine.trouble());
         let mut wait = pin!(door.wait(run));
         let mut next = Instant::now();
         let end = loop {
@@ -120,6 +121,8 @@ impl Look {
                 () = at(deadline) => break End::Timeout,
                 () = tokio::time::sleep_until(next) => {
                     let began = Instant::now();
+                    let now = trouble.as_ref().and_then(|trouble| trouble.borrow().clone());
+                    self.view.warn(now);
                     if self.look(run)? && how.give_up {
                         break End::Stuck;
                     }

@@ -237,6 +237,11 @@ impl<R> Committer<R> {
         }
     }
 
+    /// Why nothing can be written at the moment; `None` if nothing is known to be wrong.
+    pub fn trouble(&self) -> Option<&str> {
+        self.desk.trouble.as_deref()
+    }
+
     /// What was counted since the engine started.
     pub fn counts(&self) -> Counts {
         self.desk.counts

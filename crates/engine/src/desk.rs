@@ -75,6 +75,8 @@ pub(crate) struct Desk {
     pub dirty: BTreeSet<RunId>,
     /// About how many task rows are behind.
     pub rows_behind: usize,
+    /// Why the last append was not written; `None` once one is.
+    pub trouble: Option<String>,
     pub batch: Batch,
     pub counts: Counts,
     changes: Changes,
@@ -127,6 +129,7 @@ impl Desk {
             found_over: Vec::new(),
             dirty: BTreeSet::new(),
             rows_behind: 0,
+            trouble: None,
             batch: Batch::default(),
             counts: Counts::default(),
             changes: Changes::default(),

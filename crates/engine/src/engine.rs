@@ -25,7 +25,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 /// Most bundles waiting for the committer before whoever asks must wait.
 const WAITING: usize = 10_000;
@@ -84,6 +84,7 @@ pub struct Engine {
     inbox: Sender<Message>,
     room: Arc<Semaphore>,
     source: Arc<str>,
+    trouble: watch::Receiver<Option<String>>,
     threads: Arc<Mutex<Option<Threads>>>,
 }
 
@@ -103,18 +104,24 @@ impl Engine {
         let (inbox, messages) = channel();
         let (flushes, work) = sync_channel(1);
         let back = inbox.clone();
+        let (tell, trouble) = watch::channel(None);
         let compactor = spawn("edgewise-compactor", move || compact(writer, &work, &back))?;
         let committer = spawn("edgewise-committer", move || {
             let (listeners, idle, leaving) = (Vec::new(), Vec::new(), Vec::new());
-            Shell { committer, clock, flushes, listeners, idle, leaving }.run(&messages)
+            Shell { committer, clock, flushes, listeners, idle, leaving, tell }.run(&messages)
         })?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor })));
-        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, threads })
+        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads })
     }
 
     /// Which engine this is.
     pub fn source(&self) -> &Arc<str> {
         &self.source
+    }
+
+    /// Why nothing can be written at the moment, such as a full disk. Work goes on when it can be again.
+    pub fn trouble(&self) -> watch::Receiver<Option<String>> {
+        self.trouble.clone()
     }
 
     /// Asks for one thing, and waits for the answer.
@@ -219,6 +226,7 @@ struct Shell {
     /// Asked since the last step; answered after the next, when what was asked before them is decided.
     idle: Vec<oneshot::Sender<bool>>,
     leaving: Vec<(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>)>,
+    tell: watch::Sender<Option<String>>,
 }
 
 impl Shell {
@@ -231,6 +239,7 @@ impl Shell {
             let now = (self.clock)();
             let step = self.committer.step(now, bundle)?;
             wake = if step.more { Some(now) } else { step.wake };
+            self.tell_trouble();
             for (reply, answer) in step.answers {
                 let unheard = match reply {
                     Reply::Once(once) => once.send(answer).err(),
@@ -263,6 +272,17 @@ impl Shell {
         for reply in self.idle.drain(..) {
             let _ = reply.send(self.committer.is_idle());
         }
+    }
+
+    /// Says what is wrong when it begins, and that it is over when it is.
+    fn tell_trouble(&self) {
+        self.tell.send_if_modified(|known| {
+            let changed = known.as_deref() != self.committer.trouble();
+            if changed {
+                *known = self.committer.trouble().map(str::to_owned);
+            }
+            changed
+        });
     }
 
     /// Waits for a first message until `wake`, then takes all that are there. False to stop.

@@ -63,7 +63,12 @@ pub fn open_ledger_reader(dir: &Path) -> Result<SqliteLedger> {
     SqliteLedger::open_reader(dir)
 }
 
-/// Deletes the rows of a folder, so that they are made anew. Nobody else may have the folder open for writing.
-pub fn remove_rows(dir: &Path) -> Result<()> {
-    state::remove(dir)
+/// Puts the rows of a folder aside, so that they are made anew. Nobody else may have the folder open for writing.
+pub fn put_rows_aside(dir: &Path) -> Result<()> {
+    state::put_aside(dir)
+}
+
+/// Deletes the rows that were put aside.
+pub fn forget_rows_aside(dir: &Path) -> Result<()> {
+    state::forget_aside(dir)
 }

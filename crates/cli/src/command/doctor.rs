@@ -96,9 +96,16 @@ impl Desk<'_> {
     fn rebuild(&mut self, dir: &Path) -> Result<()> {
         let _held = lock::take(dir)?;
         // Whoever looks on while the file is gone folds the ledger instead.
-        sqlite::remove_rows(dir)?;
+        sqlite::put_rows_aside(dir)?;
         let sqlite::Stores { mut ledger, mut projections } = sqlite::open(dir)?;
-        self.examined("rebuilt", |tell| doctor::rebuild(&mut ledger, &mut projections, tell))
+        self.examined("rebuilt", |tell| doctor::rebuild(&mut ledger, &mut projections, tell))?;
+        if self.found.is_empty() {
+            sqlite::forget_rows_aside(dir)?;
+        } else {
+            self.printer
+                .say("the rows as they were are kept in state.db.old: of a damaged run they may be the last good copy");
+        }
+        Ok(())
     }
 
     /// Does something that tells of itself.

@@ -54,6 +54,7 @@ async fn a_flipped_byte_is_found_and_the_other_runs_are_looked_at_all_the_same()
     assert!(err.contains("edgewise doctor --verify"), "{err}");
     assert_eq!(ground.ask("show $2").0, 0, "a neighbour is not hurt");
     check(&ground, "doctor --rebuild", 1, &["run1............ not_rebuilt"]);
+    assert!(ground.data().join("state.db.old").exists(), "the last good copy is kept");
     assert_eq!(ground.ask("runs -q").1.lines().count(), 5, "what can be folded has rows");
 }
 
@@ -71,6 +72,20 @@ async fn a_record_that_is_gone_is_found_wherever_it_was() {
     sql(&ground, "ledger.db", &format!("DELETE FROM records WHERE {}", of_run(4)));
     let all = [gap[0], gap[1], "run3............ ledger_behind_rows", "run5............ records_missing"];
     check(&ground, "doctor --verify", 1, &all);
+}
+
+#[tokio::test]
+async fn a_head_that_is_not_the_last_record_is_found() {
+    let ground = story().await;
+    let last = "(SELECT max(position) FROM records)";
+    sql(
+        &ground,
+        "ledger.db",
+        &format!("UPDATE records SET last = '00000000000000000000000001' WHERE position = {last}"),
+    );
+    let (code, told) = problems(&ground, "doctor --verify");
+    assert_eq!(code, 1);
+    assert!(told.iter().any(|problem| problem.ends_with("head_differs")), "{told:?}");
 }
 
 #[tokio::test]

@@ -33,6 +33,10 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
         Err(error) if error.code == "unknown_commit" => read_back(desk, &batch, error)?,
         Err(error) => Landed::No(error),
     };
+    desk.trouble = match &landed {
+        Landed::No(error) => Some(error.message.clone()),
+        Landed::Yes | Landed::Conflict => None,
+    };
     match landed {
         Landed::Yes => keep(desk, &batch),
         _ => {
@@ -55,8 +59,6 @@ fn encode_batch(desk: &mut Desk) -> Append {
         let envelope = Envelope { id: cached.first_id, at: desk.now, source: (&*desk.source).into() };
         let bytes = encode(&envelope, &cached.events);
         let count = cached.events.len() as u32;
-        desk.counts.bytes += bytes.len() as u64;
-        desk.counts.events += u64::from(count);
         let record = Record::new(&cached.stream.label(), cached.durable + 1, count, bytes);
         batch.guards.push(Guard { stream: cached.stream.clone(), seq: cached.durable });
         batch.records.push((cached.stream.clone(), record, cached.run.last));
@@ -86,6 +88,10 @@ fn read_back(desk: &mut Desk, batch: &Append, unknown: Error) -> Result<Landed> 
 /// What was staged is so now.
 fn keep(desk: &mut Desk, batch: &Append) {
     desk.counts.commits += 1;
+    for (_, record, _) in &batch.records {
+        desk.counts.events += u64::from(record.count);
+        desk.counts.bytes += record.bytes.len() as u64;
+    }
     debug_assert_eq!(batch.records.len(), desk.batch.touched.len());
     for run in std::mem::take(&mut desk.batch.touched) {
         durable(desk, run);

@@ -106,11 +106,23 @@ impl<'a> Examiner<'a> {
         let violation = stepwise(&history).and_then(|()| invariant::check_stream(&history)).err();
         findings.extend(violation.map(|violation| broken(&history, &violation, REPORT)));
         findings.extend(self.key(stream, &history)?);
+        findings.extend(self.head(stream, &history, whole)?);
         // Rows of a damaged ledger may well be ahead of what can be read of it.
         if whole {
             findings.extend(self.compare(stream, &history, seq_at)?);
         }
         Ok(findings)
+    }
+
+    /// What the ledger says of a stream's end is what its last record says.
+    fn head(&mut self, stream: &Stream, history: &History<'_>, whole: bool) -> Result<Option<Finding>> {
+        let Some(last) = history.entries.last().filter(|_| whole) else { return Ok(None) };
+        let wrong = match self.ledger.head(stream) {
+            Ok(head) if head.last == last.stamp.id => return Ok(None),
+            Ok(head) => format!("its head names event {}, its last event is {}", head.last, last.stamp.id),
+            Err(error) => return damage(stream.run, error, RESTORE).map(Some),
+        };
+        Ok(Some(Finding { run: Some(stream.run), code: "head_differs", what: wrong, next: RESTORE }))
     }
 
     /// A run that was started with a key owns it.

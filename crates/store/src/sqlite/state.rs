@@ -105,13 +105,35 @@ fn settle(conn: &Connection, ledger: &SqliteLedger) -> Result<()> {
 
 /// The log goes first: left alone beside a new file it would be taken for that file's log.
 pub(super) fn remove(dir: &Path) -> Result<()> {
-    for suffix in ["-wal", "-shm", ""] {
-        match fs::remove_file(dir.join(format!("{STATE}{suffix}"))) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(from_io(STATE, error)),
-            _ => {}
-        }
+    ["-wal", "-shm", ""]
+        .iter()
+        .try_for_each(|suffix| unless_missing(fs::remove_file(dir.join(format!("{STATE}{suffix}")))))
+}
+
+/// Where rows are kept that are being made anew.
+const ASIDE: &str = "state.db.old";
+
+/// Renames the file and its log together, so that they still belong to each other.
+pub(super) fn put_aside(dir: &Path) -> Result<()> {
+    forget_aside(dir)?;
+    for suffix in ["-shm", "-wal", ""] {
+        let (from, to) = (dir.join(format!("{STATE}{suffix}")), dir.join(format!("{ASIDE}{suffix}")));
+        unless_missing(fs::rename(from, to))?;
     }
     Ok(())
+}
+
+pub(super) fn forget_aside(dir: &Path) -> Result<()> {
+    ["-wal", "-shm", ""]
+        .iter()
+        .try_for_each(|suffix| unless_missing(fs::remove_file(dir.join(format!("{ASIDE}{suffix}")))))
+}
+
+fn unless_missing(result: std::io::Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(from_io(STATE, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses to begin anew where a ledger was: SQLite takes a missing or empty file for a new one and would
