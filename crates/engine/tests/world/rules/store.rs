@@ -71,16 +71,18 @@ fn a_flush_that_failed_costs_a_reload_and_no_fact() {
 }
 
 #[test]
-fn rows_written_while_the_run_moves_on_are_caught_up_later() {
-    let mut w = World::new();
-    let run = w.start(CHAIN);
-    w.writing = Some(w.committer().flush_all().unwrap());
-    let lease = w.claim_one("w").lease;
-    w.report(lease, Ok(())).unwrap();
-    w.write();
-    w.flush();
-    let row = w.rows.load(&crate::driver::home().stream(run)).unwrap().unwrap().run;
-    assert_eq!(row.applied_seq, w.run(run).seq);
+fn rows_written_while_the_run_moves_on_or_ends_are_caught_up_later() {
+    for text in [CHAIN, ONE] {
+        let mut w = World::new();
+        let run = w.start(text);
+        w.writing = Some(w.committer().flush_all().unwrap());
+        let lease = w.claim_one("w").lease;
+        w.report(lease, Ok(())).unwrap();
+        w.write();
+        w.flush();
+        let row = w.rows.load(&crate::driver::home().stream(run)).unwrap().unwrap().run;
+        assert_eq!(row.applied_seq, w.run(run).seq);
+    }
 }
 
 #[test]
