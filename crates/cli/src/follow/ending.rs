@@ -7,6 +7,7 @@ use crate::picture::failure;
 use crate::problem::Result;
 use crate::text;
 use edgewise_core::event::TaskIx;
+use edgewise_core::rule::is_handled;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use serde::Serialize;
@@ -87,11 +88,26 @@ fn over(run: &Run, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Failed)
 }
 
-/// Tasks that failed by themselves; a spread that failed because of its items says less than they do.
+/// Tasks that failed by themselves, and nobody answered that; a spread that failed because of its items says less
+/// than they do.
 fn failed(run: &Run) -> Vec<(TaskIx, String)> {
     let tasks = (0..run.total()).map(TaskIx).filter(|t| run.tasks[t.0 as usize].state == TaskState::Error);
-    let own = tasks.filter(|t| run.spreads.get(t).is_none_or(|s| s.failed == 0));
+    let own = tasks.filter(|t| run.spreads.get(t).is_none_or(|s| s.failed == 0) && !is_answered(run, *t));
     own.map(|t| (t, run.failure_of(t).map(failure).unwrap_or_default())).collect()
+}
+
+/// Whether a failure did no harm: something handled it, or a spread around it did well in spite of it.
+fn is_answered(run: &Run, mut task: TaskIx) -> bool {
+    loop {
+        let entry = &run.tasks[task.0 as usize];
+        if entry.state == TaskState::Complete || is_handled(run, task) {
+            return true;
+        }
+        if entry.scope == 0 {
+            return false;
+        }
+        task = run.scope_of(task).parent;
+    }
 }
 
 fn report(run: &Run, lines: &[String], context: &mut Context<'_>) -> Result<()> {

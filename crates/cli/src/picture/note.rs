@@ -70,8 +70,8 @@ fn retry(run: &Run, task: TaskIx, now: Time) -> String {
 
 /// `exit_1: the last line that was said`
 pub(crate) fn failure(failure: &Failure) -> String {
-    // The type says already how a command ended; what it said last tells most.
-    let exited = failure.kind.starts_with("exit_") || failure.kind.starts_with("signal_");
+    // The type says already which code a command ended with; what it said last tells most.
+    let exited = failure.kind.starts_with("exit_");
     let said = match failure.message.split_once(": ") {
         Some((_, said)) if exited => said,
         None if exited => "",

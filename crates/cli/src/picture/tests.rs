@@ -96,6 +96,11 @@ fn a_failure_is_its_type_and_what_was_said_last() {
     for (kind, message, note) in [
         ("exit_1", "the command exited with code 1: first\nlinker not found\n", "exit_1: linker not found"),
         ("exit_1", "the command exited with code 1 and said nothing on stderr", "exit_1"),
+        (
+            "signal_9",
+            "the command was killed by signal: 9 (SIGKILL) and said nothing on stderr",
+            "signal_9: the command was killed by signal: 9 (SIGKILL) and said nothing on stderr",
+        ),
         ("timeout", "the attempt took longer than 3s", "timeout: the attempt took longer than 3s"),
     ] {
         assert_eq!(failure(&Failure::new(kind, message)), note);

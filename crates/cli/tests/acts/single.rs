@@ -52,6 +52,19 @@ fn a_failed_run_ends_with_one_and_says_where_to_look() {
 }
 
 #[test]
+fn failures_that_were_answered_are_not_among_those_a_run_failed_of() {
+    let project = Project::new();
+    let tasks = "  a: { run: 'exit 1', retry: 1 }\n  heal: { after: { a: failed }, run: 'true' }\n  \
+                 some: { each: [1, 2], as: n, run: 'exit 2', retry: 1, tolerate: 2 }\n  \
+                 z: { after: [heal, some], run: 'exit 3', retry: 1 }\n";
+    project.flow("mixed", tasks);
+    let ended = project.run("run mixed.yaml --json");
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let failed: Vec<&Value> = value["failed"].as_array().unwrap().iter().map(|f| &f["task"]).collect();
+    assert_eq!((ended.code, failed), (1, vec![&Value::from("z")]));
+}
+
+#[test]
 fn what_is_wrong_is_found_before_anything_is_written() {
     let project = hello();
     std::fs::write(project.path().join("bad.yaml"), "flow: bad\ntasks:\n  a: { rnu: x }\n").unwrap();
