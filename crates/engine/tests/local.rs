@@ -122,8 +122,7 @@ async fn end(engine: &Engine, run: RunId) -> RunState {
 
 #[tokio::test]
 async fn a_panic_is_a_permanent_failure_and_the_worker_goes_on() {
-    let (place, engine) = (Place::default(), Place::default().engine());
-    drop(engine);
+    let place = Place::default();
     let engine = place.engine();
     let handlers = Handlers::default()
         .on(name("async"), |_| async { panic!("no {}", 1) })
@@ -173,11 +172,13 @@ async fn every_slot_is_used_however_few_tasks_were_ready_at_first() {
     });
     let _worker = work(&engine, 8, handlers);
     // The first task takes one of eight slots; the other seven must not be forgotten over it.
-    let id = run(&engine, spread(8, "meet")).await;
-    let all = within("eight at once", arrived.acquire_many(8)).await.unwrap();
-    drop(all);
+    let first = run(&engine, one("meet")).await;
+    within("the first", arrived.acquire()).await.unwrap().forget();
+    let second = run(&engine, spread(7, "meet")).await;
+    within("eight at once", arrived.acquire_many(7)).await.unwrap().forget();
     open.notify_waiters();
-    assert_eq!(end(&engine, id).await, RunState::Complete);
+    assert_eq!(end(&engine, first).await, RunState::Complete);
+    assert_eq!(end(&engine, second).await, RunState::Complete);
 }
 
 #[tokio::test]
