@@ -11,6 +11,7 @@ mod gate_act;
 mod gate_list;
 mod history;
 mod init;
+mod lock;
 mod logs;
 mod pause;
 mod resume;

@@ -3,6 +3,7 @@
 use crate::args::RunRef;
 use crate::config::Config;
 use crate::problem::{Problem, Result};
+use crate::view;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_engine::folder::{Options, Work};
@@ -45,7 +46,7 @@ impl Place {
 
     /// A look at what is there.
     pub fn reader(&self) -> Result<Reader> {
-        Ok(Reader::open(self.folder.dir(), Home::local())?)
+        view::reader(self.folder.dir(), Home::local())
     }
 
     /// The run that was meant. Nothing is made where there is nothing.

@@ -42,20 +42,25 @@ pub fn home() -> Result<Home> {
     Ok(Home { tenant: Name::parse("local")?, workspace: Name::parse("default")? })
 }
 
+/// Runs as they are now, whatever has become of the rows.
+pub fn reader(dir: &Path, home: Home) -> Result<Reader> {
+    Ok(match sqlite::open_reader(dir) {
+        Ok(stores) => Reader::over(Box::new(stores.ledger), Box::new(stores.projections), home),
+        Err(error) => {
+            // Whatever is wrong with the rows, the ledger has it all; if it is the ledger, that is the error.
+            let ledger = sqlite::open_ledger_reader(dir).map_err(|_| error)?;
+            Reader::over(Box::new(ledger), Box::new(MemoryProjections::default()), home)
+        }
+    })
+}
+
 impl View {
     /// Opens the folder that the settings name.
     pub fn open(config: &Config) -> Result<Self> {
         let dir = config.dir.value.clone();
         there_is_a_ledger(&dir)?;
         let home = home()?;
-        let reader = match sqlite::open_reader(&dir) {
-            Ok(stores) => Reader::over(Box::new(stores.ledger), Box::new(stores.projections), home.clone()),
-            Err(error) => {
-                // Whatever is wrong with the rows, the ledger has it all; if it is the ledger, that is the error.
-                let ledger = sqlite::open_ledger_reader(&dir).map_err(|_| error)?;
-                Reader::over(Box::new(ledger), Box::new(MemoryProjections::default()), home.clone())
-            }
-        };
+        let reader = reader(&dir, home.clone())?;
         Ok(Self { reader, dir, home })
     }
 

@@ -1,9 +1,8 @@
 //! `edgewise doctor`: a quick look at the folder; everything read again with `--verify`; rows made anew with `--rebuild`.
 
-mod lock;
 mod quick;
 
-use super::Context;
+use super::{Context, lock};
 use crate::args::Doctor;
 use crate::exit::Exit;
 use crate::output::Printer;

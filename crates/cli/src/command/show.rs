@@ -3,7 +3,7 @@
 mod facts;
 mod lines;
 
-use super::Context;
+use super::{Context, lock};
 use crate::args::Show;
 use crate::clock::Clock;
 use crate::exit::Exit;
@@ -17,8 +17,9 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
     let frozen = view.reader.frozen(run.id)?;
+    let engine = lock::is_held(&view.dir);
     if !context.printer.for_people() {
-        context.printer.one(run.id.to_string(), &[], &facts::RunFacts::new(&run, frozen))?;
+        context.printer.one(run.id.to_string(), &[], &facts::RunFacts::new(&run, frozen, engine))?;
         return Ok(Exit::Ok);
     }
     let now = wall_clock();
@@ -28,6 +29,7 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let (clock, tasks) = (Clock::local(now), Clock::local(day));
     let look = lines::Look { clock, tasks, now, style, columns, all: args.all };
     look.lines(&run, frozen.as_deref()).iter().try_for_each(|line| context.printer.raw(line))?;
+    lock::say_if_nobody_works(&run, engine, context);
     Ok(Exit::Ok)
 }
 

@@ -2,7 +2,7 @@
 
 mod tree;
 
-use super::Context;
+use super::{Context, lock};
 use crate::args::Why as Args;
 use crate::clock::Clock;
 use crate::exit::Exit;
@@ -19,6 +19,8 @@ struct Told<'a> {
     task: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frozen: Option<String>,
+    /// Whether somebody is there to move it.
+    engine: bool,
     #[serde(flatten)]
     why: &'a Why,
 }
@@ -27,6 +29,7 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
     let frozen = view.reader.frozen(run.id)?;
+    let engine = lock::is_held(&view.dir);
     let task = args.task.as_ref().map(|path| find_task(&run, path)).transpose()?;
     let why = match task {
         Some(task) => Why::of_task(&run, task),
@@ -39,7 +42,8 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
         tree.frozen(&run, reason);
     }
     let lines = if task.is_some() { tree.of_task() } else { tree.of_run(&run) };
-    let told = Told { task: args.task.as_deref(), frozen, why: &why };
+    let told = Told { task: args.task.as_deref(), frozen, engine, why: &why };
     context.printer.one(run.id.to_string(), &lines, &told)?;
+    lock::say_if_nobody_works(&run, engine, context);
     Ok(Exit::Ok)
 }

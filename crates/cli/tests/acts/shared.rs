@@ -22,6 +22,27 @@ fn a_gate_is_answered_by_another_process() {
 }
 
 #[test]
+fn without_rows_a_run_is_found_answered_and_gone_on_with() {
+    let project = Project::new();
+    project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n  then: { after: ask, run: 'echo yes' }\n");
+    assert_eq!(project.run("run ask.yaml --detach").code, 0);
+    project.until_unlocked("background.lock");
+    project.until_unlocked("engine.lock");
+    let forget = || {
+        for file in ["state.db", "state.db-wal", "state.db-shm"] {
+            let _ = std::fs::remove_file(project.path().join(".edgewise").join(file));
+        }
+    };
+    forget();
+    let shown = project.run("show @");
+    assert!(shown.err.contains("no engine is at work here"), "{shown:?}");
+    let approved = project.run("gate approve @ ask");
+    assert_eq!(approved.code, 0, "{approved:?}");
+    forget();
+    project.run("watch").says(0, "{\n  \"then\": \"yes\"\n}");
+}
+
+#[test]
 fn a_gate_that_is_rejected_fails_its_run() {
     let project = Project::new();
     project.flow("ask", "  ask: { gate: { approval: { from: [lead, boss], count: 2 } } }\n");

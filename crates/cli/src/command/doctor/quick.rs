@@ -1,6 +1,7 @@
 //! A quick look: what is there, how far the rows are, what is frozen, what is left over. Nothing is refolded.
 
-use super::{lock, rows_gone, tail};
+use super::{rows_gone, tail};
+use crate::command::lock;
 use crate::problem::Result;
 use crate::style::{Ink, Style};
 use crate::text;

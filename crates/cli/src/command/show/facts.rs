@@ -23,6 +23,7 @@ pub(super) struct RunFacts<'a> {
     phase: Phase,
     paused: bool,
     frozen: Option<String>,
+    engine: bool,
     plan: PlanHash,
     rules: Option<u32>,
     by: Option<&'a Name>,
@@ -104,7 +105,7 @@ struct SpreadFacts {
 }
 
 impl<'a> RunFacts<'a> {
-    pub(super) fn new(run: &'a Run, frozen: Option<String>) -> Self {
+    pub(super) fn new(run: &'a Run, frozen: Option<String>, engine: bool) -> Self {
         let about = run.about.as_ref();
         let (output, output_error) = match run.state.is_done().then(|| run.final_output()) {
             Some(Ok(output)) => (Some(output), None),
@@ -119,6 +120,7 @@ impl<'a> RunFacts<'a> {
             phase: run.state.phase(),
             paused: run.paused,
             frozen,
+            engine,
             plan: run.plan_hash,
             rules: about.map(|a| a.rules),
             by: about.map(|a| &a.by),

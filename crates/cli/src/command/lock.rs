@@ -1,7 +1,9 @@
 //! The folder's lock: whoever holds it is the engine. It goes with its process, however that ends.
 
+use super::Context;
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
+use edgewise_core::run::Run;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 
@@ -29,4 +31,12 @@ pub(super) fn take(dir: &Path) -> Result<File> {
 pub(super) fn is_held(dir: &Path) -> bool {
     let Ok(file) = File::open(dir.join(FILE)) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Says that a run will not move, if nobody is there to move it. A run that is paused waits for something else.
+pub(super) fn say_if_nobody_works(run: &Run, engine: bool, context: &mut Context<'_>) {
+    if !engine && !run.state.is_done() && !run.paused && context.printer.for_people() {
+        let id = run.id.short();
+        context.printer.say(&format!("no engine is at work here: `edgewise watch {id}` goes on with it"));
+    }
 }
