@@ -15,7 +15,7 @@ mod span;
 pub use frame::draw;
 pub use lines::Lines;
 pub use picture::{Counts, Picture, SpreadCount, TaskLine};
-pub use screen::{Screen, size};
+pub use screen::{Screen, can_draw, size};
 pub use span::span;
 
 #[cfg(test)]

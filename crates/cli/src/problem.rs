@@ -52,6 +52,12 @@ impl Problem {
             io::ErrorKind::NotFound => Kind::NotFound,
             io::ErrorKind::PermissionDenied => Kind::Denied,
             io::ErrorKind::AlreadyExists => Kind::Conflict,
+            // Trying again would not help: something else must be asked for.
+            io::ErrorKind::IsADirectory
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidFilename => Kind::Invalid,
             _ => Kind::Unavailable,
         };
         Self::new(kind, "file_error", format!("{} could not be {doing}", path.display())).why(error.to_string())

@@ -55,15 +55,20 @@ fn finish(result: Result<Exit>, printer: &mut Printer) -> Exit {
 /// Help and the version come out as errors of the parser too; only the others are errors.
 fn refuse(usage: &clap::Error, printer: &mut Printer, json: bool) -> Exit {
     if json && usage.use_stderr() {
-        let text = usage.to_string();
-        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let problem = Problem::new(Kind::Invalid, "usage", first).next("see `edgewise --help`");
-        printer.problem(&problem);
+        printer.problem(&misused(&usage.to_string()));
         return Exit::Usage;
     }
     // A reader that left early is no error, and there is nobody else to tell.
     let _ = usage.print();
     if usage.use_stderr() { Exit::Usage } else { Exit::Ok }
+}
+
+/// What the parser says before it shows how it is meant; with its tip, if it has one.
+fn misused(text: &str) -> Problem {
+    let said = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+    let what = said.trim_start_matches("error: ").to_owned();
+    Problem::new(Kind::Invalid, "usage", what).next(tip.unwrap_or("see `edgewise --help`"))
 }
 
 fn dress(printer: &mut Printer, choice: ColorChoice) {
@@ -117,6 +122,20 @@ mod tests {
         }
         assert_eq!(hint("edgewise --color=never").color, ColorChoice::Never);
         assert_eq!(hint("edgewise --color sometimes").color, ColorChoice::Auto);
+    }
+
+    #[test]
+    fn a_usage_error_names_what_is_missing_and_the_way_out() {
+        let said = |line: &str| {
+            let words = line.split_whitespace().map(OsString::from);
+            let problem = misused(&Cli::read(words, ColorChoice::Never).unwrap_err().to_string());
+            (problem.what, problem.next.unwrap())
+        };
+        let (what, next) = said("edgewise show --json");
+        assert_eq!(what, "the following required arguments were not provided: <RUN>");
+        assert_eq!(next, "see `edgewise --help`");
+        assert!(said("edgewise runs --limt 3").1.contains("--limit"));
+        assert!(said("edgewise runs --limit 0").0.contains("0 is not in 1.."));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Commands that look and change nothing: `watch`, `runs`, `show`, `events`, `history`, `logs`, `why`.
 
 use super::value::RunRef;
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use edgewise_core::name::Name;
 use edgewise_core::state::{Phase, RunState};
@@ -34,7 +35,7 @@ pub struct Runs {
     #[arg(long, value_name = "FLOW", value_parser = Name::parse)]
     pub flow: Option<Name>,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub limit: usize,
 }
 

@@ -37,7 +37,7 @@ pub struct Run {
     /// Stop waiting after this long (exit code 124); the run itself is kept
     #[arg(long, value_name = "DURATION", value_parser = Millis::parse)]
     pub timeout: Option<Millis>,
-    /// A label to find it by
+    /// A label to keep with the run (shown by `edgewise show`)
     #[arg(long, value_name = "K=V", value_parser = Label::parse)]
     pub label: Vec<Label>,
 }

@@ -33,9 +33,9 @@ pub(super) fn is_held(dir: &Path) -> bool {
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// Says that a run will not move, if nobody is there to move it. A run that is paused waits for something else.
-pub(super) fn say_if_nobody_works(run: &Run, engine: bool, context: &mut Context<'_>) {
-    if !engine && !run.state.is_done() && !run.paused && context.printer.for_people() {
+/// Says that a run will not move, if nobody is there to move it. A run that is paused or frozen waits for something else.
+pub(super) fn say_if_nobody_works(run: &Run, moves: bool, context: &mut Context<'_>) {
+    if !moves && !run.state.is_done() && !run.paused && context.printer.for_people() {
         let id = run.id.short();
         context.printer.say(&format!("no engine is at work here: `edgewise watch {id}` goes on with it"));
     }

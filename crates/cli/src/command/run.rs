@@ -5,6 +5,7 @@ use super::engine::in_background;
 use crate::args::{Mode, Run};
 use crate::exit::Exit;
 use crate::follow::{How, follow};
+use crate::live::can_draw;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
@@ -25,7 +26,11 @@ pub(super) fn perform(args: &Run, context: &mut Context<'_>) -> Result<Exit> {
     match args.mode(terminal) {
         Mode::Detach => runtime()?.block_on(detach(start, &place, context)),
         mode => {
-            let how = How { draw: mode == Mode::Watch && terminal, give_up: mode == Mode::Wait, timeout: args.timeout };
+            let how = How {
+                draw: mode == Mode::Watch && terminal && can_draw(),
+                give_up: mode == Mode::Wait,
+                timeout: args.timeout,
+            };
             let begin = async |door: &mut Door, context: &mut Context<'_>| {
                 let (run, new) = door.start(start).await?;
                 say_if_old(run, new, context);

@@ -29,7 +29,7 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let (clock, tasks) = (Clock::local(now), Clock::local(day));
     let look = lines::Look { clock, tasks, now, style, columns, all: args.all };
     look.lines(&run, frozen.as_deref()).iter().try_for_each(|line| context.printer.raw(line))?;
-    lock::say_if_nobody_works(&run, engine, context);
+    lock::say_if_nobody_works(&run, engine || frozen.is_some(), context);
     Ok(Exit::Ok)
 }
 

@@ -44,6 +44,6 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
     let lines = if task.is_some() { tree.of_task() } else { tree.of_run(&run) };
     let told = Told { task: args.task.as_deref(), frozen, engine, why: &why };
     context.printer.one(run.id.to_string(), &lines, &told)?;
-    lock::say_if_nobody_works(&run, engine, context);
+    lock::say_if_nobody_works(&run, engine || told.frozen.is_some(), context);
     Ok(Exit::Ok)
 }

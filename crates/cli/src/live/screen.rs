@@ -4,7 +4,7 @@
 //! The cursor is hidden while frames are shown; it comes back when the screen is dropped, also by a panic.
 
 use crate::text;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 const BEGIN: &str = "\u{1b}[?2026h";
 const END: &str = "\u{1b}[?2026l";
@@ -91,6 +91,15 @@ impl<W: Write> Drop for Screen<W> {
     }
 }
 
+/// Whether frames can be drawn on stdout: a terminal that obeys.
+pub fn can_draw() -> bool {
+    io::stdout().is_terminal() && obeys(std::env::var("TERM").ok().as_deref())
+}
+
+fn obeys(term: Option<&str>) -> bool {
+    term != Some("dumb")
+}
+
 /// Columns and lines of the terminal on stdout; what most have, if it does not say.
 pub fn size() -> (usize, usize) {
     match terminal_size::terminal_size() {
@@ -130,6 +139,12 @@ mod tests {
             screen.show(frame(&["a", "c"]), 80).unwrap();
         });
         assert_eq!(text, "<[hide]\r_a|\nb|\n_><\u{1b}[2F\nc|\n_>[show]");
+    }
+
+    #[test]
+    fn nothing_is_drawn_on_a_terminal_that_moves_no_cursor() {
+        assert!(obeys(None) && obeys(Some("xterm-256color")));
+        assert!(!obeys(Some("dumb")));
     }
 
     #[test]

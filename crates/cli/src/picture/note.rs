@@ -23,17 +23,18 @@ pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, now: Time) -> String {
     }
 }
 
-/// `opens in 3s`, or `approval by 2 of lead, quality, rejected in 2h: edgewise gate approve k3f9x2ab release --as lead`
+/// `opens in 3s`, or `edgewise gate approve k3f9x2ab release --as lead (by 2 of lead, quality; 2h00m left)`: what
+/// people would type stands first, since a narrow terminal cuts the end off.
 fn closed(run: &Run, task: TaskIx, gate: &Gate, now: Time) -> String {
-    let deadline = due(run, task, TimerKind::Deadline, now).map_or(String::new(), |left| {
-        let word = if gate.on_deadline == OnDeadline::Open { "opens" } else { "rejected" };
-        format!(", {word} in {left}")
+    let deadline = due(run, task, TimerKind::Deadline, now).map_or(String::new(), |left| match gate.on_deadline {
+        OnDeadline::Open => format!("; opens by itself in {left}"),
+        OnDeadline::Reject => format!("; {left} left"),
     });
     match &gate.wait {
         Wait::Approval { from, count } => {
             let (who, as_whom) = approvers(run, task, from, *count);
             let (id, path) = (run.id.short(), run.path(task));
-            format!("approval by {who}{deadline}: edgewise gate approve {id} {}{as_whom}", text::quoted(&path))
+            format!("edgewise gate approve {id} {}{as_whom} (by {who}{deadline})", text::quoted(&path))
         }
         Wait::After(_) | Wait::Until(_) => {
             let left = due(run, task, TimerKind::Gate, now).map_or(String::new(), |left| format!("opens in {left}"));
@@ -53,7 +54,7 @@ fn approvers(run: &Run, task: TaskIx, from: &[Name], count: u32) -> (String, Str
         (all, _) if all.len() == left => all.join(" and "),
         (several, _) => format!("{left} of {}", several.join(", ")),
     };
-    let given = if given.is_empty() { String::new() } else { format!(" ({} given)", given.len()) };
+    let given = if given.is_empty() { String::new() } else { format!(", {} given", given.len()) };
     (who + &given, open.first().map_or(String::new(), |name| format!(" --as {name}")))
 }
 

@@ -71,6 +71,8 @@ fn what_is_wrong_is_found_before_anything_is_written() {
     for (line, code, said) in [
         ("run bad.yaml", 2, "rnu"),
         ("run nope.yaml", 3, "nope.yaml could not be read"),
+        ("run .", 2, ". could not be read"),
+        ("run hello.yaml/x", 2, "could not be read"),
         ("run hello.yaml -i nmae=x", 2, "did you mean `name`?"),
         ("run hello.yaml -i times=x", 2, "expects an integer"),
         ("run hello.yaml -i name=a -i name=b", 2, "given twice"),

@@ -9,7 +9,11 @@ pub(super) fn check(run: &Run) -> Result<(), Ignored> {
     if run.about.is_none() {
         return Err(Ignored::Unknown);
     }
-    if run.paused { Ok(()) } else { Err(Ignored::Duplicate) }
+    if run.paused {
+        // Also of a run that ended meanwhile: ledgers have this, and it must fold to the same rows for ever.
+        return Ok(());
+    }
+    Err(if run.state.is_done() { Ignored::Refused("the run is over") } else { Ignored::Duplicate })
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>) {

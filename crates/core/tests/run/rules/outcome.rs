@@ -154,7 +154,10 @@ fn a_pause_stops_leases_and_nothing_else() {
     assert_eq!(d.say(Event::RunPauseRequested(request())), DUPLICATE);
     d.say(Event::RunResumeRequested(request()));
     assert_eq!(d.changes.ready, [TaskIx(1), TaskIx(2)], "offered again");
+    assert_eq!(d.say(Event::RunResumeRequested(request())), DUPLICATE);
     d.ok("b");
     d.ok("c");
     d.is(RunState::Complete);
+    assert_eq!(d.say(Event::RunPauseRequested(request())), refused("the run is over"));
+    assert_eq!(d.say(Event::RunResumeRequested(request())), refused("the run is over"));
 }
