@@ -25,6 +25,8 @@ pub(crate) struct Cached {
     pub first_id: EventId,
     /// Workers of leases that were found in the ledger's tail: for whoever must decide whether they still live.
     pub tail_workers: BTreeMap<TaskIx, Arc<str>>,
+    /// How many of its tasks are in the desk's count of cached tasks.
+    pub counted: u64,
     plan_written: bool,
     dirty: Dirty,
     /// What the rows have of outbox, timers and leases.
@@ -74,6 +76,7 @@ impl Cached {
             events: Vec::new(),
             first_id: EventId(0),
             tail_workers: BTreeMap::new(),
+            counted: 0,
             plan_written: false,
             dirty: Dirty::default(),
             outbox: BTreeSet::new(),

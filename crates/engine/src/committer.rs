@@ -121,6 +121,9 @@ impl<R> Committer<R> {
             }
         }
         self.answer_waits(&mut answers);
+        // A run that was only looked at, and is over, need not stay.
+        let fresh = std::mem::take(&mut self.desk.fresh);
+        self.evict(fresh);
         let revoked = std::mem::take(&mut self.desk.batch.revoked);
         Ok(Step {
             answers,

@@ -65,6 +65,10 @@ pub(crate) struct Desk {
     pub timers: BTreeSet<(Time, RunId, TimerKey)>,
     /// Runs whose fold stopped at its bound on inline work.
     pub advancing: BTreeSet<RunId>,
+    /// How many tasks the runs on the desk have together.
+    pub cached_tasks: u64,
+    /// Runs that were put on the desk since somebody last looked whether they must stay.
+    pub fresh: Vec<RunId>,
     /// Runs that were forgotten and could not be loaded yet.
     pub unloaded: BTreeSet<RunId>,
     /// Leases of a commit in doubt: if it landed, nobody was told of them.
@@ -124,6 +128,8 @@ impl Desk {
             leases: Leases::default(),
             timers: BTreeSet::new(),
             advancing: BTreeSet::new(),
+            cached_tasks: 0,
+            fresh: Vec::new(),
             unloaded: BTreeSet::new(),
             undelivered: Vec::new(),
             found_over: Vec::new(),
@@ -209,13 +215,36 @@ impl Desk {
         if cached.is_dirty() {
             self.dirty.insert(run.id);
         }
-        self.runs.insert(run.id, cached);
+        self.keep(cached);
+    }
+
+    fn keep(&mut self, cached: Cached) {
+        let run = cached.run.id;
+        self.put_away(run);
+        self.fresh.push(run);
+        self.runs.insert(run, cached);
+        self.recount(run);
+    }
+
+    /// Takes a run off the desk.
+    pub fn put_away(&mut self, run: RunId) {
+        if let Some(cached) = self.runs.remove(&run) {
+            self.cached_tasks -= cached.counted;
+        }
+    }
+
+    /// Counts a run's tasks anew: a spread makes more of them.
+    pub fn recount(&mut self, run: RunId) {
+        if let Some(cached) = self.runs.get_mut(&run) {
+            self.cached_tasks -= std::mem::replace(&mut cached.counted, u64::from(cached.run.total()));
+            self.cached_tasks += cached.counted;
+        }
     }
 
     /// Puts a new run on the desk.
     pub fn begin(&mut self, run: Run) {
         let stream = self.home.stream(run.id);
-        self.runs.insert(run.id, Cached::new(run, stream));
+        self.keep(Cached::new(run, stream));
     }
 
     /// Decides an event about a run on the desk, folds it, and keeps it for the append.
@@ -272,7 +301,7 @@ impl Desk {
     /// Leases stay: their workers are at work, whatever became of a commit.
     pub fn forget(&mut self, runs: &[RunId]) {
         for run in runs {
-            self.runs.remove(run);
+            self.put_away(*run);
             self.dirty.remove(run);
             self.advancing.remove(run);
         }
@@ -295,7 +324,7 @@ impl Desk {
     pub fn freeze(&mut self, run: RunId, reason: &str) -> Result<()> {
         let marked = self.ledger.freeze(&self.home.stream(run), Some(reason));
         self.frozen.insert(run, reason.to_owned());
-        self.runs.remove(&run);
+        self.put_away(run);
         self.leases.forget(run);
         self.dirty.remove(&run);
         self.advancing.remove(&run);

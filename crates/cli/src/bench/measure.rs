@@ -14,9 +14,13 @@ use edgewise_store::sqlite;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// How many syncs the disk is measured by.
+const SYNCS: usize = 200;
 
 /// What was measured of a load.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,6 +33,8 @@ pub struct Figures {
     pub step_p50_ms: f64,
     /// From one task to the next, 99 of 100 took less, in milliseconds.
     pub step_p99_ms: f64,
+    /// Writing and syncing one page of a file on the same disk in the same minute, half took less, in milliseconds.
+    pub sync_p50_ms: f64,
     /// Events in each commit.
     pub events_per_commit: f64,
     /// Commits for each task.
@@ -45,7 +51,7 @@ pub struct Figures {
 
 /// Runs a load once on a fresh store in a folder.
 pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
-    let idle_mb = idle_mb(&dir.join("idle"))?;
+    let (idle_mb, sync_p50_ms) = (idle_mb(&dir.join("idle"))?, sync_p50_ms(&dir.join("page"))?);
     let plan = Arc::new(load.plan()?);
     let (engine, starts) = (open(dir)?, Arc::new(Mutex::new(Vec::<Instant>::new())));
     let worker =
@@ -69,7 +75,7 @@ pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
     worker.stop(Duration::ZERO).await;
     let after = engine.stop()?;
     let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Figures { idle_mb, ..figures(load, elapsed, cpu, difference(before, after), &starts) })
+    Ok(Figures { idle_mb, sync_p50_ms, ..figures(load, elapsed, cpu, difference(before, after), &starts) })
 }
 
 fn open(dir: &Path) -> Result<Engine> {
@@ -123,6 +129,7 @@ fn figures(load: &Load, elapsed: Duration, cpu: Duration, counts: Counts, starts
         cpu_us_per_task: cpu.as_secs_f64() * 1e6 / tasks,
         step_p50_ms: at(0.5),
         step_p99_ms: at(0.99),
+        sync_p50_ms: 0.0,
         events_per_commit: events / commits,
         commits_per_task: commits / tasks,
         rows_per_task: counts.task_rows as f64 / tasks,
@@ -136,6 +143,24 @@ fn figures(load: &Load, elapsed: Duration, cpu: Duration, counts: Counts, starts
 pub fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// What the disk takes for a page that is already there: the least that a durable step can cost.
+fn sync_p50_ms(file: &Path) -> Result<f64> {
+    let failed = |e: std::io::Error| Error::unavailable("bench_disk", "the disk could not be measured").with_source(e);
+    let page = [7u8; 4096];
+    let file = std::fs::File::create(file).map_err(failed)?;
+    let mut times = Vec::with_capacity(SYNCS);
+    for n in 0..2 * SYNCS as u64 {
+        let clock = Instant::now();
+        file.write_all_at(&page, n % SYNCS as u64 * 4096).and_then(|()| file.sync_data()).map_err(failed)?;
+        // The first round makes the file grow, which a log that is used again does not.
+        if n >= SYNCS as u64 {
+            times.push(clock.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[SYNCS / 2])
 }
 
 /// Memory of an engine over an empty store, once it has started.

@@ -84,7 +84,7 @@ impl<R> Committer<R> {
         let rest = now.since(self.rows.began).0.saturating_mul(REST).clamp(SOONEST.0, LATEST.0);
         self.rows.due = now.plus(Millis(rest));
         match result {
-            Ok(()) => self.evict(&runs),
+            Ok(()) => self.evict(runs),
             Err(_) => self.desk.forget(&runs.into_iter().collect::<Vec<_>>()),
         }
     }
@@ -95,14 +95,14 @@ impl<R> Committer<R> {
     }
 
     /// Gives memory back: what is over goes at once, the rest when there is too much of it.
-    fn evict(&mut self, flushed: &BTreeSet<RunId>) {
-        let mut kept: u64 = self.desk.runs.values().map(|c| u64::from(c.run.total())).sum();
-        for run in flushed {
-            let Some(cached) = self.desk.runs.get(run) else { continue };
-            let idle = !cached.is_dirty() && cached.run.leased == 0 && cached.run.advancing.is_empty();
-            if idle && (cached.run.state.is_done() || kept > CACHED_TASKS) {
-                kept -= u64::from(cached.run.total());
-                self.desk.runs.remove(run);
+    pub(super) fn evict(&mut self, runs: impl IntoIterator<Item = RunId>) {
+        for run in runs {
+            self.desk.recount(run);
+            let Some(cached) = self.desk.runs.get(&run) else { continue };
+            let under_way = self.rows.flushing.as_ref().is_some_and(|runs| runs.contains(&run));
+            let idle = !cached.is_dirty() && !under_way && cached.run.leased == 0 && cached.run.advancing.is_empty();
+            if idle && (cached.run.state.is_done() || self.desk.cached_tasks > CACHED_TASKS) {
+                self.desk.put_away(run);
             }
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
     // The fold has evaluated the same when the task became ready, so this cannot fail any more.
     let work = job(run, offer.task).ok()?;
     let spec = run.spec_of(offer.task);
-    let (path, max_attempts, timeout) = (run.path(offer.task), spec.retry.max_attempts, spec.timeouts.attempt);
+    let (path, max_attempts, timeouts) = (run.path(offer.task), spec.retry.max_attempts, spec.timeouts);
     let token = Token(desk.entropy.bits());
     let event = DispatchEnqueued {
         task: offer.task,
@@ -34,15 +34,17 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
         worker: (&*claim.worker).into(),
     };
     desk.record(offer.run, Event::DispatchEnqueued(event)).ok()?;
-    let deadline = claim.lease.map(|span| desk.now.plus(span));
+    // The flow may ask for heartbeats more often than the worker offers them.
+    let span = claim.lease.map(|span| timeouts.heartbeat.map_or(span, |heartbeat| span.min(heartbeat)));
+    let deadline = span.map(|span| desk.now.plus(span));
     let lease = Lease {
         generation: offer.generation,
         attempt: offer.attempt,
         token: token.hash(),
         worker: claim.worker.clone(),
-        span: claim.lease,
+        span,
         deadline,
-        attempt_deadline: timeout.map(|span| desk.now.plus(span)),
+        attempt_deadline: timeouts.attempt.map(|span| desk.now.plus(span)),
     };
     desk.batch.leases.push((offer.run, offer.task, lease));
     let lease =
