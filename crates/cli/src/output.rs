@@ -150,8 +150,13 @@ impl Printer {
         writeln!(self.out, "{line}").map_err(|error| Problem::output(&error))
     }
 
+    /// Prints bytes that were asked for as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.out.write_all(bytes).map_err(|error| Problem::output(&error))
+    }
+
     fn part(&mut self, text: &str) -> Result<()> {
-        self.out.write_all(text.as_bytes()).map_err(|error| Problem::output(&error))
+        self.bytes(text.as_bytes())
     }
 }
 

@@ -134,7 +134,8 @@ pub struct History {
 Examples:
   edgewise logs @                    every task, each line with its path
   edgewise logs @ 'build[3]'         one task, its last attempt
-  edgewise logs @ build --attempt 1")]
+  edgewise logs @ build --attempt 1
+  edgewise logs @ build --raw | less -R")]
 pub struct Logs {
     /// An id, its beginning, or @ for the last run
     #[arg(value_name = "RUN", value_parser = RunRef::parse)]
@@ -145,6 +146,9 @@ pub struct Logs {
     /// Of this attempt instead of the last
     #[arg(long, value_name = "N", requires = "task")]
     pub attempt: Option<NonZeroU16>,
+    /// The bytes as they were written, control characters too
+    #[arg(long, requires = "task")]
+    pub raw: bool,
 }
 
 /// Say why a run or a task is where it is, and what would move it.

@@ -15,7 +15,7 @@ use edgewise_core::Kind;
 use edgewise_core::event::TaskIx;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
-use edgewise_engine::runner::logs::{Line, Stream, log_path};
+use edgewise_engine::runner::logs::{self, Line, Stream, log_path};
 use merge::{Attempt, Merge};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -41,12 +41,30 @@ pub(super) fn perform(args: &Logs, context: &mut Context<'_>) -> Result<Exit> {
         Some(path) => of_task(&run, find_task(&run, path)?, args.attempt, &dir)?,
         None => merge::attempts(&dir, run.id, |task| run.task(task).is_some())?,
     };
-    if found.is_empty() {
-        context.printer.say(&nothing(&run, args.task.as_deref()));
-    }
     // With one attempt there is nothing to tell apart.
     let prefix = if found.len() == 1 && args.task.is_some() { None } else { Some(widest(&run, &found)) };
-    print(&run, Merge::new(&dir, run.id, found), prefix, context.printer)
+    let any = if args.raw {
+        copy(&run, &found, &dir, context.printer)?
+    } else {
+        print(&run, Merge::new(&dir, run.id, found), prefix, context.printer)?
+    };
+    if !any {
+        context.printer.say(&nothing(&run, args.task.as_deref()));
+    }
+    Ok(Exit::Ok)
+}
+
+/// One attempt after the other, and nothing between them; whether there was anything.
+fn copy(run: &Run, found: &[Attempt], dir: &Path, printer: &mut Printer) -> Result<bool> {
+    let mut any = false;
+    for Attempt { task, generation, attempt } in found {
+        let path = log_path(dir, run.id, *task, *generation, *attempt);
+        let mut bytes = Vec::new();
+        logs::copy(&path, &mut bytes).map_err(|error| Problem::file("read", &path, &error))?;
+        printer.bytes(&bytes)?;
+        any |= !bytes.is_empty();
+    }
+    Ok(any)
 }
 
 /// The attempt that was asked for, or the last one; of a spread, those of all its items.
@@ -91,9 +109,16 @@ fn is_below(run: &Run, mut task: TaskIx, spread: TaskIx) -> bool {
 
 fn nothing(run: &Run, task: Option<&str>) -> String {
     let Some(path) = task else { return "no task of this run has written anything here".into() };
-    match run.find(path).map(|ix| &run.spec_of(ix).work) {
-        Some(Work::Gate(_)) => format!("`{path}` is a gate: it writes nothing; see `edgewise why`"),
-        Some(Work::Action { .. }) => format!("`{path}` is an action: what its worker writes stays with the worker"),
+    let Some((ix, task)) = run.find(path).and_then(|ix| Some((ix, run.task(ix)?))) else {
+        return format!("`{path}` has not written anything yet");
+    };
+    match &run.spec_of(ix).work {
+        Work::Gate(_) => format!("`{path}` is a gate: it writes nothing; see `edgewise why`"),
+        Work::Action { .. } => format!("`{path}` is an action: what its worker writes stays with the worker"),
+        Work::Command(_) if task.state.is_done() && task.attempt == 0 => {
+            format!("`{path}` never ran; `edgewise why {} {}` says why", run.id.short(), text::quoted(path))
+        }
+        _ if task.state.is_done() => format!("`{path}` wrote nothing"),
         _ => format!("`{path}` has not written anything yet"),
     }
 }
@@ -110,13 +135,16 @@ fn widest(run: &Run, found: &[Attempt]) -> usize {
     found.iter().map(|attempt| text::width(&label(run, attempt))).max().unwrap_or(0).min(LABEL)
 }
 
-fn print(run: &Run, mut merge: Merge, prefix: Option<usize>, printer: &mut Printer) -> Result<Exit> {
+/// Whether there was anything to print.
+fn print(run: &Run, mut merge: Merge, prefix: Option<usize>, printer: &mut Printer) -> Result<bool> {
+    let mut any = false;
     if printer.for_people() || printer.quiet {
         while let Some((attempt, line)) = merge.next()? {
             let shown = shown(run, &attempt, &line, prefix.filter(|_| !printer.quiet), printer);
             printer.raw(&shown)?;
+            any = true;
         }
-        return Ok(Exit::Ok);
+        return Ok(any);
     }
     debug_assert!(matches!(printer.format, Format::Json | Format::Jsonl));
     let mut listing = printer.listing(&[]);
@@ -130,9 +158,10 @@ fn print(run: &Run, mut merge: Merge, prefix: Option<usize>, printer: &mut Print
             text: &line.text,
         };
         listing.push(Row::new("", Vec::new(), &said)?)?;
+        any = true;
     }
     listing.end()?;
-    Ok(Exit::Ok)
+    Ok(any)
 }
 
 /// Whatever a command wrote is shown, never obeyed; stderr and our own notes are dim.

@@ -52,6 +52,17 @@ fn a_failed_run_ends_with_one_and_says_where_to_look() {
 }
 
 #[test]
+fn a_task_that_is_over_is_not_said_to_write_later() {
+    let project = Project::new();
+    project.flow("mute", "  a: { run: 'exit 3', retry: 1 }\n  b: { after: a, run: 'echo b' }\n");
+    assert_eq!(project.run("run mute.yaml").code, 1);
+    assert!(project.run("logs @ a").err.contains("`a` wrote nothing"));
+    assert!(project.run("logs @ b").err.contains("`b` never ran"));
+    let resumed = project.run("resume @");
+    assert_eq!(resumed.code, 4, "{resumed:?}");
+}
+
+#[test]
 fn failures_that_were_answered_are_not_among_those_a_run_failed_of() {
     let project = Project::new();
     let tasks = "  a: { run: 'exit 1', retry: 1 }\n  heal: { after: { a: failed }, run: 'true' }\n  \

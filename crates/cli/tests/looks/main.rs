@@ -64,6 +64,9 @@ async fn logs_are_printed_and_never_obeyed() {
     let lines =
         ["logs @", "logs @ first", "logs @ second", "logs @ first -q", "logs @ bad --attempt 2", "logs @ frist"];
     ground.golden("logs.txt", &lines);
+    let (code, out, _) = ground.ask("logs @ first --raw");
+    assert_eq!((code, out.as_str()), (0, "one\n\u{1b}[31mred\u{1b}[0m\n"), "unless it is asked for");
+    assert_eq!(ground.ask("logs @ --raw").0, 2);
     let (code, out, _) = ground.ask("logs @ first -o jsonl");
     let texts: Vec<String> = out
         .lines()

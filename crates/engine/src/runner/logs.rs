@@ -12,7 +12,7 @@ use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
 use edgewise_core::time::Time;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Most bytes read at once; more than the longest line.
@@ -56,6 +56,30 @@ pub fn log_path(dir: &Path, run: RunId, task: TaskIx, generation: u16, attempt: 
 
 /// Reads a page of whole lines from an offset that is 0 or was given as [`Page::next`].
 pub fn read(path: &Path, offset: u64) -> io::Result<Page> {
+    let (bytes, next) = page(path, offset)?;
+    Ok(Page { lines: bytes.split_inclusive(|byte| *byte == b'\n').filter_map(parse).collect(), next })
+}
+
+/// Copies what a command wrote, to both its streams, byte for byte; without our notes.
+pub fn copy(path: &Path, to: &mut dyn Write) -> io::Result<()> {
+    let mut offset = 0;
+    loop {
+        let (bytes, next) = page(path, offset)?;
+        if next == offset {
+            return Ok(());
+        }
+        for (_, stream, text) in bytes.split_inclusive(|byte| *byte == b'\n').filter_map(parts) {
+            if stream != Stream::Note {
+                to.write_all(text)?;
+                to.write_all(b"\n")?;
+            }
+        }
+        offset = next;
+    }
+}
+
+/// The bytes of whole lines from an offset, and where the next ones begin.
+fn page(path: &Path, offset: u64) -> io::Result<(Vec<u8>, u64)> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
@@ -66,8 +90,8 @@ pub fn read(path: &Path, offset: u64) -> io::Result<Page> {
         None if bytes.len() as u64 == PAGE_BYTES => bytes.len(),
         None => 0,
     };
-    let lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n').filter_map(parse).collect();
-    Ok(Page { lines, next: offset + whole as u64 })
+    bytes.truncate(whole);
+    Ok((bytes, offset + whole as u64))
 }
 
 /// Reads a whole log.
@@ -85,13 +109,17 @@ pub fn read_all(path: &Path) -> io::Result<Vec<Line>> {
 }
 
 /// `None` for what is not a line of a log, such as the rest of one torn by an earlier crash.
-fn parse(line: &[u8]) -> Option<Line> {
+fn parts(line: &[u8]) -> Option<(Time, Stream, &[u8])> {
     let line = line.strip_suffix(b"\n")?;
     let mut parts = line.splitn(3, |byte| *byte == b' ');
     let at = std::str::from_utf8(parts.next()?).ok()?.parse().ok()?;
     let stream = Stream::from_letter(parts.next()?)?;
-    let text = String::from_utf8_lossy(parts.next()?).into_owned();
-    Some(Line { at: Time(at), stream, text })
+    Some((Time(at), stream, parts.next()?))
+}
+
+fn parse(line: &[u8]) -> Option<Line> {
+    let (at, stream, text) = parts(line)?;
+    Some(Line { at, stream, text: String::from_utf8_lossy(text).into_owned() })
 }
 
 impl Stream {
@@ -130,6 +158,14 @@ mod tests {
             lines,
             [line(5, Stream::Out, "hello  world"), line(6, Stream::Err, ""), line(7, Stream::Note, "cut")]
         );
+    }
+
+    #[test]
+    fn what_a_command_wrote_is_copied_byte_for_byte() {
+        let log = file(b"5 o \x1b[1mbold \xff\n6 e no\n7 n cut\n8 o torn");
+        let mut copied = Vec::new();
+        copy(log.path(), &mut copied).unwrap();
+        assert_eq!(copied, b"\x1b[1mbold \xff\nno\n");
     }
 
     #[test]
