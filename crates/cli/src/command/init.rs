@@ -19,23 +19,17 @@ const DEMO: &str = include_str!("init/demo.yaml");
 const DEMO_FILE: &str = "demo.yaml";
 
 pub(super) fn perform(args: &Init, context: &mut Context<'_>) -> Result<Exit> {
-    let mut files = vec![(context.cwd.join(FILE), SETTINGS)];
-    if args.demo {
-        files.push((context.cwd.join(DEMO_FILE), DEMO));
-    }
+    let settings = (context.cwd.join(FILE), SETTINGS);
+    let demo = args.demo.then(|| (context.cwd.join(DEMO_FILE), DEMO));
+    // In a project only the demo can be missing; its data may be anywhere.
+    let only_demo = args.demo && is_there(&settings.0);
+    let files: Vec<_> = (!only_demo).then_some(settings).into_iter().chain(demo).collect();
     refuse_to_overwrite(files.iter().map(|(path, _)| path), context.cwd)?;
-    let dir = &data_folder(context);
-    let ignore = dir.join(".gitignore");
-    // Only its owner may look: inputs, outputs and logs are kept there as they are.
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.map_err(|error| Problem::file("made", dir, &error))?;
-    if !ignore.exists() {
-        write_new(&ignore, "*\n")?;
-    }
+    let dir = if only_demo { None } else { make_data_folder(&data_folder(context))? };
     for (path, text) in &files {
         write_new(path, text)?;
     }
-    let made = files.iter().map(|(path, _)| path).chain([dir]);
+    let made = files.iter().map(|(path, _)| path).chain(&dir);
     let made: Vec<String> = made.map(|path| shown(path, context.cwd)).collect();
     let lines: Vec<String> = made.iter().map(|path| format!("made {}", crate::text::escape(path))).collect();
     context.printer.one(context.cwd.display().to_string(), &lines, &json!({ "made": made }))?;
@@ -53,13 +47,29 @@ fn data_folder(context: &Context<'_>) -> PathBuf {
     }
 }
 
+/// Makes the folder, unless it is there; gives it if it is new.
+fn make_data_folder(dir: &Path) -> Result<Option<PathBuf>> {
+    let is_new = !is_there(dir);
+    // Only its owner may look: inputs, outputs and logs are kept there as they are.
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(|error| Problem::file("made", dir, &error))?;
+    let ignore = dir.join(".gitignore");
+    if !ignore.exists() {
+        write_new(&ignore, "*\n")?;
+    }
+    Ok(is_new.then(|| dir.to_owned()))
+}
+
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
 fn shown(path: &Path, cwd: &Path) -> String {
     path.strip_prefix(cwd).unwrap_or(path).display().to_string()
 }
 
 fn refuse_to_overwrite<'a>(paths: impl Iterator<Item = &'a PathBuf>, cwd: &Path) -> Result<()> {
-    let there: Vec<String> =
-        paths.filter(|path| fs::symlink_metadata(path).is_ok()).map(|path| shown(path, cwd)).collect();
+    let there: Vec<String> = paths.filter(|path| is_there(path)).map(|path| shown(path, cwd)).collect();
     if there.is_empty() {
         return Ok(());
     }

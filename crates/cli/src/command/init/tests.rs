@@ -53,6 +53,16 @@ fn what_is_there_is_not_touched() {
 }
 
 #[test]
+fn a_project_gets_the_demo_it_does_not_have_yet() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(FILE), "").unwrap();
+    init(folder.path(), true).unwrap();
+    assert!(folder.path().join(DEMO_FILE).exists() && !folder.path().join(DIR).exists());
+    assert_eq!(fs::read_to_string(folder.path().join(FILE)).unwrap(), "");
+    assert_eq!(init(folder.path(), true).unwrap_err().exit(), Exit::Conflict);
+}
+
+#[test]
 fn an_existing_data_folder_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join(DIR)).unwrap();
