@@ -116,6 +116,19 @@ fn a_lost_worker_ends_as_worker_lost_is_retried_and_comes_too_late() {
 }
 
 #[test]
+fn a_flow_may_ask_for_heartbeats_more_often_than_the_lease_does() {
+    let mut w = World::new();
+    let run = w.start("{ flow: f, tasks: { a: { action: work, retry: 1, timeout: { heartbeat: 2s } } } }");
+    let lease = w.claim_one("w").lease;
+    w.pass(Millis(1_999));
+    assert!(matches!(w.beat(lease), Beat::Continue(_)));
+    w.pass(Millis(1_999));
+    assert_eq!(w.task(run, "a"), TaskState::InProgress);
+    w.pass(Millis(1));
+    assert_eq!(w.run(run).failure_of(lease.task).unwrap().kind, "worker_lost");
+}
+
+#[test]
 fn an_attempt_that_takes_too_long_ends_as_timeout_whatever_its_heartbeats_say() {
     let mut w = World::new();
     let run = w.start(TIMEOUTS);
