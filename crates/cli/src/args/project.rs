@@ -47,7 +47,7 @@ pub struct Doctor {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every load runs in a process of its own on a fresh store in this folder, with handlers that do nothing:
-once to warm up, then five times; the median is shown. Compare figures of one run on one machine only.
+once to warm up, once to be measured; five times, and the median is shown. Compare figures of one run on one machine only.
 
 Examples:
   edgewise bench              all loads
@@ -58,7 +58,7 @@ pub struct Bench {
     /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m or fold
     #[arg(value_name = "LOAD")]
     pub name: Option<String>,
-    /// Each load once, without warming up
+    /// Each load in one process only
     #[arg(long)]
     pub quick: bool,
     /// Measure the load in this very process, once

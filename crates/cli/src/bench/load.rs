@@ -68,6 +68,11 @@ impl Load {
         LOADS.iter().find(|l| l.name == name)
     }
 
+    /// Whether it is run once before it is measured; the large one takes long enough to be steady.
+    pub fn warms_up(&self) -> bool {
+        self.tasks < 1_000_000
+    }
+
     /// A plan of so many tasks in ten layers, three upstreams each.
     pub fn layered(tasks: u32) -> Result<Plan> {
         build(layers(10, tasks / 10), "layered")

@@ -2,6 +2,8 @@
 
 use super::load::{Load, NOOP};
 use edgewise_core::name::Name;
+use edgewise_core::plan::Plan;
+use edgewise_core::state::RunState;
 use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
 use edgewise_engine::command::Start;
@@ -49,17 +51,32 @@ pub struct Figures {
     pub idle_mb: f64,
 }
 
-/// Runs a load once on a fresh store in a folder.
+/// Runs a load on a fresh store in a folder, once to warm up and once to measure.
 pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
     let (idle_mb, sync_p50_ms) = (idle_mb(&dir.join("idle"))?, sync_p50_ms(&dir.join("page"))?);
     let plan = Arc::new(load.plan()?);
     let (engine, starts) = (open(dir)?, Arc::new(Mutex::new(Vec::<Instant>::new())));
     let worker =
         Worker { handlers: handlers(&starts, load.slots == 1)?, commands: None, slots: load.slots }.start(&engine);
+    if load.warms_up() {
+        // The log has its size then and is used again, as in an engine that has been at work for a while.
+        once(load, &plan, &engine).await?;
+        starts.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
     let (cpu, clock, before) = (cpu_time(), Instant::now(), engine.counts().await?);
+    once(load, &plan, &engine).await?;
+    let (elapsed, cpu) = (clock.elapsed(), cpu_time().saturating_sub(cpu));
+    worker.stop(Duration::ZERO).await;
+    let after = engine.stop()?;
+    let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Figures { idle_mb, sync_p50_ms, ..figures(load, elapsed, cpu, difference(before, after), &starts) })
+}
+
+/// Starts all runs of a load at once and waits for the last to end.
+async fn once(load: &Load, plan: &Arc<Plan>, engine: &Engine) -> Result<()> {
     let mut runs = tokio::task::JoinSet::new();
     for _ in 0..load.runs {
-        let (engine, start) = (engine.clone(), start_of(&plan)?);
+        let (engine, start) = (engine.clone(), start_of(plan)?);
         runs.spawn(async move {
             let (run, _) = engine.start_run(start).await?;
             engine.wait(run).await
@@ -67,15 +84,11 @@ pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
     }
     while let Some(ended) = runs.join_next().await {
         let state = ended.map_err(|e| Error::bug("bench_panic", e.to_string()))??;
-        if state != edgewise_core::state::RunState::Complete {
+        if state != RunState::Complete {
             return Err(Error::bug("bench_failed", format!("a run of the benchmark ended as {state:?}")));
         }
     }
-    let (elapsed, cpu) = (clock.elapsed(), cpu_time().saturating_sub(cpu));
-    worker.stop(Duration::ZERO).await;
-    let after = engine.stop()?;
-    let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Figures { idle_mb, sync_p50_ms, ..figures(load, elapsed, cpu, difference(before, after), &starts) })
+    Ok(())
 }
 
 fn open(dir: &Path) -> Result<Engine> {
@@ -101,7 +114,7 @@ fn handlers(starts: &Arc<Mutex<Vec<Instant>>>, timed: bool) -> Result<Handlers> 
     }))
 }
 
-fn start_of(plan: &Arc<edgewise_core::plan::Plan>) -> Result<Start> {
+fn start_of(plan: &Arc<Plan>) -> Result<Start> {
     let input = RawValue::from_string("null".into()).map_err(|e| Error::bug("bench_input", e.to_string()))?;
     Ok(Start { plan: Arc::clone(plan), input, by: Name::parse("bench")?, key: None, labels: Default::default() })
 }

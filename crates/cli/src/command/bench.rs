@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How often a load is measured once it is warm; the large one takes long enough to be steady.
+/// How often a load is measured.
 const TIMES: usize = 5;
 const TIMES_LARGE: usize = 3;
 /// The load that the fold alone is measured on.
@@ -78,14 +78,11 @@ fn once(name: &str, context: &mut Context<'_>) -> Result<Exit> {
 fn repeat(load: &Load, quick: bool, context: &mut Context<'_>) -> Result<Figures> {
     let times = if quick {
         1
-    } else if load.tasks >= 1_000_000 {
+    } else if !load.warms_up() {
         TIMES_LARGE
     } else {
         TIMES
     };
-    if !quick {
-        child::<Figures>(load.name)?;
-    }
     let mut all = Vec::new();
     for time in 1..=times {
         context.printer.say(&format!("{}: {} ({time} of {times})", load.name, load.about));
