@@ -240,6 +240,17 @@ impl<R> Committer<R> {
         }
     }
 
+    /// Looks for what should have moved and did not; true if there was something, and a step should follow.
+    pub fn sweep(&mut self, now: Time) -> bool {
+        self.desk.now = now;
+        enqueue::sweep(&mut self.desk) > 0
+    }
+
+    /// Whether there are runs that are not over, as far as this engine has them at hand.
+    pub fn has_runs(&self) -> bool {
+        !self.desk.runs.is_empty()
+    }
+
     /// Why nothing can be written at the moment; `None` if nothing is known to be wrong.
     pub fn trouble(&self) -> Option<&str> {
         self.desk.trouble.as_deref()

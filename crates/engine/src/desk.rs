@@ -69,6 +69,8 @@ pub(crate) struct Desk {
     pub cached_tasks: u64,
     /// Runs that were put on the desk since somebody last looked whether they must stay.
     pub fresh: Vec<RunId>,
+    /// Runs that the sweep has still to look at.
+    pub to_sweep: Vec<RunId>,
     /// Runs that were forgotten and could not be loaded yet.
     pub unloaded: BTreeSet<RunId>,
     /// Leases of a commit in doubt: if it landed, nobody was told of them.
@@ -130,6 +132,7 @@ impl Desk {
             advancing: BTreeSet::new(),
             cached_tasks: 0,
             fresh: Vec::new(),
+            to_sweep: Vec::new(),
             unloaded: BTreeSet::new(),
             undelivered: Vec::new(),
             found_over: Vec::new(),

@@ -18,7 +18,7 @@ use edgewise_core::event::AttemptRef;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::state::RunState;
-use edgewise_core::time::Time;
+use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
 use edgewise_store::{Flush, Ledger, Projections};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -29,6 +29,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 /// Most bundles waiting for the committer before whoever asks must wait.
 const WAITING: usize = 10_000;
+/// How often the sweep looks for what was forgotten, while there are runs.
+const SWEEP_EVERY: Millis = Millis(5_000);
 /// Most bundles taken into one commit.
 const BATCH: usize = 2_000;
 
@@ -233,12 +235,19 @@ impl Shell {
     /// Takes what is there, makes it durable, answers; until told to stop or a sync fails.
     fn run(mut self, messages: &Receiver<Message>) -> Result<Counts> {
         let mut wake = Some((self.clock)());
+        let mut swept = (self.clock)();
         loop {
             let mut bundle = Vec::new();
             let mut go_on = self.take(messages, wake, &mut bundle);
             let now = (self.clock)();
+            // A clock that went back must not put the sweep off.
+            if now.since(swept) >= SWEEP_EVERY || now < swept {
+                swept = now;
+                self.committer.sweep(now);
+            }
             let step = self.committer.step(now, bundle)?;
-            wake = if step.more { Some(now) } else { step.wake };
+            let sweep = self.committer.has_runs().then(|| swept.plus(SWEEP_EVERY));
+            wake = if step.more { Some(now) } else { step.wake.into_iter().chain(sweep).min() };
             self.tell_trouble();
             for (reply, answer) in step.answers {
                 let unheard = match reply {

@@ -5,8 +5,10 @@ mod bring_back;
 mod expire;
 mod fire;
 mod grant;
+mod sweep;
 
 pub(crate) use grant::grant;
+pub(crate) use sweep::sweep;
 
 use crate::desk::Desk;
 

@@ -88,6 +88,12 @@ impl Lanes {
         Some((lane.offers.pop_front()?, claim))
     }
 
+    /// The actions that workers wait for and nobody offers.
+    pub fn waiting_in_vain(&self) -> impl Iterator<Item = &str> {
+        let idle = |lane: &Lane| lane.offers.is_empty() && !lane.claims.is_empty();
+        self.numbers.iter().filter(move |(_, number)| idle(&self.lanes[**number])).map(|(action, _)| &**action)
+    }
+
     /// Whether any task and any claim could meet.
     pub fn could_match(&self) -> bool {
         self.lanes.iter().any(|l| !l.offers.is_empty() && !l.claims.is_empty())

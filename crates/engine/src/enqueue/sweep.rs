@@ -1,0 +1,112 @@
+//! The sweep: looks for whatever should have moved and did not, whatever state its run is in.
+//!
+//! Nothing should ever be found here: hints are made where facts are. But a forgotten hint would be a stuck
+//! run, and looking is cheap. It only makes hints again; what is so is decided by the runs, as always.
+
+use crate::desk::{Desk, lost_lease, offer};
+use edgewise_core::event::TaskIx;
+use edgewise_core::id::RunId;
+use edgewise_core::state::TaskState;
+use std::collections::BTreeSet;
+
+/// Most tasks looked at in one sweep; the next one goes on with the next runs.
+const TASKS: u64 = 200_000;
+
+/// Looks at the runs on the desk, some at a time, and gives the number of hints that were missing.
+pub(crate) fn sweep(desk: &mut Desk) -> usize {
+    if desk.to_sweep.is_empty() {
+        desk.to_sweep = desk.runs.keys().copied().collect();
+    }
+    let idle: BTreeSet<String> = desk.lanes.waiting_in_vain().map(str::to_owned).collect();
+    let (mut looked_at, mut found) = (0, 0);
+    while looked_at < TASKS
+        && let Some(run) = desk.to_sweep.pop()
+    {
+        looked_at += desk.runs.get(&run).map_or(0, |cached| u64::from(cached.run.total()));
+        found += look_at(desk, run, &idle);
+    }
+    found
+}
+
+fn look_at(desk: &mut Desk, run: RunId, idle: &BTreeSet<String>) -> usize {
+    let Desk { runs, timers, advancing, lanes, leases, now, .. } = desk;
+    let Some(cached) = runs.get(&run) else { return 0 };
+    let run = &cached.run;
+    let mut found = run.timers.iter().filter(|(key, due)| timers.insert((**due, run.id, **key))).count();
+    found += usize::from(!run.advancing.is_empty() && advancing.insert(run.id));
+    if run.counts[TaskState::Enqueued as usize] == 0 && run.leased == 0 {
+        return found;
+    }
+    for task in (0..run.total()).map(TaskIx) {
+        match run.tasks[task.0 as usize].state {
+            // A lane with offers in it is being worked off; only where workers wait for nothing is something missing.
+            TaskState::Enqueued if !run.paused && run.action_of(task).is_some_and(|a| idle.contains(a)) => {
+                offer(lanes, run, task);
+                found += 1;
+            }
+            TaskState::InProgress if run.is_leasable(task) && leases.get(run.id, task).is_none() => {
+                leases.put(run.id, task, lost_lease(run, task, None, None, *now));
+                found += 1;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Answer, Claim, Start};
+    use crate::desk::Home;
+    use crate::entropy::Entropy;
+    use crate::lanes::Lanes;
+    use crate::{enqueue, request};
+    use edgewise_core::name::Name;
+    use edgewise_core::time::{Millis, Time};
+    use edgewise_store::memory::{MemoryLedger, MemoryProjections};
+    use serde_json::value::RawValue;
+    use std::sync::Arc;
+
+    /// A desk with one run of a ready task and a closed gate.
+    fn desk() -> (Desk, RunId) {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let home = Home { tenant: name("t"), workspace: name("w") };
+        let (ledger, rows) = (Box::<MemoryLedger>::default(), Box::<MemoryProjections>::default());
+        let mut desk = Desk::new(ledger, rows, home, "e".into(), Entropy::from_seed([1; 32]));
+        desk.now = Time(1_000);
+        let flow = "{ flow: f, tasks: { a: { action: work }, g: { gate: { timer: 1h } } } }";
+        let plan = Arc::new(edgewise_core::flow::compile(flow, "f.yaml").unwrap().plan);
+        let input = RawValue::from_string("{}".into()).unwrap();
+        let start = Start { plan, input, by: name("me"), key: None, labels: Default::default() };
+        let Ok(Answer::Started { run, .. }) = request::start(&mut desk, &start) else { panic!("not started") };
+        (desk, run)
+    }
+
+    fn claim() -> Claim {
+        let actions = Arc::from([Name::parse("work").unwrap()]);
+        Claim { worker: "w".into(), actions, max: 1, lease: Some(Millis(30_000)) }
+    }
+
+    #[test]
+    fn hints_that_were_forgotten_are_made_again() {
+        let (mut desk, run) = desk();
+        desk.lanes = Lanes::default();
+        desk.timers.clear();
+        desk.lanes.wait(1, ["work"].into_iter());
+        assert_eq!(sweep(&mut desk), 2, "the offer and the timer");
+        let (offered, _) = desk.lanes.next().unwrap();
+        assert!(enqueue::grant(&mut desk, offered, &claim()).is_some());
+        assert_eq!(sweep(&mut desk), 1, "the lease, which nobody has kept");
+        assert!(desk.leases.get(run, offered.task).is_some());
+        assert_eq!(sweep(&mut desk), 0);
+    }
+
+    #[test]
+    fn what_is_where_it_should_be_is_left_alone() {
+        let (mut desk, _) = desk();
+        assert_eq!(sweep(&mut desk), 0, "nobody waits for the task");
+        desk.lanes.wait(1, ["work"].into_iter());
+        assert_eq!(sweep(&mut desk), 0, "it is offered already");
+    }
+}
