@@ -277,19 +277,22 @@ fn written(entry: &Entry) -> String {
     if matches!(entry.event, Event::Unknown(_)) { line.replace("RunAdvanced", "RunTeleported") } else { line }
 }
 
-/// Run once when a version is made: `cargo test -p edgewise-core --test run bless -- --ignored`. A golden file that
-/// has to change means that old ledgers would be read differently.
+/// A golden file that has to change means that old ledgers would be read differently: then it is a new version, and
+/// `UPDATE_GOLDEN=1` writes its files.
 #[test]
-#[ignore = "writes the golden files anew"]
-fn bless() {
+fn what_is_recorded_today_is_what_was_recorded_then() {
     let one = |e: &Event| String::from_utf8(encode(&envelope(), std::slice::from_ref(e))).unwrap() + "\n";
     let d = recorded();
-    for (file, text) in [
-        ("events.v1.jsonl", one_of_each().iter().map(one).collect()),
-        ("plan.v1.json", String::from_utf8(d.run.plan.encode().1).unwrap() + "\n"),
-        ("ledger.v1.jsonl", d.ledger.iter().map(written).collect()),
-        ("ledger.v1.state.txt", printed(&d.run)),
+    for (file, golden, text) in [
+        ("events.v1.jsonl", EVENTS, one_of_each().iter().map(one).collect::<String>()),
+        ("plan.v1.json", PLAN, String::from_utf8(d.run.plan.encode().1).unwrap() + "\n"),
+        ("ledger.v1.jsonl", LEDGER, d.ledger.iter().map(written).collect()),
+        ("ledger.v1.state.txt", STATE, printed(&d.run)),
     ] {
-        std::fs::write(format!("tests/golden/{file}"), text).unwrap();
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(format!("tests/golden/{file}"), text).unwrap();
+        } else {
+            assert!(text == golden, "{file} would be written differently now:\n{text}");
+        }
     }
 }
