@@ -11,6 +11,7 @@ use crate::lanes::{Lanes, Offer};
 use crate::leases::{Lease, Leases};
 use crate::load::{self, Plans};
 use crate::metrics::Counts;
+use crate::request::Encoded;
 use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey};
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
 use edgewise_core::id::{EventId, PlanHash, RunId};
@@ -85,6 +86,8 @@ pub(crate) struct Desk {
     pub trouble: Option<String>,
     pub batch: Batch,
     pub counts: Counts,
+    /// The plan that was encoded last.
+    pub encoded: Encoded,
     changes: Changes,
     plans: Plans,
 }
@@ -141,6 +144,7 @@ impl Desk {
             trouble: None,
             batch: Batch::default(),
             counts: Counts::default(),
+            encoded: Encoded::default(),
             changes: Changes::default(),
             plans: Plans::default(),
         }

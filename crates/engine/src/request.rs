@@ -13,7 +13,7 @@ pub(crate) use cancel::cancel;
 pub(crate) use pause::pause;
 pub(crate) use reject::reject;
 pub(crate) use resume::resume;
-pub(crate) use start::start;
+pub(crate) use start::{Encoded, start};
 pub(crate) use withdraw::withdraw;
 
 use crate::command::{Answer, GateAct, RunAct};

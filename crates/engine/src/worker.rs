@@ -154,17 +154,20 @@ impl AtWork {
         self.show.send_modify(|seen| seen.claimed = true);
         while going.is_ok() {
             let may_report = self.reported.is_none();
+            // Answers before reports: what was granted begins before the next report goes off.
             going = tokio::select! {
-                Some(answer) = self.answers.1.recv() => self.hear(answer).await,
-                _ = self.finished.1.recv_many(&mut done, REPORTS), if may_report => {
-                    self.report(std::mem::take(&mut done).into()).await
+                biased;
+                Some(patience) = stopped.recv() => {
+                    return WindDown { worker: self, revoked, stopped }.run(patience).await;
                 },
                 Some(lease) = revoked.recv() => {
                     self.revoke(lease);
                     Ok(())
                 },
-                Some(patience) = stopped.recv() => {
-                    return WindDown { worker: self, revoked, stopped }.run(patience).await;
+                Some(answer) = self.answers.1.recv() => self.hear(answer).await,
+                _ = self.finished.1.recv_many(&mut done, REPORTS), if may_report => {
+                    self.gather(&mut done).await;
+                    self.report(std::mem::take(&mut done).into()).await
                 },
             };
         }
@@ -188,6 +191,17 @@ impl AtWork {
                 self.reported = None;
                 Ok(())
             }
+        }
+    }
+
+    /// Lets what was just granted have its turn before the report goes off: what is quick is then in this commit, not
+    /// in one of its own. A commit of twice as many tasks writes hardly more pages.
+    async fn gather(&mut self, done: &mut Vec<Finish>) {
+        tokio::task::yield_now().await;
+        while done.len() < REPORTS
+            && let Ok(finish) = self.finished.1.try_recv()
+        {
+            done.push(finish);
         }
     }
 

@@ -5,6 +5,7 @@ use crate::desk::Desk;
 use edgewise_core::event::{Event, PlanCreated, RULES, RunTriggered};
 use edgewise_core::fold::Ignored;
 use edgewise_core::id::{PlanHash, RunId};
+use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
 use edgewise_core::{Error, Result, limits};
 use edgewise_store::{KeyClaim, KeyOwner};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
     check_limits(start)?;
-    let (hash, bytes) = start.plan.encode();
+    let (hash, bytes) = desk.encoded.of(&start.plan);
     let id = RunId::from_bits(desk.entropy.bits());
     if let Some(key) = &start.key {
         let claim = KeyClaim { stream: desk.home.stream(id), key: key.clone(), body: body_hash(hash, start) };
@@ -35,10 +36,32 @@ pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
     desk.record(id, Event::RunTriggered(triggered)).map_err(refused)?;
     desk.record(id, Event::PlanCreated(PlanCreated { plan: hash })).map_err(refused)?;
     if !desk.batch.plans.iter().any(|(h, _)| *h == hash) {
-        desk.batch.plans.push((hash, bytes));
+        desk.batch.plans.push((hash, bytes.to_vec()));
     }
     Ok(Answer::Started { run: id, new: true })
 }
+
+/// The plan that was encoded last: many runs of one plan are often started in a row.
+#[derive(Default)]
+pub(crate) struct Encoded(Option<(Arc<Plan>, PlanHash, Arc<[u8]>)>);
+
+impl Encoded {
+    fn of(&mut self, plan: &Arc<Plan>) -> (PlanHash, Arc<[u8]>) {
+        if let Some((last, hash, bytes)) = &self.0
+            && Arc::ptr_eq(last, plan)
+        {
+            return (*hash, Arc::clone(bytes));
+        }
+        let (hash, bytes) = plan.encode();
+        let bytes: Arc<[u8]> = bytes.into();
+        // A large plan is not kept twice: it is not started often.
+        self.0 = (bytes.len() <= KEPT).then(|| (Arc::clone(plan), hash, Arc::clone(&bytes)));
+        (hash, bytes)
+    }
+}
+
+/// Largest encoded plan that is kept.
+const KEPT: usize = 1 << 20;
 
 fn check_limits(start: &Start) -> Result<()> {
     if start.input.get().len() > limits::INPUT_BYTES {
