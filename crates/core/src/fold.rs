@@ -28,7 +28,7 @@ mod timer_fired;
 use crate::event::{AttemptRef, Event, TaskAct, TaskIx, TimerKey};
 use crate::id::EventId;
 use crate::limits;
-use crate::run::{Reason, Run, Task};
+use crate::run::{Asked, Reason, Run, Task};
 use crate::state::{Move, RunState, TaskState};
 use crate::time::Time;
 use std::collections::VecDeque;
@@ -253,6 +253,14 @@ impl Fold<'_> {
         }
     }
 
+    /// An operator ends a task that is not done, with all that is below it.
+    pub(crate) fn leave_out(&mut self, act: &TaskAct, by: Move, to: TaskState) {
+        self.stop_within(act.task);
+        let asked = Asked { by: act.by.clone(), why: act.why.clone(), at: self.stamp.at };
+        self.because(act.task, Reason::Operator(Box::new(asked)));
+        self.finish(act.task, by, to);
+    }
+
     /// Remembers why a task did not succeed.
     pub(crate) fn because(&mut self, task: TaskIx, reason: Reason) {
         self.run.reasons.insert(task, reason);
@@ -269,4 +277,13 @@ pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Igno
         return Err(Ignored::Refused("the run was cancelled"));
     }
     Ok(task)
+}
+
+/// An act that ends a task is for one that is not done; said again it changes nothing.
+pub(crate) fn acted_on_open(run: &Run, act: &TaskAct, already: TaskState) -> Result<(), Ignored> {
+    match acted_on(run, act)?.state {
+        state if state == already => Err(Ignored::Duplicate),
+        state if state.is_done() => Err(Ignored::Refused("the task is done")),
+        _ => Ok(()),
+    }
 }

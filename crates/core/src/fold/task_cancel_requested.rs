@@ -1,21 +1,14 @@
 //! An operator cancels one task; what follows is cancelled too unless it accepts that.
 
-use super::{Fold, Ignored, acted_on};
+use super::{Fold, Ignored, acted_on_open};
 use crate::event::TaskAct;
-use crate::run::{Asked, Reason, Run};
+use crate::run::Run;
 use crate::state::{Move, TaskState};
 
 pub(super) fn check(run: &Run, act: &TaskAct) -> Result<(), Ignored> {
-    let state = acted_on(run, act)?.state;
-    if state == TaskState::Cancelled {
-        return Err(Ignored::Duplicate);
-    }
-    if state.is_done() { Err(Ignored::Refused("the task is done")) } else { Ok(()) }
+    acted_on_open(run, act, TaskState::Cancelled)
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>, act: &TaskAct) {
-    fold.stop_within(act.task);
-    let asked = Asked { by: act.by.clone(), why: act.why.clone(), at: fold.stamp.at };
-    fold.because(act.task, Reason::Operator(Box::new(asked)));
-    fold.finish(act.task, Move::Cancelled, TaskState::Cancelled);
+    fold.leave_out(act, Move::Cancelled, TaskState::Cancelled);
 }
