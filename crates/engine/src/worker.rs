@@ -154,17 +154,18 @@ impl AtWork {
         self.show.send_modify(|seen| seen.claimed = true);
         while going.is_ok() {
             let may_report = self.reported.is_none();
-            // Answers before reports: what was granted begins before the next report goes off.
+            // Answers before revocations, so that nothing is revoked before it was heard of; and before reports, so that
+            // what was granted begins before the next one goes off.
             going = tokio::select! {
                 biased;
                 Some(patience) = stopped.recv() => {
                     return WindDown { worker: self, revoked, stopped }.run(patience).await;
                 },
+                Some(answer) = self.answers.1.recv() => self.hear(answer).await,
                 Some(lease) = revoked.recv() => {
                     self.revoke(lease);
                     Ok(())
                 },
-                Some(answer) = self.answers.1.recv() => self.hear(answer).await,
                 _ = self.finished.1.recv_many(&mut done, REPORTS), if may_report => {
                     self.gather(&mut done).await;
                     self.report(std::mem::take(&mut done).into()).await
