@@ -227,6 +227,27 @@ async fn a_cancel_stops_a_handler_where_it_awaits() {
 }
 
 #[tokio::test]
+async fn a_cancel_that_comes_right_behind_the_grant_is_not_lost() {
+    let place = Place::default();
+    let engine = place.engine();
+    let handlers = Handlers::default().on(name("forever"), |_| std::future::pending());
+    let mut worker = work(&engine, 1, handlers);
+    within("its claim", worker.claimed()).await;
+    let asking = engine.clone();
+    // While this thread waits, the worker hears nothing: then it finds the grant and its end at once.
+    let asked = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let id = run(&asking, one("forever")).await;
+            asking.cancel(id, name("op"), None).await.unwrap();
+        });
+    });
+    asked.join().unwrap();
+    let after = run(&engine, one("noop")).await;
+    assert_eq!(end(&engine, after).await, RunState::Complete, "its slot is free again");
+}
+
+#[tokio::test]
 async fn a_blocking_handler_can_see_that_it_is_cancelled() {
     let place = Place::default();
     let engine = place.engine();
