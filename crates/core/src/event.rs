@@ -198,6 +198,15 @@ pub struct Failure {
     /// How long the worker asks to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Millis>,
+    /// The wider types it also is, nearest first: what a handler or a policy for one of them catches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub is: Vec<String>,
+    /// The failure that was being handled when this one happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Box<Failure>>,
+    /// The failures it stands for, if it stands for several; the first ones of very many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Failure>,
 }
 
 /// Which instant of a task a timer stands for.
@@ -300,7 +309,25 @@ impl Failure {
             message.truncate(end);
             message.push_str(" … (cut)");
         }
-        Self { kind: kind.into(), message, retryable: true, retry_after: None }
+        Self {
+            kind: kind.into(),
+            message,
+            retryable: true,
+            retry_after: None,
+            is: Vec::new(),
+            cause: None,
+            errors: Vec::new(),
+        }
+    }
+
+    /// A failure that would happen again in just the same way, so there is no other attempt.
+    pub fn permanent(kind: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { retryable: false, ..Self::new(kind, message) }
+    }
+
+    /// Whether it is of a type, by its own name or by that of a wider type.
+    pub fn is_a(&self, kind: &str) -> bool {
+        self.kind == kind || self.is.iter().any(|wider| wider == kind)
     }
 }
 

@@ -31,6 +31,19 @@ pub struct Retry {
     pub on: Vec<String>,
     /// These failure types are never retried.
     pub never: Vec<String>,
+    /// Other rules for failures of some types: the first that fits the last failure holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub typed: Vec<Typed>,
+}
+
+/// What holds for failures of these types instead.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Typed {
+    /// Any of these.
+    pub kinds: Vec<String>,
+    /// What holds for them; its own `typed` is not looked at.
+    pub retry: Retry,
 }
 
 /// How the wait between attempts grows.
@@ -57,6 +70,7 @@ impl Default for Retry {
             jitter_percent: 10,
             on: Vec::new(),
             never: Vec::new(),
+            typed: Vec::new(),
         }
     }
 }
@@ -65,15 +79,21 @@ impl Default for Retry {
 pub const NEVER_RETRIED: [&str; 4] = ["panic", "handler_not_found", "bad_input", "output_too_large"];
 
 impl Retry {
+    /// What holds after this failure. Attempts are counted together, whichever rule they were made under.
+    pub fn after(&self, failure: &Failure) -> &Self {
+        let fits = |typed: &&Typed| typed.kinds.iter().any(|kind| failure.is_a(kind));
+        self.typed.iter().find(fits).map_or(self, |typed| &typed.retry)
+    }
+
     /// Whether attempt `attempt`, ended by `failure`, is followed by another.
     pub fn allows_another(&self, attempt: u16, failure: &Failure) -> bool {
-        let kind = failure.kind.as_str();
-        self.retryable
-            && attempt < self.max_attempts
+        let rule = self.after(failure);
+        rule.retryable
+            && attempt < rule.max_attempts
             && failure.retryable
-            && !NEVER_RETRIED.contains(&kind)
-            && !self.never.iter().any(|n| n == kind)
-            && (self.on.is_empty() || self.on.iter().any(|o| o == kind))
+            && !NEVER_RETRIED.contains(&failure.kind.as_str())
+            && !rule.never.iter().any(|never| failure.is_a(never))
+            && (rule.on.is_empty() || rule.on.iter().any(|on| failure.is_a(on)))
     }
 
     /// How long to wait after attempt `attempt` before the next one.
@@ -139,6 +159,17 @@ mod tests {
         assert!(!only.allows_another(1, &failure("boom")));
         let never = Retry { never: vec!["boom".into()], ..Retry::default() };
         assert!(!never.allows_another(1, &failure("boom")));
+    }
+
+    #[test]
+    fn a_typed_rule_is_chosen_by_the_last_failure_and_counts_all_attempts() {
+        let five = Retry { max_attempts: 5, base: Millis(30_000), cap: Millis(30_000), ..Retry::default() };
+        let retry = Retry { typed: vec![Typed { kinds: vec!["NetworkError".into()], retry: five }], ..Retry::default() };
+        let reset = Failure { is: vec!["NetworkError".into()], ..failure("ConnectionReset") };
+        assert!(retry.allows_another(4, &reset), "the wider type fits");
+        assert!(!retry.allows_another(5, &reset));
+        assert!(!retry.allows_another(4, &failure("boom")), "four attempts were made, whatever they failed with");
+        assert_eq!(retry.after(&reset).base, Millis(30_000));
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Fold<'_> {
             return self.fail_for_good(task, failure, Move::Evaluated);
         }
         let generation = self.run.tasks[task.0 as usize].generation;
-        let wait = retry.delay(self.run.id, task.0, generation, attempt, failure.retry_after);
+        let wait = retry.after(&failure).delay(self.run.id, task.0, generation, attempt, failure.retry_after);
         self.because(task, Reason::Failed(Box::new(failure)));
         self.run.returned.remove(&task);
         self.step(task, Move::Evaluated, TaskState::WaitingForRetry);
