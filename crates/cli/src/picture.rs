@@ -10,7 +10,7 @@ pub(crate) use note::failure;
 use crate::live::{Counts, Picture, SpreadCount, TaskLine};
 use edgewise_core::event::TaskIx;
 use edgewise_core::plan::Work;
-use edgewise_core::run::{Run, SpreadState};
+use edgewise_core::run::{Run, Composite};
 use edgewise_core::state::Phase;
 use edgewise_core::time::Time;
 
@@ -57,13 +57,13 @@ impl Gather<'_> {
                 let line = self.line(task, phase, depth);
                 self.lines.push(line);
             }
-            if let Some(state) = self.run.spreads.get(&task) {
+            if let Some(state) = self.run.composites.get(&task) {
                 self.items(task, state, depth + 1, all);
             }
         }
     }
 
-    fn items(&mut self, spread: TaskIx, state: &SpreadState, depth: usize, all: bool) {
+    fn items(&mut self, spread: TaskIx, state: &Composite, depth: usize, all: bool) {
         let all = all && state.total <= SMALL_SPREAD;
         let at = self.lines.len();
         let mut running = 0;

@@ -325,6 +325,11 @@ impl Failure {
         Self { retryable: false, ..Self::new(kind, message) }
     }
 
+    /// A value that is of another type than an expression needs.
+    pub(crate) fn mismatch(message: String) -> Self {
+        Self { is: vec!["EvalError".into()], ..Self::permanent("TypeMismatch", message) }
+    }
+
     /// Whether it is of a type, by its own name or by that of a wider type.
     pub fn is_a(&self, kind: &str) -> bool {
         self.kind == kind || self.is.iter().any(|wider| wider == kind)

@@ -28,10 +28,11 @@ mod timer_fired;
 use crate::event::{AttemptRef, Event, TaskAct, TaskIx, TimerKey};
 use crate::id::EventId;
 use crate::limits;
+use crate::rule::Exit;
 use crate::run::{Asked, Reason, Run, Task};
 use crate::state::{Move, RunState, TaskState};
 use crate::time::Time;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Where an event stands: its id, and the committer's clock.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +130,8 @@ pub fn fold(run: &mut Run, stamp: Stamp, event: &Event, changes: &mut Changes) -
         changes,
         done: VecDeque::new(),
         ended: VecDeque::new(),
+        moving: VecDeque::new(),
+        exits: BTreeMap::new(),
         budget: limits::INLINE_STEPS,
         overflow: None,
     };
@@ -176,7 +179,11 @@ pub(crate) struct Fold<'a> {
     pub done: VecDeque<TaskIx>,
     /// Scopes that have ended and whose composite does not know yet.
     pub ended: VecDeque<u32>,
-    /// Scopes that may still be made in this event.
+    /// Chain scopes with statements that can be run.
+    pub moving: VecDeque<u32>,
+    /// How composites that are done hand the way their scope ended to the chain around them, where it is no plain end.
+    pub exits: BTreeMap<TaskIx, Exit>,
+    /// Scopes that may still be made and statements that may still be run in this event.
     pub budget: u32,
     /// The alarm.
     pub overflow: Option<TaskIx>,
@@ -266,6 +273,9 @@ impl Fold<'_> {
         self.run.reasons.insert(task, reason);
     }
 }
+
+/// A program has gone on from what is done in it.
+pub(crate) const DONE_IN_CHAIN: &str = "the program has gone on from it: start the flow again";
 
 /// The task an operator's act is about, if it exists in the generation they looked at.
 pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Ignored> {

@@ -7,6 +7,7 @@
 //! step; `edgewise doctor` checks states and streams, which are linear in the run and its events.
 
 mod attempt;
+mod chain;
 mod edge;
 mod gate;
 mod run;
@@ -17,6 +18,7 @@ mod task;
 pub use attempt::{
     attempts_are_bounded, leased_only_if_ready, one_live_lease, one_outcome_per_attempt, outbox_has_cause, retry_waits,
 };
+pub use chain::chain_has_one_place;
 pub use edge::{
     counter_matches_edges, done_resolves_all_out_edges, edge_has_cause, edge_resolves_once, edges_match_plan,
 };
@@ -97,6 +99,7 @@ pub const STATE: &[(&str, OverState)] = registry![
     retry_waits,
     approvers_differ,
     spread_is_whole,
+    chain_has_one_place,
     run_done_iff_tasks_done,
 ];
 
@@ -148,9 +151,9 @@ fn broken(invariant: &'static str, run: &Run, task: Option<TaskIx>, message: imp
     Err(Violation { invariant, run: run.id, task, message: message.into() })
 }
 
-/// All tasks of a run.
-fn tasks(run: &Run) -> impl Iterator<Item = TaskIx> + use<> {
-    (0..run.tasks.len() as u32).map(TaskIx)
+/// All tasks of a run, but those that loops have given back.
+fn tasks(run: &Run) -> impl Iterator<Item = TaskIx> + '_ {
+    run.present()
 }
 
 /// The scope of a task with its in-edges: the number of each in the run, and what the plan says of it.
@@ -192,6 +195,10 @@ struct Allowed {
 impl Allowed {
     fn of(run: &Run, task: TaskIx) -> Self {
         let scope = run.scope_of(task);
+        let region = run.region_of(scope);
+        if region.script().is_some() {
+            return Self::in_chain(run, task);
+        }
         let (mut degree, mut accepted, mut refused) = (0, 0, 0);
         for (edge, up, need) in needs(run, task) {
             degree += 1;
@@ -201,12 +208,26 @@ impl Allowed {
                 None => {}
             }
         }
-        let needed = match run.region_of(scope).join(task.0 - scope.task) {
+        let needed = match region.join(task.0 - scope.task) {
             crate::plan::Join::All => degree,
             crate::plan::Join::Any => degree.min(1),
             crate::plan::Join::Count(n) => n,
         };
         Self { degree, needed, accepted, refused }
+    }
+
+    /// A statement of a chain needs one thing, that the chain comes to it; it is not refused before the chain ends.
+    fn in_chain(run: &Run, task: TaskIx) -> Self {
+        let number = run.tasks[task.0 as usize].scope;
+        let scope = &run.scopes[number as usize];
+        let statement = run.region_of(scope).statement_of(task.0 - scope.task).unwrap_or(u32::MAX);
+        let (accepted, refused) = match run.chains.get(&number) {
+            Some(chain) if run.stalled.contains(&number) => (u32::from(chain.at > statement), 0),
+            Some(chain) => (u32::from(chain.at >= statement), 0),
+            None if run.tasks[task.0 as usize].ready_at.known().is_some() => (1, 0),
+            None => (0, 1),
+        };
+        Self { degree: 1, needed: 1, accepted, refused }
     }
 
     fn is_ready(&self) -> bool {

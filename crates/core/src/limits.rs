@@ -19,8 +19,10 @@ pub const PLAN_EDGES: usize = 16_000_000;
 pub const RUN_TASKS: usize = 8_000_000;
 /// Most items of one spread.
 pub const SPREAD_ITEMS: usize = 1_000_000;
-/// Deepest nesting of regions (a spread within a spread).
-pub const REGION_DEPTH: usize = 8;
+/// Most failures that the failure of a spread carries; it says how many there were.
+pub const SPREAD_ERRORS: usize = 10;
+/// Deepest nesting of regions (a spread within a spread, a loop within a branch).
+pub const REGION_DEPTH: usize = 64;
 /// Largest output of one task, as JSON text.
 pub const OUTPUT_BYTES: usize = 16 << 20;
 /// Largest input of a run, as JSON text.
@@ -35,7 +37,7 @@ pub const DURATION_MS: u64 = 10 * 366 * 24 * 3_600_000;
 pub const APPROVERS: usize = 1_000;
 /// Longest comment of a person on a gate or a cancel.
 pub const COMMENT_BYTES: usize = 8 << 10;
-/// Scopes one event may make before the rest waits for `RunAdvanced`.
+/// Scopes one event may make, and statements it may run, before the rest waits for `RunAdvanced`.
 pub const INLINE_STEPS: u32 = 10_000;
 /// Most problems reported for one flow file.
 pub const PROBLEMS: usize = 100;

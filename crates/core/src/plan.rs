@@ -5,12 +5,18 @@
 //! for people; nothing in the fold looks one up.
 
 mod build;
+mod check;
 mod codec;
+mod composite;
 mod region;
+mod script;
 
 pub use build::{PlanDraft, Problem, RegionDraft};
+pub use composite::{Arm, Branch, Call, For, Handler, Parallel, Spread, Try, While};
 pub use region::{InEdge, OutEdge, Region};
+pub use script::{Statement, Var};
 
+use crate::expr::Expr;
 use crate::gate::Gate;
 use crate::input::Input;
 use crate::name::Name;
@@ -55,6 +61,9 @@ pub enum OnFailure {
 /// What a node is: its work, and the rules for its attempts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
+    /// Whether it is wanted at all, asked once its in-edges allow it; always if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Expr>,
     /// Who does it and what they are given.
     pub work: Work,
     /// How attempts follow each other.
@@ -81,8 +90,20 @@ pub enum Work {
     Command(Command),
     /// The world.
     Gate(Gate),
-    /// A composite: one scope of a region for each item.
+    /// One scope of a region for each item, all at once.
     Spread(Spread),
+    /// One scope of each of several regions, all at once.
+    Parallel(Parallel),
+    /// The first arm whose condition holds.
+    Branch(Branch),
+    /// One scope after another, for each item.
+    For(For),
+    /// One scope after another, while a condition holds.
+    While(While),
+    /// A body, and handlers of its failures.
+    Try(Try),
+    /// A function's body.
+    Call(Call),
 }
 
 /// A command for the built-in runner.
@@ -109,21 +130,6 @@ pub enum OutputForm {
     Json,
     /// A list of lines.
     Lines,
-}
-
-/// A spread: one scope of `region` for each item, joined by the composite itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
-    /// The region made once for each item.
-    pub region: u32,
-    /// Where the items come from.
-    pub items: Items,
-    /// How many items may fail before the spread does.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub tolerate: u32,
-    /// Whether the first failure over `tolerate` cancels the other items.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub fail_fast: bool,
 }
 
 /// The items of a spread.

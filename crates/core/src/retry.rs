@@ -85,6 +85,13 @@ impl Retry {
         self.typed.iter().find(fits).map_or(self, |typed| &typed.retry)
     }
 
+    /// The most attempts any of its rules allows.
+    pub fn most_attempts(&self) -> u16 {
+        let typed = self.typed.iter().map(|typed| &typed.retry);
+        let allowed = |retry: &Self| if retry.retryable { retry.max_attempts } else { 1 };
+        std::iter::once(self).chain(typed).map(allowed).max().unwrap_or(1)
+    }
+
     /// Whether attempt `attempt`, ended by `failure`, is followed by another.
     pub fn allows_another(&self, attempt: u16, failure: &Failure) -> bool {
         let rule = self.after(failure);

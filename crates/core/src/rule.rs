@@ -1,5 +1,7 @@
 //! The rules that events share: how edges resolve, when a task is ready, how scopes and runs end.
 
+mod chain;
+mod composite;
 mod done;
 mod edges;
 mod outcome;
@@ -9,5 +11,6 @@ mod spread;
 mod stop;
 mod timers;
 
+pub(crate) use chain::Exit;
 pub use outcome::is_handled;
 pub(crate) use outcome::{culprit, went_badly};

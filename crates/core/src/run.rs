@@ -3,15 +3,23 @@
 //! Dense by design: a task is one small struct in a vector, an edge one byte, a scope a few numbers.
 //! What few tasks have (approvals, spreads, outputs, reasons, timers) lives in maps beside them.
 
+mod chain;
+mod composite;
+mod pages;
 mod path;
+mod release;
 mod rows;
 mod value;
+
+pub use chain::{Chain, End, Held, Variable};
+pub use composite::{Chunk, Composite};
+pub use pages::Pages;
 
 use crate::event::{Failure, TaskIx, TimerKey};
 use crate::gate::Approval;
 use crate::id::{EventId, PlanHash, RunId, TokenHash};
 use crate::name::Name;
-use crate::plan::{OnFailure, Plan, ROOT, Region, Resolution, Spec, Work};
+use crate::plan::{OnFailure, Plan, ROOT, Region, Resolution, Spec, Var, Work};
 use crate::state::{Phase, RunState, TaskState};
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
@@ -45,9 +53,9 @@ pub struct Run {
     /// Who declared it dealt with, if anybody did.
     pub resolved: Option<Asked>,
     /// The root first, then in the order in which they were made.
-    pub scopes: Vec<Scope>,
+    pub scopes: Pages<Scope>,
     /// All tasks, by number.
-    pub tasks: Vec<Task>,
+    pub tasks: Pages<Task>,
     /// All edges: 0 is open, else a [`Resolution`].
     pub edges: Vec<u8>,
     /// Timers that are set.
@@ -56,8 +64,16 @@ pub struct Run {
     pub returned: BTreeMap<TaskIx, Vec<TokenHash>>,
     /// Who approved which gate so far.
     pub approvals: BTreeMap<TaskIx, Vec<Approval>>,
-    /// Spreads that have begun.
-    pub spreads: BTreeMap<TaskIx, SpreadState>,
+    /// Composites that have begun.
+    pub composites: BTreeMap<TaskIx, Composite>,
+    /// Chain scopes that have not ended, by their number.
+    pub chains: BTreeMap<u32, Chain>,
+    /// What was assigned in a task's chain between the task before it and itself.
+    pub before: BTreeMap<TaskIx, Vec<(Var, Held)>>,
+    /// Chain scopes whose fold stopped at its bound on inline work.
+    pub stalled: BTreeSet<u32>,
+    /// How the root ended, if it is a chain.
+    pub end: Option<End>,
     /// What tasks made, where it is not null.
     pub outputs: BTreeMap<TaskIx, Arc<Value>>,
     /// Why tasks failed, were skipped or cancelled. A cancel of the whole run is not repeated here.
@@ -66,6 +82,8 @@ pub struct Run {
     pub kept: BTreeMap<u32, Resolution>,
     /// Spreads that still have scopes to make.
     pub advancing: BTreeSet<TaskIx>,
+    /// Iterations that are over and whose rows are still to be written before they are given back.
+    pub over: Vec<u32>,
     /// How many tasks are in each state.
     pub counts: [u32; 11],
     /// How many leases live.
@@ -157,34 +175,6 @@ pub struct Scope {
     pub bad: u32,
 }
 
-/// How far a spread has come.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SpreadState {
-    /// What it was spread over, evaluated once.
-    pub items: Arc<Vec<Value>>,
-    /// How many scopes it takes.
-    pub total: u32,
-    /// Where its scopes are; made in one go unless inline work was cut short.
-    pub chunks: Vec<Chunk>,
-    /// Scopes that ended.
-    pub done: u32,
-    /// Scopes that ended badly.
-    pub failed: u32,
-}
-
-/// Scopes made together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chunk {
-    /// The number of the first scope.
-    pub scope: u32,
-    /// The number of its first task.
-    pub task: u32,
-    /// The number of its first edge.
-    pub edge: u32,
-    /// How many scopes.
-    pub count: u32,
-}
-
 /// Why a task did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -203,32 +193,10 @@ pub enum Reason {
         /// The task that failed.
         task: TaskIx,
     },
+    /// Its own `when` said no.
+    When,
     /// An operator said so.
     Operator(Box<Asked>),
-}
-
-impl SpreadState {
-    /// How many scopes there are so far.
-    pub fn made(&self) -> u32 {
-        self.chunks.iter().map(|c| c.count).sum()
-    }
-
-    /// The number of the scope of an index.
-    pub fn scope_at(&self, index: u32) -> Option<u32> {
-        let mut left = index;
-        for chunk in &self.chunks {
-            if left < chunk.count {
-                return Some(chunk.scope + left);
-            }
-            left -= chunk.count;
-        }
-        None
-    }
-
-    /// The numbers of its scopes, in the order of their index.
-    pub fn scopes(&self) -> impl Iterator<Item = u32> + '_ {
-        self.chunks.iter().flat_map(|c| c.scope..c.scope + c.count)
-    }
 }
 
 impl Run {
@@ -246,17 +214,22 @@ impl Run {
             paused: false,
             cancel: None,
             resolved: None,
-            scopes: Vec::new(),
-            tasks: Vec::new(),
+            scopes: Pages::new(GONE_SCOPE),
+            tasks: Pages::new(GONE_TASK),
             edges: Vec::new(),
             timers: BTreeMap::new(),
             returned: BTreeMap::new(),
             approvals: BTreeMap::new(),
-            spreads: BTreeMap::new(),
+            composites: BTreeMap::new(),
+            chains: BTreeMap::new(),
+            before: BTreeMap::new(),
+            stalled: BTreeSet::new(),
+            end: None,
             outputs: BTreeMap::new(),
             reasons: BTreeMap::new(),
             kept: BTreeMap::new(),
             advancing: BTreeSet::new(),
+            over: Vec::new(),
             counts: [0; 11],
             leased: 0,
             started_at: Time::NEVER,
@@ -299,8 +272,8 @@ impl Run {
     /// What people see of a task.
     pub fn phase_of(&self, task: TaskIx) -> Phase {
         match &self.spec_of(task).work {
-            // A spread at work is not waiting for the world.
-            Work::Spread(_) => self.tasks[task.0 as usize].state.phase(false),
+            // A composite at work is not waiting for the world.
+            work if work.is_composite() => self.tasks[task.0 as usize].state.phase(false),
             _ => self.tasks[task.0 as usize].state.phase(!self.is_leasable(task)),
         }
     }
@@ -318,7 +291,7 @@ impl Run {
         match &self.spec_of(task).work {
             Work::Action { action, .. } => Some(action),
             Work::Command(_) => Some(COMMAND_ACTION),
-            Work::Gate(_) | Work::Spread(_) => None,
+            _ => None,
         }
     }
 
@@ -343,14 +316,14 @@ impl Run {
 
     /// Counts anew how many of a spread's scopes have ended, and how many badly.
     pub(crate) fn recount_spread(&mut self, spread: TaskIx) {
-        let Some(state) = self.spreads.get(&spread) else { return };
-        let ended = state.scopes().filter(|s| self.scopes[*s as usize].open == 0);
+        let Some(state) = self.composites.get(&spread) else { return };
+        let ended = state.scopes().filter(|s| self.has_ended(*s));
         let (mut done, mut failed) = (0, 0);
         for scope in ended {
             done += 1;
             failed += u32::from(crate::rule::went_badly(self, scope));
         }
-        if let Some(state) = self.spreads.get_mut(&spread) {
+        if let Some(state) = self.composites.get_mut(&spread) {
             state.done = done;
             state.failed = failed;
         }
@@ -369,6 +342,11 @@ impl Run {
         }
     }
 
+    /// The tasks that are there: all but those that loops have given back.
+    pub fn present(&self) -> impl Iterator<Item = TaskIx> + '_ {
+        (0..self.total()).map(TaskIx).filter(|task| self.task(*task).is_some())
+    }
+
     /// How many tasks there are.
     pub fn total(&self) -> u32 {
         self.tasks.len() as u32
@@ -384,7 +362,7 @@ impl Run {
         let (task, edge) = (self.tasks.len() as u32, self.edges.len() as u32);
         self.scopes.push(Scope { region, task, edge, parent, index, open: nodes, bad: 0 });
         let fresh = Task { scope: number, generation: 1, ..Task::default() };
-        self.tasks.resize(self.tasks.len() + nodes as usize, fresh);
+        self.tasks.extend_to(self.tasks.len() + nodes as usize, fresh);
         self.edges.resize(self.edges.len() + edges as usize, 0);
         self.counts[TaskState::Pending as usize] += nodes;
         number
@@ -394,6 +372,28 @@ impl Run {
         self.add_scope(ROOT, TaskIx(0), 0);
     }
 }
+
+/// What a task reads as whose scope was given back.
+pub const GONE_TASK: Task = Task {
+    version: EventId(0),
+    ready_at: Time::NEVER,
+    started_at: Time::NEVER,
+    completed_at: Time::NEVER,
+    token: TokenHash(0),
+    scope: u32::MAX,
+    accepted: 0,
+    refused: 0,
+    generation: 0,
+    attempt: 0,
+    state: TaskState::Skipped,
+};
+
+/// What a scope reads as that was given back.
+pub const GONE_SCOPE: Scope =
+    Scope { region: u32::MAX, task: u32::MAX, edge: 0, parent: TaskIx(u32::MAX), index: 0, open: 0, bad: 0 };
+
+/// What the outbox calls a run that waits as a whole.
+pub const WHOLE_RUN: TaskIx = TaskIx(u32::MAX);
 
 /// What the built-in command runner offers. Actions whose names start with `edgewise/` are ours alone.
 pub const COMMAND_ACTION: &str = "edgewise/command";

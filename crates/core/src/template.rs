@@ -5,7 +5,9 @@
 mod eval;
 
 pub use eval::Values;
+pub(crate) use eval::kind;
 
+use crate::plan::Var;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -59,6 +61,8 @@ pub enum Root {
         /// The node in that region.
         node: u32,
     },
+    /// A variable of a program's body.
+    Var(Var),
     /// The item of the spread whose scope this is.
     Item {
         /// Regions outwards.

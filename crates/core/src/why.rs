@@ -17,7 +17,7 @@ use crate::gate::OnDeadline;
 use crate::id::RunId;
 use crate::name::Name;
 use crate::plan::{Accepts, Join, Resolution};
-use crate::run::{Asked, Run};
+use crate::run::{Asked, End, Run};
 use crate::state::{Phase, RunState, TaskState};
 use crate::time::Time;
 use serde::{Serialize, Serializer};
@@ -37,6 +37,9 @@ pub struct Why {
     /// Who ended it, if somebody did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<Act>,
+    /// The failure that a program ended with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     /// Who or what can move it, where no task is waited for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moved_by: Vec<Mover>,
@@ -97,6 +100,17 @@ pub enum Because {
         needed: u32,
         /// How many are.
         accepted: u32,
+    },
+    /// Its program has not come to it.
+    Before,
+    /// Its program ended before it came to it.
+    NotReached,
+    /// Its own condition said no.
+    When,
+    /// What is inside of it has not ended.
+    Inside {
+        /// Which round of a loop it is in, which arm it took, or which handler it runs.
+        scope: String,
     },
     /// Nobody has taken it.
     Unclaimed {
@@ -253,6 +267,10 @@ impl Why {
             phase: run.state.phase(),
             paused: run.paused,
             ended_by: run.cancel.as_ref().or(run.resolved.as_ref()).map(Act::from),
+            failure: match &run.end {
+                Some(End::Failed(failure)) => Some((**failure).clone()),
+                _ => None,
+            },
             moved_by: moves::of_run(run),
             needs,
             causes,

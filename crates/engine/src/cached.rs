@@ -4,7 +4,7 @@ use edgewise_core::event::{DispatchEnqueued, Event, TaskIx, TimerKey};
 use edgewise_core::fold::Changes;
 use edgewise_core::id::EventId;
 use edgewise_core::rows::{LeaseRow, TimerRow};
-use edgewise_core::run::Run;
+use edgewise_core::run::{Run, WHOLE_RUN};
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
 use edgewise_store::{RunChange, Stream};
@@ -28,6 +28,8 @@ pub(crate) struct Cached {
     /// How many of its tasks are in the desk's count of cached tasks.
     pub counted: u64,
     plan_written: bool,
+    /// Iterations that are over and whose rows are being written.
+    over: Vec<u32>,
     dirty: Dirty,
     /// What the rows have of outbox, timers and leases.
     outbox: BTreeSet<TaskIx>,
@@ -78,6 +80,7 @@ impl Cached {
             tail_workers: BTreeMap::new(),
             counted: 0,
             plan_written: false,
+            over: Vec::new(),
             dirty: Dirty::default(),
             outbox: BTreeSet::new(),
             timers: BTreeMap::new(),
@@ -101,6 +104,7 @@ impl Cached {
             };
         }
         cached.outbox.extend(run.advancing.iter().copied());
+        cached.outbox.extend(run.stall_row().map(|row| row.task));
         cached
     }
 
@@ -157,7 +161,22 @@ impl Cached {
             self.change_timers(task, &mut change);
             self.change_lease(task, leases, &mut change);
         }
+        self.change_stall(&mut change);
+        self.over.append(&mut self.run.over);
         Some(change)
+    }
+
+    /// The rows are written: what is over in loops takes no more memory.
+    pub fn rows_written(&mut self) {
+        self.run.release(std::mem::take(&mut self.over));
+    }
+
+    fn change_stall(&mut self, change: &mut RunChange) {
+        match self.run.stall_row() {
+            Some(row) if self.outbox.insert(row.task) => change.outbox.push(row),
+            None if self.outbox.remove(&WHOLE_RUN) => change.outbox_gone.push(WHOLE_RUN),
+            _ => {}
+        }
     }
 
     fn change_outbox(&mut self, task: TaskIx, change: &mut RunChange) {

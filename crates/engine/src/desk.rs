@@ -197,7 +197,7 @@ impl Desk {
         for (key, due) in &run.timers {
             self.timers.insert((*due, run.id, *key));
         }
-        if !run.advancing.is_empty() {
+        if run.is_advancing() {
             self.advancing.insert(run.id);
         }
         if run.state.is_done() {
@@ -281,7 +281,7 @@ impl Desk {
         if cached.run.state.is_done() && !was_done {
             self.batch.ended.push(run);
         }
-        if !cached.run.advancing.is_empty() {
+        if cached.run.is_advancing() {
             self.advancing.insert(run);
         }
         for task in &self.changes.ready {

@@ -69,7 +69,7 @@ fn copy(run: &Run, found: &[Attempt], dir: &Path, printer: &mut Printer) -> Resu
 
 /// The attempt that was asked for, or the last one; of a spread, those of all its items.
 fn of_task(run: &Run, task: TaskIx, attempt: Option<NonZeroU16>, dir: &Path) -> Result<Vec<Attempt>> {
-    if run.spreads.contains_key(&task) {
+    if run.composites.contains_key(&task) {
         let below = |t: TaskIx| is_below(run, t, task);
         let mut all = merge::attempts(dir, run.id, |t| run.task(t).is_some() && below(t))?;
         if let Some(attempt) = attempt {

@@ -52,7 +52,7 @@ fn in_order(run: &Run, items: bool) -> Vec<(TaskIx, usize)> {
             continue;
         };
         ordered.push((task, depth));
-        if let Some(spread) = run.spreads.get(&task).filter(|_| items) {
+        if let Some(spread) = run.composites.get(&task).filter(|_| items) {
             let scopes: Vec<u32> = spread.scopes().collect();
             begun.extend(scopes.into_iter().rev().map(|scope| (tasks_of(scope), depth + 1)));
         }

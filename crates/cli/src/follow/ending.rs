@@ -92,7 +92,7 @@ fn over(run: &Run, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
 /// than they do.
 fn failed(run: &Run) -> Vec<(TaskIx, String)> {
     let tasks = (0..run.total()).map(TaskIx).filter(|t| run.tasks[t.0 as usize].state == TaskState::Error);
-    let own = tasks.filter(|t| run.spreads.get(t).is_none_or(|s| s.failed == 0) && !is_answered(run, *t));
+    let own = tasks.filter(|t| run.composites.get(t).is_none_or(|s| s.failed == 0) && !is_answered(run, *t));
     own.map(|t| (t, run.failure_of(t).map(failure).unwrap_or_default())).collect()
 }
 

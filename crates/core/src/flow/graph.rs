@@ -58,7 +58,7 @@ impl Graph {
             let spread = Spread { region, items: each.items, tolerate: each.tolerate, fail_fast: each.fail_fast };
             let work = Work::Spread(spread);
             // No two spreads are the same: each has its own region.
-            self.specs.push(Spec { work, retry: Retry::default(), timeouts: Timeouts::default() });
+            self.specs.push(Spec { when: None, work, retry: Retry::default(), timeouts: Timeouts::default() });
             spec = self.specs.len() as u32 - 1;
         }
         self.regions[0].node(name, spec, task.join);
@@ -124,7 +124,7 @@ mod tests {
         graph.bytes = limits::PLAN_BYTES - 1_000;
         let mut add = |name: &str| {
             let work = Work::Command(Command { script: "x".repeat(600), ..Command::default() });
-            let spec = Spec { work, retry: Retry::default(), timeouts: Timeouts::default() };
+            let spec = Spec { when: None, work, retry: Retry::default(), timeouts: Timeouts::default() };
             let (edges, uses, join) = (Vec::new(), Vec::new(), Join::All);
             graph.add(name, Span::default(), Task { spec, each: None, edges, uses, join, join_at: None })
         };

@@ -115,7 +115,7 @@ impl Tasks<'_, '_> {
         let work = self.work(entry, &fields, &mut holes, sink);
         uses.append(&mut holes.uses);
         let mut spec =
-            Spec { work: work.unwrap_or_else(nothing), retry: Retry::default(), timeouts: Timeouts::default() };
+            Spec { when: None, work: work.unwrap_or_else(nothing), retry: Retry::default(), timeouts: Timeouts::default() };
         if !matches!(spec.work, Work::Gate(_)) {
             self.policies(&fields, &mut spec, sink);
         }

@@ -16,10 +16,17 @@ pub(super) fn check(run: &Run, event: &PlanCreated) -> Result<(), Ignored> {
 pub(super) fn apply(fold: &mut Fold<'_>) {
     fold.run.planned = true;
     fold.run.add_root();
+    if fold.run.is_program() {
+        let vars = fold.run.parameters();
+        fold.begin_chain(0, vars);
+    }
     if fold.run.cancel.is_some() {
         return fold.stop_run();
     }
     fold.derive_run_state();
+    if fold.run.is_program() {
+        return;
+    }
     let plan = Arc::clone(&fold.run.plan);
     for node in 0..plan.root().len() {
         // A root that failed at once may have decided about one further on.

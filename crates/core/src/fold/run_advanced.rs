@@ -4,7 +4,9 @@ use super::{Fold, Ignored};
 use crate::run::Run;
 
 pub(super) fn check(run: &Run) -> Result<(), Ignored> {
-    if run.advancing.is_empty() { Err(Ignored::Duplicate) } else { Ok(()) }
+    if run.is_advancing() { Ok(()) } else { Err(Ignored::Duplicate) }
 }
 
-pub(super) fn apply(_: &mut Fold<'_>) {}
+pub(super) fn apply(fold: &mut Fold<'_>) {
+    fold.moving.extend(std::mem::take(&mut fold.run.stalled));
+}

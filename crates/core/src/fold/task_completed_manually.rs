@@ -11,7 +11,7 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &TaskCompletedManually) {
     make_open(fold, &event.act);
     let output: Value = serde_json::from_str(event.output.get()).unwrap_or_default();
     // A spread's null is kept too: it is not the list that its items came to.
-    if !output.is_null() || fold.run.spreads.contains_key(&event.act.task) {
+    if !output.is_null() || fold.run.composites.contains_key(&event.act.task) {
         fold.run.outputs.insert(event.act.task, Arc::new(output));
     }
     fold.finish(event.act.task, Move::CompletedByOperator, TaskState::Complete);

@@ -1,6 +1,6 @@
 //! An operator gives a failed task new attempts: the next generation, ready, with its count at zero.
 
-use super::{Fold, Ignored, acted_on};
+use super::{DONE_IN_CHAIN, Fold, Ignored, acted_on};
 use crate::event::TaskAct;
 use crate::plan::Work;
 use crate::run::Run;
@@ -11,6 +11,7 @@ pub(super) fn check(run: &Run, act: &TaskAct) -> Result<(), Ignored> {
         return Err(Ignored::Refused("only a failed task can be reset"));
     }
     match run.spec_of(act.task).work {
+        _ if run.in_chain(act.task) => Err(Ignored::Refused(DONE_IN_CHAIN)),
         Work::Spread(_) => Err(Ignored::Refused("a spread is reset through its failed items")),
         _ => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! An operator declares a task dealt with, without output: whoever reads it gets null.
 
-use super::{Fold, Ignored, acted_on};
+use super::{DONE_IN_CHAIN, Fold, Ignored, acted_on};
 use crate::event::TaskAct;
 use crate::run::Run;
 use crate::state::{Move, TaskState};
@@ -10,6 +10,7 @@ pub(super) fn check(run: &Run, act: &TaskAct) -> Result<(), Ignored> {
     match acted_on(run, act)?.state {
         TaskState::Complete => Err(Ignored::Refused("the task is complete")),
         TaskState::ResolvedManually => Err(Ignored::Refused("the task is resolved")),
+        state if state.is_done() && run.in_chain(act.task) => Err(Ignored::Refused(DONE_IN_CHAIN)),
         _ => Ok(()),
     }
 }

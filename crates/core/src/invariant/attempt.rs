@@ -27,12 +27,7 @@ pub fn leased_only_if_ready(run: &Run) -> Held {
 pub fn attempts_are_bounded(run: &Run) -> Held {
     for ix in tasks(run) {
         let attempt = run.tasks[ix.0 as usize].attempt;
-        let retry = &run.spec_of(ix).retry;
-        let most = match (run.is_leasable(ix), retry.retryable) {
-            (false, _) => 0,
-            (true, false) => 1,
-            (true, true) => retry.max_attempts,
-        };
+        let most = if run.is_leasable(ix) { run.spec_of(ix).retry.most_attempts() } else { 0 };
         if attempt > most {
             let message = format!("it is at attempt {attempt}, {most} are allowed");
             return broken("attempts_are_bounded", run, Some(ix), message);
@@ -90,7 +85,7 @@ pub fn retry_waits(run: &Run) -> Held {
             let message = format!("it is {:?} with retry timer {:?}", task.state, timers.get(&ix));
             return broken("retry_waits", run, Some(ix), message);
         }
-        let spent = task.attempt >= run.spec_of(ix).retry.max_attempts;
+        let spent = task.attempt >= run.spec_of(ix).retry.most_attempts();
         if waits && (spent || !matches!(run.reasons.get(&ix), Some(Reason::Failed(_)))) {
             return broken("retry_waits", run, Some(ix), "it waits for an attempt that it does not have");
         }
@@ -117,7 +112,7 @@ pub fn outbox_has_cause(step: &Step<'_>) -> Held {
         let due = entry.state == TaskState::Enqueued;
         let fits = row.as_ref().is_none_or(|r| {
             (r.generation, r.attempt, r.ready_at) == (entry.generation, entry.attempt + 1, entry.ready_at)
-                && r.attempt <= step.after.spec_of(task).retry.max_attempts
+                && r.attempt <= step.after.spec_of(task).retry.most_attempts()
         });
         if row.is_some() != due || !fits {
             return fail(task, "its outbox row is not what its state says");

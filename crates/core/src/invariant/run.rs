@@ -3,16 +3,18 @@
 use super::{Held, Step, broken, tasks};
 use crate::event::{Event, TaskIx};
 use crate::plan::{Join, OnFailure, Resolution};
-use crate::run::Run;
+use crate::run::{End, Run};
 use crate::state::{RunState, TaskState};
 
 /// A run is where its tasks say it is: over exactly when all of them are, and how, by the first rule that matches.
 pub fn run_done_iff_tasks_done(run: &Run) -> Held {
     let mut counts = [0; 11];
-    for task in &run.tasks {
-        counts[task.state as usize] += 1;
+    let mut present = 0;
+    for task in tasks(run) {
+        counts[run.tasks[task.0 as usize].state as usize] += 1;
+        present += 1;
     }
-    if counts != run.counts {
+    if present == run.total() && counts != run.counts {
         let message = format!("its tasks count {counts:?}, it counts {:?}", run.counts);
         return broken("run_done_iff_tasks_done", run, None, message);
     }
@@ -30,7 +32,10 @@ pub fn run_done_iff_tasks_done(run: &Run) -> Held {
 
 fn expected(run: &Run, counts: &[u32; 11]) -> RunState {
     let any = |state: TaskState| counts[state as usize] > 0;
-    let open = tasks(run).any(|t| !run.tasks[t.0 as usize].state.is_done());
+    let open = match run.is_program() {
+        true => run.planned && run.end.is_none(),
+        false => tasks(run).any(|t| !run.tasks[t.0 as usize].state.is_done()),
+    };
     if !run.planned {
         return if run.cancel.is_some() { RunState::Cancelled } else { RunState::Pending };
     }
@@ -38,13 +43,13 @@ fn expected(run: &Run, counts: &[u32; 11]) -> RunState {
         return outcome(run);
     }
     let leased = |t: TaskIx| run.tasks[t.0 as usize].state == TaskState::InProgress && run.is_leasable(t);
-    if counts[TaskState::Pending as usize] as usize == run.tasks.len() {
+    if run.counts[TaskState::Pending as usize] == run.total() {
         RunState::Initializing
     } else if any(TaskState::EnqueuedForOrchestration) || any(TaskState::EnqueuedAsErrorForOrchestration) {
         RunState::EvaluatingResults
     } else if tasks(run).any(leased) {
         RunState::TasksInProcess
-    } else if any(TaskState::Enqueued) || !run.advancing.is_empty() {
+    } else if any(TaskState::Enqueued) || run.is_advancing() {
         RunState::EnqueuingTasks
     } else if any(TaskState::WaitingForRetry) {
         RunState::WaitingForRetry
@@ -62,6 +67,12 @@ fn outcome(run: &Run) -> RunState {
     }
     if run.resolved.is_some() {
         return RunState::ResolvedManually;
+    }
+    match &run.end {
+        Some(End::Returned(_)) => return RunState::Complete,
+        Some(End::Failed(_)) => return RunState::Error,
+        Some(End::Cancelled) => return RunState::Cancelled,
+        None => {}
     }
     let root = || (0..run.plan.root().len()).map(TaskIx);
     let is = |t: TaskIx, state: TaskState| run.tasks[t.0 as usize].state == state;

@@ -90,14 +90,15 @@ pub fn no_forgotten_task(run: &Run) -> Held {
         let task = &run.tasks[ix.0 as usize];
         let timer = |kind: TimerKind| run.timers.keys().any(|k| k.task == ix && k.kind == kind);
         let waits = match task.state {
+            TaskState::Pending if run.in_chain(ix) => run.chains.contains_key(&task.scope),
             TaskState::Pending => needs(run, ix).any(|(edge, up, _)| owed(run, edge, up).is_none()),
             TaskState::Enqueued => run.outbox_row(ix).is_some(),
             TaskState::InProgress => match &run.spec_of(ix).work {
                 Work::Action { .. } | Work::Command(_) => task.attempt > 0,
                 Work::Gate(gate) => matches!(gate.wait, Wait::Approval { .. }) || timer(TimerKind::Gate),
-                Work::Spread(_) => {
-                    let open = |s: u32| run.scopes[s as usize].open > 0;
-                    run.advancing.contains(&ix) || run.spreads.get(&ix).is_some_and(|s| s.scopes().any(open))
+                _ => {
+                    let open = |s: u32| !run.has_ended(s);
+                    run.advancing.contains(&ix) || run.composites.get(&ix).is_some_and(|s| s.scopes().any(open))
                 }
             },
             TaskState::WaitingForRetry => timer(TimerKind::Retry),
@@ -121,12 +122,13 @@ pub fn skip_has_reason(run: &Run) -> Held {
         let good = match task.state {
             TaskState::Skipped => {
                 matches!(reason, Some(Reason::Upstream { resolution, .. }) if *resolution != Resolution::Cancelled)
-                    || matches!(reason, Some(Reason::Operator(_)))
+                    || matches!(reason, Some(Reason::Operator(_) | Reason::When))
+                    || (reason.is_none() && run.in_chain(ix) && task.ready_at.known().is_none())
             }
             TaskState::Cancelled => match reason {
                 Some(Reason::Upstream { resolution, .. }) => *resolution == Resolution::Cancelled,
                 Some(Reason::BecauseOf { .. } | Reason::Operator(_)) => true,
-                Some(Reason::Failed(_)) | None => stopped,
+                Some(Reason::Failed(_) | Reason::When) | None => stopped,
             },
             TaskState::Error => matches!(reason, Some(Reason::Failed(_))),
             TaskState::Complete | TaskState::ResolvedManually => reason.is_none(),

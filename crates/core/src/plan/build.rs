@@ -1,7 +1,7 @@
 //! Making a plan: whatever is wrong with a graph is found here, before anything is written.
 
 use super::region::Names;
-use super::{Accepts, InEdge, Items, Join, OnFailure, OutEdge, Plan, Region, Spec, Work};
+use super::{Accepts, InEdge, Items, Join, OnFailure, OutEdge, Plan, Region, Spec, Statement, Work};
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
@@ -25,10 +25,12 @@ pub struct PlanDraft {
 /// A region in the making.
 #[derive(Debug, Default)]
 pub struct RegionDraft {
-    names: Names,
-    specs: Vec<u32>,
-    joins: Vec<Join>,
-    edges: Vec<(u32, InEdge)>,
+    pub(super) names: Names,
+    pub(super) specs: Vec<u32>,
+    pub(super) joins: Vec<Join>,
+    pub(super) edges: Vec<(u32, InEdge)>,
+    /// The statements, if it is a chain; then it has no edges.
+    pub script: Option<Vec<Statement>>,
 }
 
 /// What is wrong with a plan, and at which node.
@@ -104,7 +106,7 @@ impl PlanDraft {
         let edges: usize = self.regions.iter().map(|r| r.edges.len()).sum();
         let text: usize = self.regions.iter().map(|r| r.names.iter().map(str::len).sum::<usize>()).sum();
         let mut say = |code, message| problems.push(Problem { region: 0, node: None, code, message });
-        if self.regions.first().is_none_or(RegionDraft::is_empty) {
+        if self.regions.first().is_none_or(|root| root.is_empty() && root.script.is_none()) {
             say("no_tasks", "a flow needs at least one task".into());
         }
         if nodes > limits::PLAN_NODES {
@@ -126,107 +128,13 @@ impl PlanDraft {
             let ok = match r.root {
                 Root::Input => true,
                 Root::Output { up, node } => up == 0 && node < nodes,
-                Root::Item { .. } => false,
+                Root::Item { .. } | Root::Var(_) => false,
             };
             if !ok {
                 let message = format!("{:?} names nothing that the run's output can use", r.root);
                 problems.push(Problem { region: 0, node: None, code: "unknown_reference", message });
             }
         });
-    }
-
-    /// Every region but the root belongs to exactly one composite, in a region before it; references stay inside the plan.
-    fn check_regions(&self, problems: &mut Vec<Problem>) {
-        let mut parents: Vec<Option<u32>> = vec![None; self.regions.len()];
-        for (number, region) in self.regions.iter().enumerate() {
-            for (node, spec) in region.specs.iter().enumerate() {
-                let mut say = |code, message: String| {
-                    problems.push(Problem { region: number as u32, node: Some(node as u32), code, message });
-                };
-                let Some(spec) = self.specs.get(*spec as usize) else {
-                    say("no_spec", format!("node {node} names spec {spec}, which is not in the plan"));
-                    continue;
-                };
-                if spec.retry.max_attempts == 0 || spec.retry.max_attempts > limits::MAX_ATTEMPTS {
-                    say(
-                        "bad_max_attempts",
-                        format!(
-                            "max_attempts counts the first attempt, so it is 1 to {}, not {}",
-                            limits::MAX_ATTEMPTS,
-                            spec.retry.max_attempts
-                        ),
-                    );
-                }
-                if let Work::Action { action, .. } = &spec.work
-                    && action.starts_with("edgewise/")
-                {
-                    say("reserved_name", format!("`{action}` is ours: names of actions do not start with `edgewise/`"));
-                }
-                if let Work::Spread(spread) = &spec.work {
-                    match parents.get_mut(spread.region as usize) {
-                        Some(parent) if parent.is_none() && spread.region as usize > number => {
-                            *parent = Some(number as u32);
-                        }
-                        _ => say(
-                            "bad_region",
-                            format!("region {} must belong to one composite, in a region before it", spread.region),
-                        ),
-                    }
-                }
-            }
-        }
-        for (number, parent) in parents.iter().enumerate().skip(1) {
-            if parent.is_none() {
-                problems.push(Problem {
-                    region: number as u32,
-                    node: None,
-                    code: "bad_region",
-                    message: format!("region {number} belongs to no composite"),
-                });
-            }
-        }
-        if !problems.is_empty() {
-            return;
-        }
-        for (number, region) in self.regions.iter().enumerate() {
-            let mut chain = vec![number as u32];
-            while chain.len() <= limits::REGION_DEPTH
-                && let Some(parent) = parents[chain[chain.len() - 1] as usize]
-            {
-                chain.push(parent);
-            }
-            if chain.len() > limits::REGION_DEPTH {
-                problems.push(Problem {
-                    region: number as u32,
-                    node: None,
-                    code: "too_deep",
-                    message: format!("regions are nested deeper than the {} allowed", limits::REGION_DEPTH),
-                });
-            }
-            for (node, spec) in region.specs.iter().enumerate() {
-                let mut bad = None;
-                self.specs[*spec as usize].work.references(&mut |r| {
-                    let ok = match &r.root {
-                        Root::Input => true,
-                        Root::Output { up, node } => {
-                            chain.get(*up as usize).is_some_and(|c| *node < self.regions[*c as usize].len())
-                        }
-                        Root::Item { up } => (*up as usize) + 1 < chain.len(),
-                    };
-                    if !ok {
-                        bad = Some(format!("{:?} names nothing in this plan", r.root));
-                    }
-                });
-                if let Some(message) = bad {
-                    problems.push(Problem {
-                        region: number as u32,
-                        node: Some(node as u32),
-                        code: "unknown_reference",
-                        message,
-                    });
-                }
-            }
-        }
     }
 }
 
@@ -236,12 +144,12 @@ impl Work {
         match self {
             Work::Action { with, .. } => with.references(see),
             Work::Command(command) => command.env.iter().for_each(|(_, t)| t.references(see)),
-            Work::Gate(_) => {}
             Work::Spread(spread) => {
                 if let Items::Ref(r) = &spread.items {
                     see(r);
                 }
             }
+            _ => {}
         }
     }
 }
@@ -307,7 +215,11 @@ fn lay_out(number: u32, draft: RegionDraft, problems: &mut Vec<Problem>) -> Regi
         in_start[node + 1] += in_start[node];
     }
     let (out_start, out_edges) = reverse(nodes, &in_start, &in_edges);
-    Region { names: draft.names, specs: draft.specs, joins: draft.joins, in_start, in_edges, out_start, out_edges }
+    let script = draft.script;
+    let statements = (0..).zip(script.iter().flatten());
+    let started_at = statements.filter_map(|(at, s): (u32, &Statement)| s.node().map(|_| at)).collect();
+    let (names, specs, joins) = (draft.names, draft.specs, draft.joins);
+    Region { names, specs, joins, in_start, in_edges, out_start, out_edges, script, started_at }
 }
 
 pub(super) fn reverse(nodes: usize, in_start: &[u32], in_edges: &[InEdge]) -> (Vec<u32>, Vec<OutEdge>) {
@@ -410,7 +322,7 @@ mod tests {
 
     fn draft(nodes: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> PlanDraft {
         let work = Work::Command(Command { script: "true".into(), ..Command::default() });
-        let spec = Spec { work, retry: Default::default(), timeouts: Default::default() };
+        let spec = Spec { when: None, work, retry: Default::default(), timeouts: Default::default() };
         let mut region = RegionDraft::default();
         for node in 0..nodes {
             region.node(&format!("n{node}"), 0, Join::All);

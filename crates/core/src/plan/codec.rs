@@ -3,7 +3,7 @@
 //! The hash is taken over exactly these bytes, so encoding is canonical: one plan, one text.
 
 use super::build::{PlanDraft, RegionDraft};
-use super::{Accepts, Join, OnFailure, Plan, Region, Spec};
+use super::{Accepts, Join, OnFailure, Plan, Region, Spec, Statement};
 use crate::error::{Error, Result};
 use crate::id::PlanHash;
 use crate::input::Input;
@@ -41,6 +41,9 @@ struct WireRegion {
     /// Edges that accept something else than success: edge number, set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     accepts: Vec<(u32, Accepts)>,
+    /// The statements, if it is a chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    script: Option<Vec<Statement>>,
 }
 
 impl Plan {
@@ -90,6 +93,7 @@ impl WireRegion {
             needs: nodes.map(|n| region.needs(n).map(|(_, e)| e.up).collect()).collect(),
             joins,
             accepts,
+            script: region.script.clone(),
         }
     }
 
@@ -101,7 +105,7 @@ impl WireRegion {
         for (node, join) in self.joins {
             *joins.get_mut(node as usize)? = join;
         }
-        let mut draft = RegionDraft::default();
+        let mut draft = RegionDraft { script: self.script, ..RegionDraft::default() };
         for ((name, spec), join) in self.names.iter().zip(&self.specs).zip(joins) {
             draft.node(name, *spec, join);
         }

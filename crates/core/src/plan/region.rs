@@ -1,6 +1,6 @@
 //! A region: nodes and edges as two CSR tables.
 
-use super::{Accepts, Join};
+use super::{Accepts, Join, Statement};
 
 /// "I need `up`", seen from the downstream node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct OutEdge {
     pub edge: u32,
 }
 
-/// A sub-graph of a plan. Edges are numbered by downstream node, then in the author's order.
+/// A sub-graph of a plan, or a chain if it has a script. Edges are numbered by downstream node, then in the author's order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Region {
     pub(super) names: Names,
@@ -30,6 +30,9 @@ pub struct Region {
     pub(super) in_edges: Vec<InEdge>,
     pub(super) out_start: Vec<u32>,
     pub(super) out_edges: Vec<OutEdge>,
+    pub(super) script: Option<Vec<Statement>>,
+    /// For each node of a chain the statement that starts it.
+    pub(super) started_at: Vec<u32>,
 }
 
 impl Region {
@@ -83,6 +86,16 @@ impl Region {
     pub fn needed_by(&self, node: u32) -> &[OutEdge] {
         let (from, to) = (self.out_start[node as usize], self.out_start[node as usize + 1]);
         &self.out_edges[from as usize..to as usize]
+    }
+
+    /// The statements, if it is a chain.
+    pub fn script(&self) -> Option<&[Statement]> {
+        self.script.as_deref()
+    }
+
+    /// The statement of a chain that starts a node.
+    pub fn statement_of(&self, node: u32) -> Option<u32> {
+        self.started_at.get(node as usize).copied()
     }
 
     /// An edge by its number.

@@ -22,18 +22,20 @@ impl Fold<'_> {
         let scope = &mut self.run.scopes[number as usize];
         scope.open -= 1;
         scope.bad += u32::from(matches!(to, TaskState::Error | TaskState::Cancelled));
-        if scope.open == 0 && number != 0 {
+        let all_done = scope.open == 0 && number != 0;
+        if all_done && !self.run.in_chain(task) {
             self.ended.push_back(number);
         }
         self.done.push_back(task);
     }
 
     /// Success was reported: received and evaluated in one step, both in the history.
-    pub(crate) fn succeed(&mut self, task: TaskIx, output: Value) {
+    pub(crate) fn succeed(&mut self, task: TaskIx, output: impl Into<Arc<Value>>) {
         self.step(task, Move::Succeeded, TaskState::EnqueuedForOrchestration);
         self.derive_run_state();
+        let output = output.into();
         if !output.is_null() {
-            self.run.outputs.insert(task, Arc::new(output));
+            self.run.outputs.insert(task, output);
         }
         self.run.reasons.remove(&task);
         self.finish(task, Move::Evaluated, TaskState::Complete);

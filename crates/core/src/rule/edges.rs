@@ -20,6 +20,8 @@ impl Fold<'_> {
                 self.resolve_out_edges(task);
             } else if let Some(scope) = self.ended.pop_front() {
                 self.scope_ended(scope);
+            } else if let Some(scope) = self.moving.pop_front() {
+                self.run_chain(scope);
             } else if !self.spread_on() {
                 break;
             }
@@ -28,6 +30,9 @@ impl Fold<'_> {
     }
 
     fn resolve_out_edges(&mut self, up: TaskIx) {
+        if self.run.in_chain(up) {
+            return self.chain_on(up);
+        }
         let Some(resolution) = self.run.fact_of(up) else { return };
         let plan = Arc::clone(&self.run.plan);
         let scope = *self.run.scope_of(up);

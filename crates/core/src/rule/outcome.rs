@@ -3,7 +3,7 @@
 use crate::event::TaskIx;
 use crate::fold::Fold;
 use crate::plan::{Join, OnFailure};
-use crate::run::Run;
+use crate::run::{End, Run};
 use crate::state::{RunState, TaskState};
 
 impl Fold<'_> {
@@ -54,7 +54,7 @@ fn state_of(run: &Run) -> RunState {
         RunState::EvaluatingResults
     } else if run.leased > 0 {
         RunState::TasksInProcess
-    } else if count(TaskState::Enqueued) > 0 || !run.advancing.is_empty() {
+    } else if count(TaskState::Enqueued) > 0 || run.is_advancing() {
         RunState::EnqueuingTasks
     } else if count(TaskState::WaitingForRetry) > 0 {
         RunState::WaitingForRetry
@@ -67,7 +67,7 @@ fn state_of(run: &Run) -> RunState {
 
 /// How the run ended; `None` while it has not.
 fn outcome(run: &Run) -> Option<RunState> {
-    if run.planned && run.scopes[0].open > 0 {
+    if run.planned && !run.has_ended(0) {
         return None;
     }
     if run.cancel.is_some() {
@@ -79,7 +79,13 @@ fn outcome(run: &Run) -> Option<RunState> {
     if run.resolved.is_some() {
         return Some(RunState::ResolvedManually);
     }
-    Some(match ending(run, 0) {
+    let ending = match &run.end {
+        Some(End::Returned(_)) => Ending::Well,
+        Some(End::Failed(_)) => Ending::Failed,
+        Some(End::Cancelled) => Ending::Cancelled,
+        None => ending(run, 0),
+    };
+    Some(match ending {
         Ending::Well => RunState::Complete,
         Ending::Failed => RunState::Error,
         Ending::Cancelled => RunState::Cancelled,
@@ -107,9 +113,27 @@ fn ending(run: &Run, number: u32) -> Ending {
 pub fn is_handled(run: &Run, task: TaskIx) -> bool {
     let scope = run.scope_of(task);
     let region = run.region_of(scope);
+    if region.script().is_some() {
+        return is_caught(run, task);
+    }
     region.needed_by(task.0 - scope.task).iter().any(|out| {
         let down = &run.tasks[(scope.task + out.down) as usize];
         let answers = region.edge(out.edge).accepts.handles_failure() || region.join(out.down) != Join::All;
         answers && down.ready_at.known().is_some()
     })
+}
+
+/// Whether something around a statement of a program dealt with its failure.
+fn is_caught(run: &Run, task: TaskIx) -> bool {
+    let number = run.tasks[task.0 as usize].scope;
+    if number == 0 {
+        return matches!(run.end, Some(End::Returned(_)));
+    }
+    let parent = run.scopes[number as usize].parent;
+    match run.tasks[parent.0 as usize].state {
+        TaskState::Error => is_caught(run, parent),
+        TaskState::Complete => true,
+        // A handler is at work on it.
+        _ => run.composites.get(&parent).is_some_and(|c| c.caught.is_some()),
+    }
 }

@@ -1,9 +1,10 @@
 //! What happens to a task whose in-edges allow it: a worker may take it, or it begins by itself.
 
-use crate::event::{TaskIx, TimerKind};
+use crate::event::{Failure, TaskIx, TimerKind};
 use crate::fold::Fold;
 use crate::gate::{Gate, Wait};
-use crate::plan::Work;
+use crate::plan::{Spec, Work};
+use crate::run::Reason;
 use crate::state::{Move, TaskState};
 use std::sync::Arc;
 
@@ -13,6 +14,14 @@ impl Fold<'_> {
         let scope = self.run.scope_of(task);
         let spec = plan.spec(scope.region, task.0 - scope.task);
         let at = self.stamp.at;
+        match self.wanted(task, spec) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.because(task, Reason::When);
+                return self.finish(task, Move::DecidedAgainst, TaskState::Skipped);
+            }
+            Err(failure) => return self.fail_for_good(task, *failure, Move::InputFailed),
+        }
         self.task_mut(task).ready_at = at;
         match &spec.work {
             Work::Action { .. } | Work::Command(_) => {
@@ -26,7 +35,15 @@ impl Fold<'_> {
             }
             Work::Gate(gate) => self.begin_gate(task, gate),
             Work::Spread(spread) => self.begin_spread(task, spread),
+            Work::Parallel(parallel) => self.begin_parallel(task, parallel),
+            composite => self.begin_composite(task, composite),
         }
+    }
+
+    /// Whether the task's own `when` wants it; evaluated once, before anything else.
+    fn wanted(&self, task: TaskIx, spec: &Spec) -> Result<bool, Box<Failure>> {
+        let number = self.run.tasks[task.0 as usize].scope;
+        spec.when.as_ref().map_or(Ok(true), |when| self.run.holds(number, when))
     }
 
     /// A worker may take it from now on.

@@ -98,7 +98,7 @@ impl Fold<'_> {
         let plan = std::sync::Arc::clone(&self.run.plan);
         let region = &plan.regions[scope.region as usize];
         let node = task.0 - scope.task;
-        let keeps = is_first || self.run.spreads.contains_key(&task);
+        let keeps = is_first || self.run.composites.contains_key(&task);
         for (edge, need) in region.needs(node) {
             let up = TaskIx(scope.task + need.up);
             if keeps {
@@ -151,11 +151,11 @@ impl Fold<'_> {
             .iter()
             .filter(|t| self.run.tasks[t.0 as usize].scope != 0)
             .map(|t| self.run.scope_of(*t).parent)
-            .chain(set.iter().copied().filter(|t| self.run.spreads.contains_key(t)))
+            .chain(set.iter().copied().filter(|t| self.run.composites.contains_key(t)))
             .collect();
         for spread in holders {
             self.run.recount_spread(spread);
-            let Some(state) = self.run.spreads.get_mut(&spread) else { continue };
+            let Some(state) = self.run.composites.get_mut(&spread) else { continue };
             state.total = state.items.len() as u32;
             if state.made() < state.total {
                 self.run.advancing.insert(spread);
@@ -172,7 +172,7 @@ impl Fold<'_> {
         let plan = std::sync::Arc::clone(&self.run.plan);
         let region = &plan.regions[scope.region as usize];
         let node = task.0 - scope.task;
-        if region.in_degree(node) == 0 || self.run.spreads.contains_key(&task) {
+        if region.in_degree(node) == 0 || self.run.composites.contains_key(&task) {
             return self.ready(task);
         }
         let mut refusing = region.needs(node).filter_map(|(edge, need)| {

@@ -2,7 +2,8 @@
 
 use crate::event::TaskIx;
 use crate::fold::Fold;
-use crate::run::Reason;
+use crate::plan::Work;
+use crate::run::{End, Reason};
 use crate::state::{Move, TaskState};
 
 impl Fold<'_> {
@@ -10,6 +11,7 @@ impl Fold<'_> {
     pub(crate) fn stop_scope(&mut self, number: u32, because: Option<TaskIx>) {
         let scope = self.run.scopes[number as usize];
         let nodes = self.run.region_of(&scope).len();
+        self.drop_chain(number);
         for task in (scope.task..scope.task + nodes).map(TaskIx) {
             if self.state(task).is_done() {
                 continue;
@@ -25,6 +27,19 @@ impl Fold<'_> {
         }
     }
 
+    /// A chain that is stopped goes nowhere: whoever stops it knows how it ends.
+    fn drop_chain(&mut self, number: u32) {
+        if self.run.chains.remove(&number).is_none() {
+            return;
+        }
+        self.run.stalled.remove(&number);
+        if number == 0 {
+            self.run.end = Some(End::Cancelled);
+        } else if matches!(self.run.spec_of(self.run.scopes[number as usize].parent).work, Work::Spread(_) | Work::Parallel(_)) {
+            self.ended.push_back(number);
+        }
+    }
+
     /// Cancels what is not done below a composite, which itself ends in another way.
     pub(crate) fn stop_within(&mut self, task: TaskIx) {
         self.stop_inner(task, Some(task));
@@ -32,7 +47,7 @@ impl Fold<'_> {
 
     fn stop_inner(&mut self, task: TaskIx, because: Option<TaskIx>) {
         self.run.advancing.remove(&task);
-        let Some(spread) = self.run.spreads.get(&task) else { return };
+        let Some(spread) = self.run.composites.get(&task) else { return };
         let inner: Vec<u32> = spread.scopes().collect();
         for scope in inner {
             self.stop_scope(scope, because);

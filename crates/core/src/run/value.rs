@@ -1,11 +1,14 @@
 //! Values: what references in templates come to, read off facts that are already there.
 
-use super::{Run, Scope};
+use super::{End, Run, Scope};
 use crate::event::{Failure, TaskIx};
-use crate::plan::{Items, Work};
-use crate::template::{Root, Template, Values};
+use crate::expr::Expr;
+use crate::limits;
+use crate::plan::{Items, Var, Work};
+use crate::template::{Root, Template, Values, kind};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 static NULL: Value = Value::Null;
@@ -13,12 +16,16 @@ static NULL: Value = Value::Null;
 /// The values a scope sees: the run's input, outputs of its own and outer regions, the items of its spreads.
 struct Seen<'r> {
     run: &'r Run,
-    scope: &'r Scope,
+    number: u32,
 }
 
 impl<'r> Seen<'r> {
+    fn scope(&self) -> &'r Scope {
+        &self.run.scopes[self.number as usize]
+    }
+
     fn outwards(&self, up: u32) -> Option<&'r Scope> {
-        let mut scope = self.scope;
+        let mut scope = self.scope();
         for _ in 0..up {
             if scope.task == 0 {
                 return None;
@@ -37,17 +44,18 @@ impl<'r> Values<'r> for Seen<'r> {
                 let task = TaskIx(self.outwards(*up)?.task + node);
                 self.run.outputs.get(&task).map_or(&NULL, |v| &**v)
             }
+            Root::Var(var) => self.run.variable(self.number, *var)?,
             Root::Item { up } => {
                 let scope = self.outwards(*up)?;
-                self.run.spreads.get(&scope.parent)?.items.get(scope.index as usize)?
+                self.run.composites.get(&scope.parent)?.items.get(scope.index as usize)?
             }
         };
         Some(Cow::Borrowed(value))
     }
 
     fn written(&self, root: &Root) -> String {
-        let mut regions = vec![self.scope.region];
-        let mut scope = self.scope;
+        let mut scope = self.scope();
+        let mut regions = vec![scope.region];
         while scope.task != 0 {
             scope = self.run.scope_of(scope.parent);
             regions.push(scope.region);
@@ -64,7 +72,47 @@ impl Run {
 
     /// Evaluates a template as it stands at a task.
     pub fn evaluate<'r>(&'r self, task: TaskIx, template: &'r Template) -> Result<Cow<'r, Value>, Failure> {
-        template.eval(&Seen { run: self, scope: self.scope_of(task) })
+        template.eval(&Seen { run: self, number: self.tasks[task.0 as usize].scope })
+    }
+
+    /// Evaluates an expression as it stands in a scope.
+    pub(crate) fn evaluate_in<'r>(&'r self, number: u32, expr: &'r Expr) -> Result<Cow<'r, Value>, Box<Failure>> {
+        expr.eval(&Seen { run: self, number }).map_err(Box::new)
+    }
+
+    /// Whether a condition holds in a scope.
+    pub(crate) fn holds(&self, number: u32, when: &Expr) -> Result<bool, Box<Failure>> {
+        match &*self.evaluate_in(number, when)? {
+            Value::Bool(holds) => Ok(*holds),
+            other => {
+                let message = format!("a condition is true or false, but `{}` is {}", when.text(), kind(other));
+                Err(Box::new(Failure::mismatch(message)))
+            }
+        }
+    }
+
+    /// A list to go over, evaluated in a scope.
+    pub(crate) fn list_in(&self, number: u32, items: &Expr) -> Result<Arc<Vec<Value>>, Box<Failure>> {
+        let found = self.evaluate_in(number, items)?;
+        match found.into_owned() {
+            Value::Array(list) if list.len() <= limits::SPREAD_ITEMS => Ok(Arc::new(list)),
+            Value::Array(list) => {
+                let (len, most) = (list.len(), limits::SPREAD_ITEMS);
+                let message = format!("`{}` has {len} items, at most {most} can be gone over", items.text());
+                Err(Box::new(Failure::permanent("too_many_items", message)))
+            }
+            other => {
+                let message = format!("`for` needs a list, but `{}` is {}", items.text(), kind(&other));
+                Err(Box::new(Failure::mismatch(message)))
+            }
+        }
+    }
+
+    /// What the parameters of a program are: its inputs, in the order in which they are declared.
+    pub(crate) fn parameters(&self) -> BTreeMap<Var, Arc<Value>> {
+        let input = self.about.as_ref().map_or(&NULL, |about| &*about.input);
+        let value = |name: &str| Arc::new(input.get(name).cloned().unwrap_or_default());
+        (0..).zip(&self.plan.inputs).map(|(var, declared)| (var, value(&declared.name))).collect()
     }
 
     /// Whether what a task will be given can be evaluated; asked when it becomes ready, so that it fails
@@ -77,28 +125,34 @@ impl Run {
         match work {
             Work::Action { with, .. } => self.evaluate(task, with).map(|_| ()),
             Work::Command(command) => command.env.iter().try_for_each(|(_, t)| self.evaluate(task, t).map(|_| ())),
-            Work::Gate(_) | Work::Spread(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 
     /// The run's own output: what the flow says, or the outputs of the tasks that nobody needs.
     pub fn final_output(&self) -> Result<Value, Failure> {
-        let Some(scope) = self.scopes.first() else { return Ok(Value::Null) };
+        let Some(scope) = self.scopes.get(0) else { return Ok(Value::Null) };
+        if self.is_program() {
+            return Ok(match &self.end {
+                Some(End::Returned(value)) => (**value).clone(),
+                _ => Value::Null,
+            });
+        }
         match &self.plan.output {
-            Some(template) => template.eval(&Seen { run: self, scope }).map(Cow::into_owned),
+            Some(template) => template.eval(&Seen { run: self, number: 0 }).map(Cow::into_owned),
             None => Ok(self.sinks(scope)),
         }
     }
 
     /// The items of a spread, evaluated where it stands.
-    pub(crate) fn spread_items(&self, task: TaskIx, items: &Items) -> Result<Arc<Vec<Value>>, Failure> {
-        let seen = Seen { run: self, scope: self.scope_of(task) };
-        items.eval(&seen).map(|list| Arc::new(list.into_owned()))
+    pub(crate) fn spread_items(&self, task: TaskIx, items: &Items) -> Result<Arc<Vec<Value>>, Box<Failure>> {
+        let seen = Seen { run: self, number: self.tasks[task.0 as usize].scope };
+        items.eval(&seen).map(|list| Arc::new(list.into_owned())).map_err(Box::new)
     }
 
     /// The list a spread comes to: outputs in the order of the items; what failed stands there as its error.
     pub(crate) fn gather(&self, spread: TaskIx) -> Value {
-        let Some(state) = self.spreads.get(&spread) else { return Value::Null };
+        let Some(state) = self.composites.get(&spread) else { return Value::Null };
         let one = |number: u32| {
             let scope = &self.scopes[number as usize];
             if self.region_of(scope).len() > 1 {

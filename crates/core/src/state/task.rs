@@ -41,6 +41,8 @@ pub enum Move {
     Begun,
     /// Its in-edges decided against it.
     DecidedAgainst,
+    /// Its chain ended before it came to it.
+    NotReached,
     /// What it needs could not be evaluated.
     InputFailed,
     /// A lease was granted.
@@ -78,6 +80,7 @@ pub const MOVES: &[(&[TaskState], Move, &[TaskState])] = &[
     (&[S::Pending], Move::Allowed, &[S::Enqueued]),
     (&[S::Pending], Move::Begun, &[S::InProgress]),
     (&[S::Pending], Move::DecidedAgainst, &[S::Skipped, S::Cancelled]),
+    (&[S::Pending], Move::NotReached, &[S::Skipped]),
     (&[S::Pending, S::Enqueued], Move::InputFailed, &[S::Error]),
     (&[S::Enqueued], Move::Leased, &[S::InProgress]),
     (&[S::Enqueued], Move::QueueTimeout, &[S::Error]),

@@ -58,6 +58,7 @@ impl Plan {
         match root {
             Root::Input => "inputs".into(),
             Root::Item { .. } => "item".into(),
+            Root::Var(var) => format!("variable {var}"),
             Root::Output { up, node } => {
                 let region = regions.get(*up as usize).and_then(|r| self.regions.get(*r as usize));
                 let name = region.filter(|r| *node < r.len()).map_or("?", |r| r.name(*node));
@@ -199,7 +200,7 @@ fn push_key(text: &mut String, key: &str) {
     *text += &if dotted { format!(".{key}") } else { format!("[{key:?}]") };
 }
 
-fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -241,7 +242,7 @@ mod tests {
             match root {
                 Root::Input => "inputs".into(),
                 Root::Output { node, .. } => format!("tasks.n{node}.output"),
-                Root::Item { .. } => "item".into(),
+                Root::Item { .. } | Root::Var(_) => "item".into(),
             }
         }
     }

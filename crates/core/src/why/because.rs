@@ -15,6 +15,7 @@ pub(super) fn of(run: &Run, ix: TaskIx) -> Because {
     let spec = run.spec_of(ix);
     let max_attempts = spec.retry.max_attempts;
     match task.state {
+        TaskState::Pending if run.in_chain(ix) => Because::Before,
         TaskState::Pending => upstream(run, ix),
         TaskState::Enqueued => Because::Unclaimed {
             action: run.action_of(ix).unwrap_or_default().to_owned(),
@@ -24,8 +25,9 @@ pub(super) fn of(run: &Run, ix: TaskIx) -> Because {
         },
         TaskState::InProgress => match &spec.work {
             Work::Gate(gate) => closed(run, ix, gate),
-            Work::Spread(_) => items(run, ix),
+            Work::Spread(_) | Work::Parallel(_) => items(run, ix),
             Work::Action { .. } | Work::Command(_) => at_work(run, ix),
+            composite => inside(run, ix, composite),
         },
         TaskState::EnqueuedForOrchestration | TaskState::EnqueuedAsErrorForOrchestration => at_work(run, ix),
         TaskState::WaitingForRetry => Because::Retry {
@@ -75,11 +77,25 @@ fn closed(run: &Run, ix: TaskIx, gate: &Gate) -> Because {
 }
 
 fn items(run: &Run, ix: TaskIx) -> Because {
-    run.spreads.get(&ix).map_or(Because::Unknown, |state| Because::Items {
+    run.composites.get(&ix).map_or(Because::Unknown, |state| Because::Items {
         total: state.total,
         done: state.done,
         failed: state.failed,
     })
+}
+
+/// Where a composite of a program is at work.
+fn inside(run: &Run, ix: TaskIx, work: &Work) -> Because {
+    let last = run.composites.get(&ix).map_or(0, |state| state.made().saturating_sub(1));
+    let scope = match work {
+        Work::For(_) => format!("round {} of {}", last + 1, run.composites.get(&ix).map_or(0, |state| state.total)),
+        Work::While(_) => format!("round {}", last + 1),
+        Work::Branch(_) => format!("arm {}", last + 1),
+        Work::Try(_) if last > 0 => format!("handler {last}"),
+        Work::Try(_) => "its body".into(),
+        _ => "its function".into(),
+    };
+    Because::Inside { scope }
 }
 
 fn ended_badly(run: &Run, ix: TaskIx) -> Because {
@@ -94,9 +110,11 @@ fn ended_badly(run: &Run, ix: TaskIx) -> Because {
         },
         Some(Reason::Upstream { resolution, .. }) => Because::LeftOut { resolution: *resolution },
         Some(Reason::BecauseOf { .. }) => Because::Stopped,
+        Some(Reason::When) => Because::When,
         Some(Reason::Operator(asked)) => Because::Told(Act::from(&**asked)),
         None => match run.cancel.as_ref().or(run.resolved.as_ref()) {
             Some(asked) => Because::RunEnded(asked.into()),
+            None if run.in_chain(ix) && task.state == TaskState::Skipped => Because::NotReached,
             None => Because::Unknown,
         },
     }

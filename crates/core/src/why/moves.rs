@@ -42,7 +42,7 @@ pub enum Mover {
 /// Of a run that waits for none of its tasks.
 pub(super) fn of_run(run: &Run) -> Vec<Mover> {
     let mut movers = Vec::new();
-    if matches!(run.state, RunState::Pending | RunState::Initializing) || !run.advancing.is_empty() {
+    if matches!(run.state, RunState::Pending | RunState::Initializing) || run.is_advancing() {
         movers.push(Mover::Engine);
     }
     // Where tasks are ready, each of them says so itself.

@@ -34,6 +34,7 @@ pub(super) fn of_run(run: &Run) -> Vec<Need> {
 /// The tasks behind a task's reason.
 pub(super) fn of_task(run: &Run, task: TaskIx) -> Vec<Need> {
     match run.tasks[task.0 as usize].state {
+        TaskState::Pending if run.in_chain(task) => at_work_before(run, task),
         TaskState::Pending => {
             let all = needs_all(run, task);
             edges(run, task, |accepts, fact| match fact {
@@ -47,6 +48,11 @@ pub(super) fn of_task(run: &Run, task: TaskIx) -> Vec<Need> {
         TaskState::Skipped | TaskState::Cancelled => against(run, task),
         _ => Vec::new(),
     }
+}
+
+/// What a statement waits for: the one its chain stands at.
+fn at_work_before(run: &Run, task: TaskIx) -> Vec<Need> {
+    frontier(run, run.tasks[task.0 as usize].scope).into_iter().map(|other| plain(run, other)).collect()
 }
 
 /// The upstream tasks of a task whose edges are of interest.
@@ -78,7 +84,7 @@ fn against(run: &Run, task: TaskIx) -> Vec<Need> {
 
 /// What is found in those scopes of a spread that have not ended, or ended badly.
 fn within(run: &Run, spread: TaskIx, find: fn(&Run, u32) -> Vec<TaskIx>) -> Vec<Need> {
-    let Some(state) = run.spreads.get(&spread) else { return Vec::new() };
+    let Some(state) = run.composites.get(&spread) else { return Vec::new() };
     state.scopes().flat_map(|scope| find(run, scope)).map(|task| plain(run, task)).collect()
 }
 
@@ -95,7 +101,7 @@ fn frontier(run: &Run, scope: u32) -> Vec<TaskIx> {
 
 /// The failures of a scope that nothing in the flow answers.
 fn unanswered(run: &Run, scope: u32) -> Vec<TaskIx> {
-    if run.scopes[scope as usize].open > 0 || !went_badly(run, scope) {
+    if !run.has_ended(scope) || !went_badly(run, scope) {
         return Vec::new();
     }
     let failed = |t: &TaskIx| run.tasks[t.0 as usize].state == TaskState::Error && !is_handled(run, *t);

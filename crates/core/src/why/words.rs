@@ -23,7 +23,10 @@ impl Why {
             RunState::WaitingForRetry => "a failed task waits for its next attempt",
             RunState::BlockedByFailures => "it holds at a failure until an operator decides",
             RunState::Complete => "every task ended well, or its failure was answered",
-            RunState::Error => "a failure was not answered",
+            RunState::Error => match &self.failure {
+                Some(failure) => return format!("it failed with {}: {}", failure.kind, failure.message),
+                None => "a failure was not answered",
+            },
             RunState::Cancelled | RunState::ResolvedManually => return self.ended(clock),
         };
         waits.to_owned()
@@ -43,6 +46,8 @@ impl Cause {
     pub fn sentence(&self, clock: Clock<'_>) -> String {
         match &self.because {
             Because::Upstream { edges, needed, accepted } => upstream(*edges, *needed, *accepted),
+            Because::Before => "its program has not come to it".into(),
+            Because::Inside { scope } => format!("running, in {scope}"),
             Because::Unclaimed { paused: true, .. } => "ready, but the run is paused".into(),
             Because::Unclaimed { action, .. } if action == COMMAND_ACTION => "ready, waits for a free slot".into(),
             Because::Unclaimed { action, .. } => format!("ready, waits for a worker that offers {action}"),
@@ -89,6 +94,8 @@ impl Cause {
                 let word = if self.state == TaskState::Cancelled { "cancelled" } else { "skipped" };
                 format!("{word}, because what it needs {}", past(*resolution))
             }
+            Because::When => "skipped, because its `when` is false".into(),
+            Because::NotReached => "skipped, because its program did not come to it".into(),
             Because::Stopped => "cancelled, because another task failed and the rest was not wanted any more".into(),
             Because::Told(act) => format!("{} {}", self.phase.word(), by(act, clock)),
             Because::RunEnded(act) => format!("{} with the whole run, {}", self.phase.word(), by(act, clock)),

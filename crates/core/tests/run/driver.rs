@@ -28,6 +28,7 @@ pub fn name(text: &str) -> Name {
 /// A spec for an action, with so many attempts.
 pub fn action(max_attempts: u16) -> Spec {
     Spec {
+        when: None,
         work: Work::Action { action: name("noop"), with: Template::default() },
         retry: Retry { max_attempts, jitter_percent: 0, ..Retry::default() },
         timeouts: Timeouts::default(),

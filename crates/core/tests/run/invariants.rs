@@ -60,7 +60,7 @@ const DAMAGED_STATES: [(&str, Damage); 15] = [
         let again = Approval { by: name("ann"), at: Time(9) };
         run.approvals.entry(TaskIx(6)).or_default().push(again);
     }),
-    ("spread_is_whole", |run| run.spreads.get_mut(&TaskIx(7)).unwrap().done += 1),
+    ("spread_is_whole", |run| run.composites.get_mut(&TaskIx(7)).unwrap().done += 1),
     ("run_done_iff_tasks_done", |run| run.state = RunState::Complete),
 ];
 

@@ -84,7 +84,14 @@ impl<R> Committer<R> {
         let rest = now.since(self.rows.began).0.saturating_mul(REST).clamp(SOONEST.0, LATEST.0);
         self.rows.due = now.plus(Millis(rest));
         match result {
-            Ok(()) => self.evict(runs),
+            Ok(()) => {
+                for run in &runs {
+                    if let Some(cached) = self.desk.runs.get_mut(run) {
+                        cached.rows_written();
+                    }
+                }
+                self.evict(runs);
+            }
             Err(_) => self.desk.forget(&runs.into_iter().collect::<Vec<_>>()),
         }
     }
@@ -100,7 +107,7 @@ impl<R> Committer<R> {
             self.desk.recount(run);
             let Some(cached) = self.desk.runs.get(&run) else { continue };
             let under_way = self.rows.flushing.as_ref().is_some_and(|runs| runs.contains(&run));
-            let idle = !cached.is_dirty() && !under_way && cached.run.leased == 0 && cached.run.advancing.is_empty();
+            let idle = !cached.is_dirty() && !under_way && cached.run.leased == 0 && !cached.run.is_advancing();
             if idle && (cached.run.state.is_done() || self.desk.cached_tasks > CACHED_TASKS) {
                 self.desk.put_away(run);
             }

@@ -68,6 +68,6 @@ fn job(run: &Run, task: TaskIx) -> Result<Job, Failure> {
             }
             Ok(Job::Command { script: command.script.clone(), env, output: command.output })
         }
-        Work::Gate(_) | Work::Spread(_) => Err(Failure::new("not_leasable", "nobody can be given this")),
+        _ => Err(Failure::new("not_leasable", "nobody can be given this")),
     }
 }

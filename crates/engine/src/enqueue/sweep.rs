@@ -33,7 +33,7 @@ fn look_at(desk: &mut Desk, run: RunId, idle: &BTreeSet<String>) -> usize {
     let Some(cached) = runs.get(&run) else { return 0 };
     let run = &cached.run;
     let mut found = run.timers.iter().filter(|(key, due)| timers.insert((**due, run.id, **key))).count();
-    found += usize::from(!run.advancing.is_empty() && advancing.insert(run.id));
+    found += usize::from(run.is_advancing() && advancing.insert(run.id));
     if run.counts[TaskState::Enqueued as usize] == 0 && run.leased == 0 {
         return found;
     }

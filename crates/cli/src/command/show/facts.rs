@@ -173,7 +173,7 @@ impl<'a> TaskFacts<'a> {
             needs: edges(run, ix),
             timers: timers.map(|(key, due)| (key.kind, due.to_string())).collect(),
             gate: gate.map(|gate| GateFacts { gate, approved_by: approved.collect() }),
-            spread: run.spreads.get(&ix).map(|s| SpreadFacts {
+            spread: run.composites.get(&ix).map(|s| SpreadFacts {
                 total: s.total,
                 made: s.made(),
                 done: s.done,

@@ -184,7 +184,7 @@ fn items(total: u32, done: u32, failed: u32) -> String {
 }
 
 fn output(run: &Run, ix: TaskIx) -> String {
-    if let Some(spread) = run.spreads.get(&ix) {
+    if let Some(spread) = run.composites.get(&ix) {
         return items(spread.total, spread.done, spread.failed);
     }
     match run.output(ix) {

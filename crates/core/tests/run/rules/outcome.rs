@@ -24,7 +24,9 @@ fn the_outcome_of_a_run_is_the_first_rule_that_matches() {
         if let Some(path) = cancel {
             d.cancel_task(path);
         }
-        while let Some(t) = d.run.tasks.iter().position(|t| t.state == TaskState::Enqueued) {
+        loop {
+            let ready = d.run.tasks.iter().position(|t| t.state == TaskState::Enqueued);
+            let Some(t) = ready else { break };
             let path = d.run.path(TaskIx(t as u32));
             if fails.contains(&path.as_str()) { d.fail(&path) } else { d.ok(&path) }
         }

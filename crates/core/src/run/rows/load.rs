@@ -1,0 +1,277 @@
+//! A run out of its rows. Damage is an error here, never memory or a panic.
+
+use super::{CompositeBody, RunBody, Stalled, TaskBody};
+use crate::error::{Error, Result};
+use crate::event::{TaskIx, TimerKey};
+use crate::limits;
+use crate::plan::{Plan, Var, Work};
+use crate::rows::{RunRow, TaskRow};
+use crate::run::{Chain, Chunk, Composite, GONE_SCOPE, GONE_TASK, Held, Reason, Run, Scope, Task};
+use crate::state::TaskState;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Run {
+    /// A run as its rows say it is. The ledger's tail is still to be folded.
+    pub fn from_rows(row: &RunRow, tasks: Vec<TaskRow>, plan: Arc<Plan>) -> Result<Self> {
+        let corrupt = |what: &str| {
+            let message = format!(
+                "the rows of run {} do not fit together: {what}. Rebuild them with `edgewise doctor --rebuild`",
+                row.id
+            );
+            Error::corrupt("bad_rows", message)
+        };
+        let body: RunBody = serde_json::from_str(&row.body).map_err(|_| corrupt("its body cannot be read"))?;
+        let mut run = Run::new(row.id, row.plan, plan);
+        run.seq = row.applied_seq;
+        run.last = row.version;
+        run.state = row.state;
+        run.paused = row.paused;
+        run.started_at = row.started_at;
+        run.completed_at = row.completed_at;
+        run.about = body.about;
+        run.planned = body.planned;
+        run.cancel = body.cancel;
+        run.resolved = body.resolved;
+        run.kept = body.kept;
+        run.unknown = body.unknown;
+        if run.planned {
+            run.add_root();
+        }
+        run.end = body.end;
+        let mut since = Vec::new();
+        for task in tasks {
+            since.extend(run.put_back(&task).ok_or_else(|| corrupt("a task does not fit its plan"))?);
+        }
+        if let Some(made) = body.made {
+            run.make_room(made).ok_or_else(|| corrupt("it has more scopes than it made"))?;
+        }
+        if !run.is_laid_out() {
+            return Err(corrupt("a composite or its scopes are missing"));
+        }
+        run.put_back_chains(since, body.stalled).ok_or_else(|| corrupt("a program stands where it cannot"))?;
+        run.derive_edges();
+        run.derive_counts();
+        if run.is_program() {
+            run.counts = row.counts;
+        }
+        Ok(run)
+    }
+
+    /// Loops have given scopes back: their numbers are not used again.
+    fn make_room(&mut self, (scopes, tasks, edges): (u32, u32, u32)) -> Option<()> {
+        let fits = scopes as usize >= self.scopes.len() && tasks as usize >= self.tasks.len();
+        if !fits || edges as usize != self.edges.len() || tasks as usize > limits::RUN_TASKS {
+            return None;
+        }
+        self.scopes.extend_to(scopes as usize, GONE_SCOPE);
+        self.tasks.extend_to(tasks as usize, GONE_TASK);
+        Some(())
+    }
+
+    /// Gives what its chain was handed since it began, if it says so.
+    fn put_back(&mut self, row: &TaskRow) -> Option<Option<(TaskIx, Vec<(Var, Held)>)>> {
+        if self.is_program() && self.task(row.task).is_none() {
+            // Of an iteration that is over.
+            return Some(None);
+        }
+        self.task(row.task)?;
+        let task = &mut self.tasks[row.task.0 as usize];
+        task.version = row.version;
+        task.ready_at = row.ready_at;
+        task.started_at = row.started_at;
+        task.completed_at = row.completed_at;
+        task.token = row.token;
+        task.generation = row.generation;
+        task.attempt = row.attempt;
+        task.state = row.state;
+        if task.scope != row.scope {
+            return None;
+        }
+        if let Some(text) = &row.output {
+            self.outputs.insert(row.task, Arc::new(serde_json::from_str(text).ok()?));
+        }
+        if let Some(text) = &row.error {
+            self.reasons.insert(row.task, serde_json::from_str::<Reason>(text).ok()?);
+        }
+        let Some(text) = &row.body else { return Some(None) };
+        let body: TaskBody = serde_json::from_str(text).ok()?;
+        for (kind, attempt, due) in body.timers {
+            self.timers.insert(TimerKey { task: row.task, kind, generation: row.generation, attempt }, due);
+        }
+        if !body.returned.is_empty() {
+            self.returned.insert(row.task, body.returned);
+        }
+        if !body.approvals.is_empty() {
+            self.approvals.insert(row.task, body.approvals);
+        }
+        if let Some(composite) = body.composite {
+            self.put_back_composite(row.task, composite)?;
+        }
+        if !body.before.is_empty() {
+            self.before.insert(row.task, body.before);
+        }
+        Some((!body.since.is_empty()).then_some((row.task, body.since)))
+    }
+
+    fn put_back_composite(&mut self, task: TaskIx, body: CompositeBody) -> Option<()> {
+        let work = &self.spec_of(task).work;
+        let at_once = matches!(work, Work::Spread(_) | Work::Parallel(_));
+        let most = if matches!(work, Work::Spread(_)) { body.items.len() as u32 } else { u32::MAX };
+        for chunk in &body.chunks {
+            let region = self.spec_of(task).work.region_at(chunk.index)?;
+            let end = chunk.index.checked_add(chunk.count)?;
+            if end > most || (chunk.count > 1 && most == u32::MAX) || !self.may_hold(chunk, region) {
+                return None;
+            }
+            // Chunks of several composites may interleave; they come back in the order of their scopes below.
+            self.reserve_scopes(chunk, region, task);
+        }
+        let CompositeBody { items, total, chunks, caught } = body;
+        let state = Composite { items, total, chunks, done: 0, failed: 0, caught };
+        if at_once && state.made() < state.total && !self.tasks[task.0 as usize].state.is_done() {
+            self.advancing.insert(task);
+        }
+        self.composites.insert(task, state);
+        Some(())
+    }
+
+    /// A chain stands at its one task that has begun and is not done, or where the fold stopped.
+    fn put_back_chains(&mut self, since: Vec<(TaskIx, Vec<(Var, Held)>)>, stalled: Vec<Stalled>) -> Option<()> {
+        let mut since: BTreeMap<TaskIx, Vec<(Var, Held)>> = since.into_iter().collect();
+        let begun = |task: &Task| task.state != TaskState::Pending && !task.state.is_done();
+        let open: Vec<TaskIx> = self.present().filter(|t| begun(&self.tasks[t.0 as usize]) && self.in_chain(*t)).collect();
+        for task in open {
+            let number = self.tasks[task.0 as usize].scope;
+            let scope = self.scopes[number as usize];
+            let at = self.region_of(&scope).statement_of(task.0 - scope.task)?;
+            self.put_back_chain(number, at, since.remove(&task).unwrap_or_default())?;
+        }
+        for Stalled { scope, at, since } in stalled {
+            let found = self.scopes.get(scope as usize)?;
+            if at as usize > self.region_of(found).script()?.len() {
+                return None;
+            }
+            self.stalled.insert(scope);
+            self.put_back_chain(scope, at, since)?;
+        }
+        Some(())
+    }
+
+    fn put_back_chain(&mut self, number: u32, at: u32, since: Vec<(Var, Held)>) -> Option<()> {
+        let scope = self.scopes[number as usize];
+        let mut chain = Chain { at, ..Chain::default() };
+        for task in (scope.task..scope.task + self.region_of(&scope).len()).map(TaskIx) {
+            for (var, held) in self.before.get(&task).into_iter().flatten() {
+                chain.vars.insert(*var, self.unheld(held.clone()));
+            }
+        }
+        for (var, held) in since {
+            chain.assign(var, self.unheld(held));
+        }
+        self.chains.insert(number, chain).is_none().then_some(())
+    }
+
+    /// Whether scopes at this place stay within what a run may come to: damage must not become memory.
+    fn may_hold(&self, chunk: &Chunk, region: u32) -> bool {
+        let densest = self.plan.regions.iter().map(|r| r.edge_count().div_ceil(r.len().max(1))).max();
+        let region = &self.plan.regions[region as usize];
+        let end = |first: u32, each: u32| u64::from(first) + u64::from(chunk.count) * u64::from(each);
+        let (tasks, most) = (end(chunk.task, region.len()), limits::RUN_TASKS as u64);
+        tasks <= most
+            && end(chunk.scope, 1) <= most + 1
+            && end(chunk.edge, region.edge_count()) <= tasks * u64::from(densest.unwrap_or(0))
+    }
+
+    /// Whether scopes lie one after the other, with nothing missing in between.
+    fn is_laid_out(&self) -> bool {
+        let (mut task, mut edge) = (0, 0);
+        for scope in self.scopes.iter() {
+            if *scope == GONE_SCOPE && self.is_program() {
+                continue;
+            }
+            let after = scope.task >= task && self.is_program();
+            if scope.edge != edge || !(scope.task == task || after) || *scope == GONE_SCOPE {
+                return false;
+            }
+            task = scope.task + self.region_of(scope).len();
+            edge += self.region_of(scope).edge_count();
+        }
+        let all = self.tasks.len() == task as usize || (self.is_program() && self.tasks.len() >= task as usize);
+        all && self.edges.len() == edge as usize
+    }
+
+    /// Lays scopes out exactly where they were, whatever is missing before them comes with its own composite.
+    fn reserve_scopes(&mut self, chunk: &Chunk, region: u32, parent: TaskIx) {
+        let (nodes, edges) = {
+            let region = &self.plan.regions[region as usize];
+            (region.len(), region.edge_count())
+        };
+        self.scopes.extend_to((chunk.scope + chunk.count) as usize, GONE_SCOPE);
+        self.tasks.extend_to((chunk.task + chunk.count * nodes) as usize, GONE_TASK);
+        let all_edges = (chunk.edge + chunk.count * edges) as usize;
+        if self.edges.len() < all_edges {
+            self.edges.resize(all_edges, 0);
+        }
+        for n in 0..chunk.count {
+            let number = chunk.scope + n;
+            let (task, edge) = (chunk.task + n * nodes, chunk.edge + n * edges);
+            let scope = Scope { region, task, edge, parent, index: chunk.index + n, open: 0, bad: 0 };
+            self.scopes.put(number as usize, scope);
+            for t in task..task + nodes {
+                self.tasks.put(t as usize, Task { scope: number, generation: 1, ..Task::default() });
+            }
+        }
+    }
+
+    /// All out-edges of a task resolve alike, so they follow from its state, but for those that are kept.
+    fn derive_edges(&mut self) {
+        let plan = Arc::clone(&self.plan);
+        for number in 0..self.scopes.len() {
+            let Some(scope) = self.scopes.get(number).copied() else { continue };
+            let region = &plan.regions[scope.region as usize];
+            for edge in 0..region.edge_count() {
+                let fact = self.fact_of(TaskIx(scope.task + region.edge(edge).up));
+                self.edges[(scope.edge + edge) as usize] = fact.map_or(0, |r| r as u8);
+            }
+        }
+        for (edge, fact) in &self.kept {
+            if let Some(byte) = self.edges.get_mut(*edge as usize) {
+                *byte = *fact as u8;
+            }
+        }
+    }
+
+    fn derive_counts(&mut self) {
+        self.counts = [0; 11];
+        self.leased = 0;
+        for number in 0..self.scopes.len() {
+            if self.scopes.get(number).is_some() {
+                (self.scopes[number].open, self.scopes[number].bad) = (0, 0);
+            }
+        }
+        for ix in (0..self.total()).map(TaskIx) {
+            if self.task(ix).is_none() {
+                continue;
+            }
+            let (accepted, refused) = self.count_edges(ix);
+            let leasable = self.is_leasable(ix);
+            let task = &mut self.tasks[ix.0 as usize];
+            (task.accepted, task.refused) = (accepted, refused);
+            self.counts[task.state as usize] += 1;
+            self.leased += u32::from(leasable && task.state == TaskState::InProgress);
+            let scope = &mut self.scopes[task.scope as usize];
+            scope.open += u32::from(!task.state.is_done());
+            scope.bad += u32::from(matches!(task.state, TaskState::Error | TaskState::Cancelled));
+        }
+        let at_once = |t: &TaskIx| matches!(self.spec_of(*t).work, Work::Spread(_) | Work::Parallel(_));
+        let spreads: Vec<TaskIx> = self.composites.keys().rev().copied().filter(at_once).collect();
+        for spread in spreads {
+            self.recount_spread(spread);
+            let ended_well = self.tasks[spread.0 as usize].state == TaskState::Complete;
+            if ended_well && !self.outputs.contains_key(&spread) {
+                self.outputs.insert(spread, Arc::new(self.gather(spread)));
+            }
+        }
+    }
+}
