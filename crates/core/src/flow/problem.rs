@@ -111,6 +111,11 @@ impl<'a> Sink<'a> {
         Self { source, found: Vec::new(), more: 0, errors: 0, effort: 200_000, overflow }
     }
 
+    /// Where bytes of the text stand. Not looked up for what will only be counted.
+    pub(crate) fn place(&self, at: std::ops::Range<usize>) -> Span {
+        if self.is_full() { Span::at(1, 1, 1) } else { self.source.place(at) }
+    }
+
     /// Says that something is wrong; the caller may add its help.
     pub(crate) fn error(&mut self, span: Span, code: &'static str, message: impl Into<String>) -> &mut Problem {
         self.errors += 1;
