@@ -12,6 +12,7 @@
 
 pub mod error;
 pub mod event;
+pub mod expr;
 pub mod flow;
 pub mod fold;
 pub mod gate;

@@ -1,0 +1,204 @@
+//! What free names mean: finding them, binding them to roots, putting other expressions in their place.
+//!
+//! A free name is looked at with the keys selected from it, as in `tasks.plan.output.rows`, because only
+//! all of them together say which value is meant.
+
+use super::print::push_key;
+use super::tree::{Id, Kind, Tree};
+use super::{Ast, Expr, Fault, Hyphens, Span};
+use crate::limits;
+use crate::suggest::shown;
+use crate::template::Root;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A free name with the keys selected from it.
+pub(crate) struct Chain<'a> {
+    /// The name, then the keys; each with its place in the text.
+    pub(crate) segments: Vec<(&'a str, Span)>,
+    /// The place of the whole.
+    pub(crate) span: Span,
+    /// The nodes the segments stand for; one less if the last is only asked for, as in `has(inputs.x)`.
+    nodes: Vec<Id>,
+}
+
+impl Chain<'_> {
+    /// The names alone.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.segments.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The first `count` segments as they are written.
+    pub(crate) fn written(&self, count: usize, hyphens: Hyphens) -> String {
+        let mut text = String::new();
+        for (n, (name, _)) in self.segments.iter().take(count).enumerate() {
+            let named = n == 1 && hyphens == Hyphens::InNames && matches!(&*text, "tasks" | "inputs");
+            match n {
+                0 => text.push_str(name),
+                _ => push_key(&mut text, name, named),
+            }
+        }
+        text
+    }
+}
+
+/// What stands in place of a node of the old tree.
+enum Instead<'a> {
+    Root(u32),
+    Tree(&'a Tree),
+}
+
+impl Ast {
+    /// Calls `see` with every free name and the keys selected from it, and where that stands.
+    pub fn names(&self, see: &mut dyn FnMut(&[&str], Span)) {
+        self.chains().iter().for_each(|chain| see(&chain.names(), chain.span));
+    }
+
+    /// Binds the free names. `find` is given a name with the keys selected from it, and says which root that
+    /// is and how many of the segments make it up.
+    pub fn bind(self, find: &mut dyn FnMut(&[&str], Span) -> Result<(usize, Root), Fault>) -> Result<Expr, Vec<Fault>> {
+        self.resolve(&mut |chain| find(&chain.names(), chain.span))
+    }
+
+    /// As [`Ast::bind`], for those who point at single segments.
+    pub(crate) fn resolve(
+        self,
+        find: &mut dyn FnMut(&Chain<'_>) -> Result<(usize, Root), Fault>,
+    ) -> Result<Expr, Vec<Fault>> {
+        let (mut roots, mut faults): (Vec<(String, Root)>, Vec<Fault>) = Default::default();
+        let mut instead = BTreeMap::new();
+        for chain in self.chains() {
+            let (taken, root) = match find(&chain) {
+                Ok(found) => found,
+                Err(fault) => {
+                    faults.push(fault);
+                    continue;
+                }
+            };
+            let Some(node) = taken.checked_sub(1).and_then(|last| chain.nodes.get(last)) else {
+                let whole = chain.written(chain.segments.len(), self.hyphens);
+                let message = format!("{} is there by itself, so `has` cannot ask for it", shown(&whole));
+                faults.push(Fault::new(chain.span, "bad_call", message).help("compare it with `null` instead"));
+                continue;
+            };
+            let written = chain.written(taken, Hyphens::InNames);
+            let known = roots.iter().position(|(text, known)| *known == root && *text == written);
+            let number = known.unwrap_or(roots.len());
+            if known.is_none() {
+                roots.push((written, root));
+            }
+            instead.insert(*node, Instead::Root(number as u32));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut tree = Tree::default();
+        tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
+        Ok(Expr::bound(tree, roots))
+    }
+
+    /// Puts other expressions in place of free names: `find` says what a name stands for, if for anything.
+    /// The result can be much larger, so it is refused where it would pass the limits.
+    pub fn substitute<'a>(self, find: &mut dyn FnMut(&str) -> Option<&'a Ast>) -> Result<Self, Vec<Fault>> {
+        let mut instead = BTreeMap::new();
+        let mut nodes = self.tree.nodes.len();
+        let mut faults = Vec::new();
+        for chain in self.chains() {
+            let (name, span) = chain.segments[0];
+            let Some(other) = find(name) else { continue };
+            nodes = nodes.saturating_add(other.tree.nodes.len());
+            faults.extend(self.captured(chain.nodes[0], other).map(|var| {
+                let message = format!("{} uses {}, which means something else here", shown(name), shown(&var));
+                Fault::new(span, "hidden_name", message).help("give the variable of the macro another name")
+            }));
+            instead.insert(chain.nodes[0], Instead::Tree(&other.tree));
+        }
+        if instead.is_empty() {
+            return Ok(self);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let whole = self.tree.node(self.tree.top).span;
+        if nodes > limits::EXPR_NODES {
+            let message = format!("with its named values the expression has more than {} parts", limits::EXPR_NODES);
+            return Err(vec![Fault::new(whole, "too_large", message).help("compute it in a task")]);
+        }
+        let mut tree = Tree::default();
+        tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
+        if tree.heights().iter().any(|height| *height > limits::EXPR_DEPTH) {
+            let most = limits::EXPR_DEPTH;
+            let message =
+                format!("with its named values the expression is nested deeper than the {most} levels allowed");
+            return Err(vec![Fault::new(whole, "too_deep", message).help("compute it in a task")]);
+        }
+        Ok(Self { tree, hyphens: self.hyphens })
+    }
+
+    /// A free name of `other` that a macro around `node` uses for its variable.
+    fn captured(&self, node: Id, other: &Self) -> Option<String> {
+        let free: BTreeSet<String> = other.chains().iter().map(|chain| chain.segments[0].0.to_owned()).collect();
+        let mut inside = vec![false; self.tree.nodes.len()];
+        inside[node as usize] = true;
+        let mut found = None;
+        // Children come before their parents, so one pass finds all that is around the node.
+        for (id, parent) in self.tree.nodes.iter().enumerate() {
+            let mut around = false;
+            parent.kind.children(&mut |child| around |= inside[child as usize]);
+            inside[id] |= around;
+            if let Kind::Each(each) = &parent.kind
+                && (inside[each.body as usize] || each.filter.is_some_and(|f| inside[f as usize]))
+                && free.contains(&*each.var)
+            {
+                found = Some(each.var.to_string());
+            }
+        }
+        found
+    }
+
+    pub(crate) fn chains(&self) -> Vec<Chain<'_>> {
+        let tree = &self.tree;
+        let mut selected: Vec<Option<Id>> = vec![None; tree.nodes.len()];
+        for (id, node) in tree.nodes.iter().enumerate() {
+            if let Kind::Select(of, _) | Kind::Has(of, _) = &node.kind {
+                selected[*of as usize] = Some(id as Id);
+            }
+        }
+        let named = tree.nodes.iter().enumerate().filter_map(|(id, node)| match &node.kind {
+            Kind::Name(name) => Some((id as Id, &**name, node.span)),
+            _ => None,
+        });
+        named.map(|(id, name, span)| Chain::along(tree, &selected, (id, name, span))).collect()
+    }
+}
+
+impl<'a> Chain<'a> {
+    fn along(tree: &'a Tree, selected: &[Option<Id>], (mut id, name, mut span): (Id, &'a str, Span)) -> Self {
+        let mut chain = Self { segments: vec![(name, span)], span, nodes: vec![id] };
+        while let Some(next) = selected[id as usize] {
+            let node = tree.node(next);
+            let (Kind::Select(_, key) | Kind::Has(_, key)) = &node.kind else { break };
+            let has = matches!(node.kind, Kind::Has(..));
+            // The last byte of `has(x.key)` is its bracket, which is not part of the chain.
+            let to = node.span.to - u32::from(has);
+            chain.segments.push((key, Span { from: span.to, to }));
+            chain.span.to = to;
+            if has {
+                break;
+            }
+            chain.nodes.push(next);
+            (id, span) = (next, node.span);
+        }
+        chain
+    }
+}
+
+/// Copies a tree with other parts in place of some of its nodes; as deep as the tree, which is bounded.
+fn copy(from: &Tree, id: Id, instead: &BTreeMap<Id, Instead<'_>>, to: &mut Tree) -> Id {
+    let node = from.node(id);
+    let kind = match instead.get(&id) {
+        Some(Instead::Root(number)) => Kind::Root(*number),
+        Some(Instead::Tree(other)) => return copy(other, other.top, &BTreeMap::new(), to),
+        None => node.kind.renumbered(&mut |child| copy(from, child, instead, to)),
+    };
+    to.push(kind, node.span)
+}

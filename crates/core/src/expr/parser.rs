@@ -1,0 +1,438 @@
+//! From tokens to a tree, by the grammar of CEL.
+//!
+//! Each descent is counted, so no text makes the parser, or anything that walks the tree later, go deeper
+//! than the limit. An error of form ends the reading; what is well formed but refused is collected.
+
+mod call;
+
+use super::chars::decode;
+use super::function::{KEYWORDS, RESERVED};
+use super::lexer::{Lexer, Token};
+use super::tree::{Id, Kind, Op, Tree};
+use super::{Fault, Hyphens, Span};
+use crate::limits;
+use crate::suggest::shown;
+use serde_json::Value;
+
+type Parsed<T> = Result<T, Fault>;
+
+pub(super) struct Parser<'t> {
+    lexer: Lexer<'t>,
+    token: Token,
+    span: Span,
+    /// Where the token before this one has ended.
+    before: Span,
+    tree: Tree,
+    heights: Vec<u32>,
+    depth: u32,
+    /// The variables of the macros we are in, the innermost last.
+    vars: Vec<Box<str>>,
+    faults: Vec<Fault>,
+    /// Whether a stored expression is read, in which a literal may be any JSON integer.
+    stored: bool,
+}
+
+/// A text that is one expression.
+pub(super) fn whole(text: &str, hyphens: Hyphens) -> Result<Tree, Vec<Fault>> {
+    let (parser, _) = Parser::read(text, 0, hyphens, false)?;
+    parser.ended()
+}
+
+/// The text of a stored expression.
+pub(super) fn stored(text: &str) -> Result<Tree, Vec<Fault>> {
+    let (parser, _) = Parser::read(text, 0, Hyphens::InNames, true)?;
+    parser.ended()
+}
+
+/// An expression at the start of a text, and where it ends.
+pub(super) fn prefix(text: &str, from: usize, hyphens: Hyphens) -> Result<(Tree, usize), Vec<Fault>> {
+    let (parser, end) = Parser::read(text, from, hyphens, false)?;
+    parser.done().map(|tree| (tree, end))
+}
+
+impl<'t> Parser<'t> {
+    fn read(text: &'t str, from: usize, hyphens: Hyphens, stored: bool) -> Result<(Self, usize), Vec<Fault>> {
+        let mut parser = Self {
+            lexer: Lexer::new(text, from, hyphens),
+            token: Token::End,
+            span: Span::new(from, from),
+            before: Span::new(from, from),
+            tree: Tree::default(),
+            heights: Vec::new(),
+            depth: 0,
+            vars: Vec::new(),
+            faults: Vec::new(),
+            stored,
+        };
+        match parser.advance().and_then(|()| parser.expression()) {
+            Ok(top) => {
+                parser.tree.top = top;
+                let end = parser.span.from as usize;
+                Ok((parser, end))
+            }
+            Err(fault) => {
+                parser.faults.push(fault);
+                Err(parser.faults)
+            }
+        }
+    }
+
+    fn ended(mut self) -> Result<Tree, Vec<Fault>> {
+        if self.token != Token::End {
+            let fault = self.unexpected("an operator or the end");
+            self.faults.push(fault);
+        }
+        self.done()
+    }
+
+    fn done(self) -> Result<Tree, Vec<Fault>> {
+        if self.faults.is_empty() { Ok(self.tree) } else { Err(self.faults) }
+    }
+
+    fn advance(&mut self) -> Parsed<()> {
+        self.before = self.span;
+        (self.token, self.span) = self.lexer.next()?;
+        Ok(())
+    }
+
+    fn said(&self) -> &'t str {
+        self.span.of(self.lexer.text)
+    }
+
+    fn at(&self, sign: &'static str) -> bool {
+        self.token == Token::Sign(sign)
+    }
+
+    fn eat(&mut self, sign: &'static str) -> Parsed<bool> {
+        let there = self.at(sign);
+        if there {
+            self.advance()?;
+        }
+        Ok(there)
+    }
+
+    fn expect(&mut self, sign: &'static str) -> Parsed<()> {
+        if self.eat(sign)? { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+    }
+
+    fn unexpected(&self, expected: &str) -> Fault {
+        let found = match self.token {
+            Token::End => "the expression ends".to_owned(),
+            _ => format!("there is {}", shown(self.said())),
+        };
+        Fault::new(self.span, "bad_expression", format!("expected {expected}, but {found}"))
+    }
+
+    /// Collects something that is well formed but not supported.
+    fn refuse(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.faults.push(Fault::new(span, "not_supported", message).help(help));
+    }
+
+    fn too_deep(&self, span: Span) -> Fault {
+        let message = format!("the expression is nested deeper than the {} levels allowed", limits::EXPR_DEPTH);
+        Fault::new(Span { to: span.from, ..span }, "too_deep", message)
+            .help("name parts of it with `let:`, or compute it in a task")
+    }
+
+    fn push(&mut self, kind: Kind, span: Span) -> Parsed<Id> {
+        let mut height = 0;
+        kind.children(&mut |id| height = height.max(self.heights[id as usize]));
+        if height >= limits::EXPR_DEPTH {
+            return Err(self.too_deep(span));
+        }
+        self.heights.push(height + 1);
+        Ok(self.tree.push(kind, span))
+    }
+
+    fn span_of(&self, id: Id) -> Span {
+        self.tree.node(id).span
+    }
+
+    /// Goes one level down.
+    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Id>) -> Parsed<Id> {
+        if self.depth >= limits::EXPR_DEPTH {
+            return Err(self.too_deep(self.span));
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    fn expression(&mut self) -> Parsed<Id> {
+        self.deeper(|p| {
+            let condition = p.binary(1)?;
+            if !p.eat("?")? {
+                return Ok(condition);
+            }
+            let yes = p.deeper(|p| p.binary(1))?;
+            p.expect(":")?;
+            let no = p.expression()?;
+            let span = p.span_of(condition).to(p.span_of(no));
+            p.push(Kind::Cond([condition, yes, no]), span)
+        })
+    }
+
+    /// The operator at hand and how strongly it binds.
+    fn operator(&self) -> Option<(Option<Op>, u8)> {
+        let op = match self.token {
+            Token::Sign("||") => return Some((None, 1)),
+            Token::Sign("&&") => return Some((None, 2)),
+            Token::Ident if self.said() == "in" => Op::In,
+            Token::Sign("==") => Op::Eq,
+            Token::Sign("!=") => Op::Ne,
+            Token::Sign("<") => Op::Lt,
+            Token::Sign("<=") => Op::Le,
+            Token::Sign(">") => Op::Gt,
+            Token::Sign(">=") => Op::Ge,
+            Token::Sign("+") => Op::Add,
+            Token::Sign("-") => Op::Sub,
+            Token::Sign("*") => Op::Mul,
+            Token::Sign("/") => Op::Div,
+            Token::Sign("%") => Op::Rem,
+            _ => return None,
+        };
+        Some((Some(op), op.level()))
+    }
+
+    /// Operands between operators that bind at least so strongly.
+    fn binary(&mut self, least: u8) -> Parsed<Id> {
+        let mut left = self.unary()?;
+        while let Some((op, level)) = self.operator().filter(|(_, level)| *level >= least) {
+            left = match op {
+                None => self.row(left, level)?,
+                Some(op) => {
+                    self.advance()?;
+                    let right = self.deeper(|p| p.binary(level + 1))?;
+                    let span = self.span_of(left).to(self.span_of(right));
+                    self.push(Kind::Binary(op, left, right), span)?
+                }
+            };
+        }
+        Ok(left)
+    }
+
+    /// All operands of a row of `&&` or of `||`.
+    fn row(&mut self, first: Id, level: u8) -> Parsed<Id> {
+        let sign = if level == 1 { "||" } else { "&&" };
+        let mut row = vec![first];
+        while self.eat(sign)? {
+            row.push(self.deeper(|p| p.binary(level + 1))?);
+        }
+        let span = self.span_of(first).to(self.span_of(row[row.len() - 1]));
+        let row = row.into_boxed_slice();
+        self.push(if level == 1 { Kind::Or(row) } else { Kind::And(row) }, span)
+    }
+
+    fn unary(&mut self) -> Parsed<Id> {
+        let from = self.span;
+        if self.eat("!")? {
+            let of = self.deeper(Self::unary)?;
+            return self.push(Kind::Not(of), from.to(self.span_of(of)));
+        }
+        if !self.eat("-")? {
+            return self.member(None);
+        }
+        // The smallest integer has no positive to negate.
+        if matches!(self.token, Token::Int | Token::Double) {
+            return self.member(Some(from));
+        }
+        let of = self.deeper(Self::unary)?;
+        self.push(Kind::Neg(of), from.to(self.span_of(of)))
+    }
+
+    /// What stands for itself, and the ways into it. `minus` is where the sign of a number stands.
+    fn member(&mut self, minus: Option<Span>) -> Parsed<Id> {
+        let from = minus.unwrap_or(self.span);
+        let mut left = self.primary(minus)?;
+        loop {
+            if self.eat(".")? {
+                left = self.dotted(left, from)?;
+            } else if self.eat("[")? {
+                if self.at("?") {
+                    let message = "there are no optional values";
+                    self.refuse(self.span, message, "write `has(x.key) ? x.key : other`");
+                    self.advance()?;
+                }
+                let at = self.expression()?;
+                self.expect("]")?;
+                let span = from.to(self.before);
+                let kind = match &self.tree.node(at).kind {
+                    Kind::Literal(Value::String(key)) => Kind::Select(left, key.as_str().into()),
+                    _ => Kind::Index(left, at),
+                };
+                left = self.push(kind, span)?;
+            } else if self.at("{") && self.is_name(left) {
+                let span = self.span_of(left);
+                let help = "write a map: `{\"key\": value}`";
+                self.refuse(span, format!("there are no messages such as {}", shown(span.of(self.lexer.text))), help);
+                return Err(self.faults.pop().unwrap_or_else(|| self.unexpected("an operator")));
+            } else {
+                return Ok(left);
+            }
+        }
+    }
+
+    fn is_name(&self, id: Id) -> bool {
+        matches!(self.tree.node(id).kind, Kind::Name(_) | Kind::Select(..))
+    }
+
+    /// What follows a dot: a key, or a call.
+    fn dotted(&mut self, left: Id, from: Span) -> Parsed<Id> {
+        if self.at("?") {
+            self.refuse(self.span, "there are no optional values", "write `has(x.key) ? x.key : other`");
+            self.advance()?;
+        }
+        if self.token != Token::Ident {
+            return Err(self
+                .unexpected("a key after the dot")
+                .help("a key that is no name stands in brackets: `x[\"odd key\"]`"));
+        }
+        let (name, at) = (self.said(), self.span);
+        if KEYWORDS.contains(&name) {
+            let help = format!("write `[\"{name}\"]` instead of `.{name}`");
+            return Err(Fault::new(at, "bad_expression", format!("`{name}` cannot follow a dot")).help(help));
+        }
+        self.advance()?;
+        if self.at("(") {
+            return self.method(left, name, at, from);
+        }
+        self.push(Kind::Select(left, name.into()), from.to(at))
+    }
+
+    fn primary(&mut self, minus: Option<Span>) -> Parsed<Id> {
+        let span = self.span;
+        let value = match self.token {
+            Token::Int | Token::Double => self.number(minus)?,
+            Token::Uint => {
+                let digits = self.said().trim_end_matches(['u', 'U']);
+                self.refuse(
+                    span,
+                    format!("{} is unsigned, but all integers are signed", shown(self.said())),
+                    format!("write `{digits}`"),
+                );
+                Value::Null
+            }
+            Token::Text => Value::String(decode(self.said(), span)?),
+            Token::Bytes => {
+                let text = self.said().trim_start_matches(['b', 'B', 'r', 'R']);
+                self.refuse(span, "there are no bytes, only texts", format!("write {}", shown(text)));
+                Value::Null
+            }
+            Token::Ident => return self.word(),
+            Token::Sign("(") => {
+                self.advance()?;
+                let inner = self.expression()?;
+                self.expect(")")?;
+                return Ok(inner);
+            }
+            Token::Sign("[") => return self.list(),
+            Token::Sign("{") => return self.map(),
+            Token::Sign(".") => {
+                let fault = Fault::new(span, "not_supported", "a name cannot start with a dot");
+                return Err(fault.help("leave the dot out; `.5` is written `0.5`"));
+            }
+            _ => return Err(self.unexpected("a value")),
+        };
+        self.advance()?;
+        self.push(Kind::Literal(value), minus.unwrap_or(span).to(span))
+    }
+
+    fn number(&mut self, minus: Option<Span>) -> Parsed<Value> {
+        let sign = if minus.is_some() { "-" } else { "" };
+        let text = self.said();
+        let span = minus.unwrap_or(self.span).to(self.span);
+        if self.token == Token::Double {
+            let number = format!("{sign}{text}").parse::<f64>().ok().and_then(serde_json::Number::from_f64);
+            return number.map(Value::Number).ok_or_else(|| {
+                Fault::new(span, "bad_number", format!("{} is too large for a number", shown(text)))
+                    .help("doubles go up to about 1.8e308")
+            });
+        }
+        let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        let (digits, radix) = hex.map_or((text, 10), |hex| (hex, 16));
+        let signed = format!("{sign}{digits}");
+        match i64::from_str_radix(&signed, radix) {
+            Ok(number) => Ok(Value::from(number)),
+            Err(_) if self.stored && signed.parse::<u64>().is_ok() => {
+                Ok(signed.parse::<u64>().unwrap_or_default().into())
+            }
+            Err(_) => {
+                let message = format!("{} is no integer of 64 bits", shown(&format!("{sign}{text}")));
+                let help = "integers go from -9223372036854775808 to 9223372036854775807; with `.0` it is a double";
+                Err(Fault::new(span, "bad_number", message).help(help))
+            }
+        }
+    }
+
+    /// `true`, a variable, a name, or a call.
+    fn word(&mut self) -> Parsed<Id> {
+        let (name, span) = (self.said(), self.span);
+        self.advance()?;
+        let kind = match name {
+            "true" => Kind::Literal(Value::Bool(true)),
+            "false" => Kind::Literal(Value::Bool(false)),
+            "null" => Kind::Literal(Value::Null),
+            "in" => {
+                return Err(Fault::new(span, "bad_expression", "expected a value, but there is `in`")
+                    .help("`in` stands between an item and a list, or a key and a map"));
+            }
+            _ if self.at("(") => return self.call(name, span),
+            _ => match self.vars.iter().rev().position(|var| &**var == name) {
+                Some(up) => Kind::Var(up as u32, name.into()),
+                None => {
+                    self.check_name(name, span);
+                    Kind::Name(name.into())
+                }
+            },
+        };
+        self.push(kind, span)
+    }
+
+    fn check_name(&mut self, name: &str, span: Span) {
+        if RESERVED.contains(&name) {
+            let message = format!("`{name}` cannot be a name");
+            self.faults.push(Fault::new(span, "bad_expression", message).help("CEL keeps this word: use another"));
+        }
+    }
+
+    fn list(&mut self) -> Parsed<Id> {
+        let from = self.span;
+        self.advance()?;
+        let mut items = Vec::new();
+        while !self.at("]") {
+            items.push(self.expression()?);
+            if !self.eat(",")? {
+                break;
+            }
+        }
+        self.expect("]")?;
+        let span = from.to(self.before);
+        self.push(Kind::List(items.into()), span)
+    }
+
+    fn map(&mut self) -> Parsed<Id> {
+        let from = self.span;
+        self.advance()?;
+        let mut entries = Vec::new();
+        while !self.at("}") {
+            let key = self.expression()?;
+            if let Kind::Literal(value) = &self.tree.node(key).kind
+                && !value.is_string()
+            {
+                let span = self.span_of(key);
+                let said = span.of(self.lexer.text);
+                let help = format!("write `\"{said}\"`");
+                self.refuse(span, format!("{} cannot be a key: keys are texts", shown(said)), help);
+            }
+            self.expect(":")?;
+            entries.push((key, self.expression()?));
+            if !self.eat(",")? {
+                break;
+            }
+        }
+        self.expect("}")?;
+        let span = from.to(self.before);
+        self.push(Kind::Map(entries.into()), span)
+    }
+}
