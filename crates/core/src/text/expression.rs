@@ -4,18 +4,13 @@
 use super::layout::{Kind, STATEMENTS};
 use super::parse::{Parser, Slice, brief};
 use super::tree::{Expr, Extent};
+use crate::expr::{self, Hyphens};
 use crate::suggest::shown;
 
 /// Words that name nothing, beside those that begin statements.
 const WORDS: [&str; 23] = [
     "in", "as", "true", "false", "null", "and", "or", "not", "is", "True", "False", "None", "lambda", "const", "function",
     "import", "let", "loop", "package", "namespace", "var", "void", "await",
-];
-
-/// Functions of expressions, and names that the expression language itself explains.
-const FUNCTIONS: [&str; 21] = [
-    "size", "string", "int", "double", "bool", "range", "enumerate", "zip", "sum", "min", "max", "flatten", "keys",
-    "values", "json", "has", "uint", "bytes", "type", "timestamp", "duration",
 ];
 
 /// Functions that authors expect from elsewhere.
@@ -73,7 +68,7 @@ pub(super) fn is_reserved(word: &str) -> bool {
 
 /// Whether expressions have a function with this name.
 pub(super) fn is_function(name: &str) -> bool {
-    FUNCTIONS.contains(&name)
+    expr::called().any(|known| known == name)
 }
 
 /// What to write instead of a function that authors expect from elsewhere.
@@ -94,7 +89,7 @@ impl Parser<'_, '_, '_> {
         }
         let at = self.extent(slice);
         let text = self.without_comments(at);
-        self.read_expression(at, text)
+        self.read_expression(at, &text)
     }
 
     /// `x += e` is read as `x +( e)`: every part keeps its place in the text.
@@ -111,12 +106,21 @@ impl Parser<'_, '_, '_> {
         let sign = (self.layout.tokens[equals].end - at.start) as usize - 1;
         text.replace_range(sign..=sign, "(");
         text.push(')');
-        self.read_expression(at, text)
+        self.read_expression(at, &text)
     }
 
     /// The one place where the expression language is asked.
-    fn read_expression(&mut self, at: Extent, text: String) -> Option<Expr> {
-        Some(Expr { at, text })
+    fn read_expression(&mut self, at: Extent, text: &str) -> Option<Expr> {
+        let faults = match expr::parse(text, Hyphens::Refused) {
+            Ok(ast) => return Some(Expr { at, ast }),
+            Err(faults) => faults,
+        };
+        for fault in faults {
+            let within = |place: u32| (at.start + place).min(at.end);
+            let at = Extent { start: within(fault.span.from), end: within(fault.span.to) };
+            self.error(at, fault.code, fault.message).help(fault.help);
+        }
+        None
     }
 
     /// The text of a place, with spaces where comments stand.
@@ -187,7 +191,7 @@ impl Parser<'_, '_, '_> {
             let help = format!("give its result a name first: `result = {call}`, then use `result` here");
             return Some((token + 1, "nested_call", format!("`{word}` is called within an expression"), help));
         }
-        let known = self.functions.iter().copied().chain(FUNCTIONS);
+        let known = self.functions.iter().copied().chain(expr::called());
         let near = expected(word).or_else(|| self.sink.meant(word, known));
         let help = near.unwrap_or_else(|| format!("declare it with `fn {word}(…):`, or call an action: `@{word}(…)`"));
         Some((token + 1, "unknown_function", format!("there is no function `{word}`"), help))

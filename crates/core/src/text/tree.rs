@@ -3,6 +3,7 @@
 //! Whatever can be known without a plan is already decided here: names are valid, durations are read, gates are
 //! gates, policies are keyed. Expressions are parsed. What is left to the compiler is what the names mean.
 
+use crate::expr::Ast;
 use crate::gate::Gate;
 use crate::input::InputType;
 use crate::name::Name;
@@ -331,8 +332,8 @@ impl Retrying {
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
-    /// Where it stands; places within [`Expr::text`] count from its start.
+    /// Where it stands; places within the tree count from its start.
     pub at: Extent,
-    /// Its text, with comments blanked out.
-    pub text: String,
+    /// What it says; its names mean nothing yet.
+    pub ast: Ast,
 }
