@@ -107,6 +107,12 @@ pub(crate) fn parse_prefix(text: &str, from: usize, hyphens: Hyphens) -> Result<
     parser::prefix(text, from, hyphens).map(|(tree, end)| (Ast { tree, hyphens }, end))
 }
 
+/// The names of what an expression calls, and of what it would know how to refuse.
+pub(crate) fn called() -> impl Iterator<Item = &'static str> {
+    let known = function::FUNCTIONS.iter().map(|entry| entry.1);
+    known.chain(function::LEFT_OUT.iter().map(|(name, _)| *name)).chain(["has"])
+}
+
 impl PartialEq for Ast {
     /// Where the parts stand in the text makes no difference.
     fn eq(&self, other: &Self) -> bool {

@@ -15,11 +15,11 @@ mod gates;
 mod graph;
 mod holes;
 mod policy;
-mod problem;
+pub(crate) mod problem;
 mod read;
 mod reference;
 mod scalar;
-mod source;
+pub(crate) mod source;
 mod task;
 mod tree;
 

@@ -30,6 +30,7 @@ pub mod run;
 pub mod state;
 pub mod suggest;
 pub mod template;
+pub mod text;
 pub mod time;
 pub mod why;
 

@@ -94,8 +94,8 @@ impl fmt::Display for Problems {
 impl std::error::Error for Problems {}
 
 /// Where problems go while a file is read.
-pub(super) struct Sink<'a> {
-    pub(super) source: &'a Source<'a>,
+pub(crate) struct Sink<'a> {
+    pub(crate) source: &'a Source<'a>,
     found: Vec<(Span, Problem)>,
     more: usize,
     errors: usize,
@@ -106,19 +106,24 @@ pub(super) struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(source: &'a Source<'a>) -> Self {
+    pub(crate) fn new(source: &'a Source<'a>) -> Self {
         let overflow = Problem::new(Level::Error, "", String::new());
         Self { source, found: Vec::new(), more: 0, errors: 0, effort: 200_000, overflow }
     }
 
+    /// Where bytes of the text stand. Not looked up for what will only be counted.
+    pub(crate) fn place(&self, at: std::ops::Range<usize>) -> Span {
+        if self.is_full() { Span::at(1, 1, 1) } else { self.source.place(at) }
+    }
+
     /// Says that something is wrong; the caller may add its help.
-    pub(super) fn error(&mut self, span: Span, code: &'static str, message: impl Into<String>) -> &mut Problem {
+    pub(crate) fn error(&mut self, span: Span, code: &'static str, message: impl Into<String>) -> &mut Problem {
         self.errors += 1;
         self.push(span, Problem::new(Level::Error, code, message.into()))
     }
 
     /// The value of a result; its error is said to stand at `span`.
-    pub(super) fn accept<T>(&mut self, result: crate::Result<T>, span: Span) -> Option<T> {
+    pub(crate) fn accept<T>(&mut self, result: crate::Result<T>, span: Span) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
@@ -129,7 +134,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Says that something looks wrong.
-    pub(super) fn warning(&mut self, span: Span, code: &'static str, message: impl Into<String>) -> &mut Problem {
+    pub(crate) fn warning(&mut self, span: Span, code: &'static str, message: impl Into<String>) -> &mut Problem {
         self.push(span, Problem::new(Level::Warning, code, message.into()))
     }
 
@@ -146,7 +151,7 @@ impl<'a> Sink<'a> {
     }
 
     /// The help for a wrong name: the nearest right one, if there is one.
-    pub(super) fn meant<'c>(&mut self, word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
+    pub(crate) fn meant<'c>(&mut self, word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
         let effort = &mut self.effort;
         let candidates = candidates.into_iter().take_while(|_| {
             *effort = effort.saturating_sub(1);
@@ -156,15 +161,15 @@ impl<'a> Sink<'a> {
     }
 
     /// Whether further problems are only counted, so that their place need not be looked for.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.found.len() >= limits::PROBLEMS
     }
 
-    pub(super) fn has_errors(&self) -> bool {
+    pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    pub(super) fn finish(mut self, file: &str) -> Problems {
+    pub(crate) fn finish(mut self, file: &str) -> Problems {
         self.found.sort_by_key(|(span, p)| (span.line, span.col, p.level));
         let source = self.source;
         let list = self.found.into_iter().map(|(span, problem)| problem.placed(source, span)).collect();
@@ -179,7 +184,7 @@ impl Problem {
     }
 
     /// Adds what to do next.
-    pub(super) fn help(&mut self, help: impl Into<Option<String>>) {
+    pub(crate) fn help(&mut self, help: impl Into<Option<String>>) {
         self.help = help.into();
     }
 

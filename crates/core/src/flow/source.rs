@@ -4,27 +4,27 @@ use crate::suggest::is_visible;
 
 /// A place in the file: lines and columns from 1, columns in characters, the end exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Span {
-    pub(super) line: u32,
-    pub(super) col: u32,
-    pub(super) end_line: u32,
-    pub(super) end_col: u32,
+pub(crate) struct Span {
+    pub(crate) line: u32,
+    pub(crate) col: u32,
+    pub(crate) end_line: u32,
+    pub(crate) end_col: u32,
 }
 
 impl Span {
     /// So many characters of one line.
-    pub(super) fn at(line: u32, col: u32, width: u32) -> Self {
+    pub(crate) fn at(line: u32, col: u32, width: u32) -> Self {
         Self { line, col, end_line: line, end_col: col + width }
     }
 
     /// Just the first character.
-    pub(super) fn start(self) -> Self {
+    pub(crate) fn start(self) -> Self {
         Self::at(self.line, self.col, 1)
     }
 }
 
 /// A text with its lines found once.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     text: &'a str,
     /// Where each line starts, in bytes.
     starts: Vec<usize>,
@@ -35,7 +35,7 @@ const WINDOW: usize = 120;
 
 impl<'a> Source<'a> {
     /// Lines end as in YAML: with LF, CR, or both.
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         let bytes = text.as_bytes();
         let ends = |at: usize| bytes[at] == b'\n' || (bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n'));
         let starts = std::iter::once(0).chain((0..bytes.len()).filter(|at| ends(*at)).map(|at| at + 1)).collect();
@@ -43,21 +43,34 @@ impl<'a> Source<'a> {
     }
 
     /// A line by its number, without its end; empty past the last one.
-    pub(super) fn line(&self, number: u32) -> &'a str {
+    pub(crate) fn line(&self, number: u32) -> &'a str {
         let n = (number as usize).saturating_sub(1);
         let Some(from) = self.starts.get(n) else { return "" };
         let to = self.starts.get(n + 1).copied().unwrap_or(self.text.len());
         self.text[*from..to].trim_end_matches(['\n', '\r'])
     }
 
+    /// A place given in bytes; both ends must stand between characters.
+    pub(crate) fn place(&self, bytes: std::ops::Range<usize>) -> Span {
+        let (line, col) = self.column(bytes.start);
+        let (end_line, end_col) = self.column(bytes.end.max(bytes.start));
+        Span { line, col, end_line, end_col }
+    }
+
+    fn column(&self, at: usize) -> (u32, u32) {
+        let line = self.starts.partition_point(|start| *start <= at).max(1);
+        let before = &self.text[self.starts[line - 1]..at];
+        (line as u32, before.chars().count() as u32 + 1)
+    }
+
     /// The end of the last line that has something on it.
-    pub(super) fn end(&self) -> Span {
+    pub(crate) fn end(&self) -> Span {
         let last = (1..=self.starts.len() as u32).rev().find(|n| !self.line(*n).trim().is_empty()).unwrap_or(1);
         Span::at(last, self.line(last).trim_end().chars().count() as u32 + 1, 1)
     }
 
     /// What to show of a line, and where the underline starts and how long it is.
-    pub(super) fn excerpt(&self, span: Span) -> (String, u32, u32) {
+    pub(crate) fn excerpt(&self, span: Span) -> (String, u32, u32) {
         let line = self.line(span.line);
         let col = (span.col as usize).saturating_sub(1);
         let skip = if col < WINDOW * 3 / 4 { 0 } else { col - WINDOW / 2 };
@@ -81,7 +94,7 @@ impl<'a> Source<'a> {
 
     /// Where the `nth` time (from 0) `needle` stands in the lines of `within`.
     /// Escapes and folded lines make a value differ from its source, so the source is searched.
-    pub(super) fn find(&self, within: Span, needle: &str, nth: usize) -> Option<Span> {
+    pub(crate) fn find(&self, within: Span, needle: &str, nth: usize) -> Option<Span> {
         let mut left = nth;
         for number in within.line..=within.end_line.min(self.starts.len() as u32) {
             let line = self.line(number);
@@ -108,6 +121,15 @@ mod tests {
         let source = Source::new("a\nb\rc\r\n\nd");
         let lines: Vec<&str> = (1..=6).map(|n| source.line(n)).collect();
         assert_eq!(lines, ["a", "b", "c", "", "d", ""]);
+    }
+
+    #[test]
+    fn bytes_become_lines_and_columns_in_characters() {
+        let source = Source::new("aé\r\nüb\n");
+        assert_eq!(source.place(0..1), Span::at(1, 1, 1));
+        assert_eq!(source.place(7..8), Span::at(2, 2, 1));
+        assert_eq!(source.place(1..7), Span { line: 1, col: 2, end_line: 2, end_col: 2 });
+        assert_eq!(source.place(9..9), Span::at(3, 1, 0));
     }
 
     #[test]

@@ -1,0 +1,130 @@
+//! Calls: `@action(key=value) [policies]` and `function(value, key=value)`.
+
+use super::Parser;
+use super::policy::Owner;
+use super::slice::Slice;
+use crate::name::Name;
+use crate::text::layout::Kind;
+use crate::text::tree::{ActionCall, Call, Expr, FunctionCall, Gather, Word};
+
+impl Parser<'_, '_, '_> {
+    /// A call; the slice is one, as far as its brackets go. How failures are gathered is said for a spread only.
+    pub(super) fn call(&mut self, slice: Slice, owner: Owner) -> Option<(Call, Gather)> {
+        let is_action = self.kind(slice, slice.from) == Some(Kind::Action);
+        let open = slice.from + 1;
+        if !self.is(slice, open, "(") {
+            let help = format!("write `{}(key=value)`", self.layout.word(slice.from));
+            let at = self.extent(Slice { from: slice.from, to: slice.from + 1 });
+            self.error(at, "bad_call", "an action is called with parentheses").help(Some(help));
+            return None;
+        }
+        let close = self.mate(open);
+        let inner = Slice { from: open + 1, to: close };
+        let owner = match (owner, is_action) {
+            (Owner::Spread, false) => Owner::FunctionSpread,
+            (_, false) => Owner::Function,
+            (owner, true) => owner,
+        };
+        let brackets = self.policies(slice.after(close), owner);
+        if is_action {
+            let arguments = self.action_arguments(inner, self.layout.word(slice.from).to_owned());
+            let at = self.extent(slice.before(open));
+            let place = self.sink.place(at.range());
+            let name = self.sink.accept(Name::parse(&self.layout.word(slice.from)[1..]), place)?;
+            let brackets = brackets?;
+            let call = ActionCall { name, at, arguments: arguments?, policies: brackets.policies };
+            return Some((Call::Action(call), brackets.gather));
+        }
+        let name = Word { text: self.layout.word(slice.from).to_owned(), at: self.extent(slice.before(open)) };
+        let (positional, named) = self.function_arguments(inner)?;
+        Some((Call::Function(FunctionCall { name, positional, named }), brackets?.gather))
+    }
+
+    fn action_arguments(&mut self, slice: Slice, action: String) -> Option<Vec<(Word, Expr)>> {
+        let mut arguments = Some(Vec::new());
+        for piece in self.pieces(slice) {
+            match self.argument(piece) {
+                Some(Some((name, value))) => {
+                    if let Some(list) = self.once(arguments.as_mut(), &name) {
+                        list.push((name, value));
+                        continue;
+                    }
+                }
+                Some(None) => self.positional(piece, &action),
+                None => {}
+            }
+            arguments = None;
+        }
+        arguments
+    }
+
+    /// Complains if the name is taken.
+    fn once<'l>(&mut self, list: Option<&'l mut Vec<(Word, Expr)>>, name: &Word) -> Option<&'l mut Vec<(Word, Expr)>> {
+        let list = list?;
+        if list.iter().any(|(earlier, _)| earlier.text == name.text) {
+            let message = format!("the argument `{}` is given twice", name.text);
+            self.error(name.at, "duplicate_name", message).help(Some("remove one of the two".into()));
+            return None;
+        }
+        Some(list)
+    }
+
+    /// `key=value`; `Some(None)` if it is a value alone, `None` if it is wrong.
+    fn argument(&mut self, slice: Slice) -> Option<Option<(Word, Expr)>> {
+        if slice.is_empty() {
+            let at = self.extent(slice);
+            self.error(at, "unexpected", "there is nothing before this comma").help(Some("remove one comma".into()));
+            return None;
+        }
+        if self.is(slice, slice.from, "*") || self.is(slice, slice.from, "**") {
+            let message = "a map cannot be unpacked into arguments";
+            self.error(self.extent(slice), "not_supported", message).help(Some("name each argument".into()));
+            return None;
+        }
+        if !self.is(slice, slice.from + 1, "=") {
+            return Some(None);
+        }
+        let name = Slice { from: slice.from, to: slice.from + 1 };
+        if self.kind(slice, slice.from) != Some(Kind::Name) {
+            self.named(name, "an argument");
+            return None;
+        }
+        let name = Word { text: self.text(name).to_owned(), at: self.extent(name) };
+        let value = self.expression(slice.after(slice.from + 1), &format!("`{}=`", name.text))?;
+        Some(Some((name, value)))
+    }
+
+    fn positional(&mut self, slice: Slice, action: &str) {
+        let text = super::brief(self.text(slice));
+        let name = if self.kind(slice, slice.from) == Some(Kind::Name) && slice.len() == 1 { &text } else { "name" };
+        let help = format!("name it: `{action}({name}={text})`");
+        let message = "the arguments of an action have names";
+        self.error(self.extent(slice), "positional_argument", message).help(Some(help));
+    }
+
+    fn function_arguments(&mut self, slice: Slice) -> Option<(Vec<Expr>, Vec<(Word, Expr)>)> {
+        let mut positional = Vec::new();
+        let mut named = Vec::new();
+        let mut good = true;
+        for piece in self.pieces(slice) {
+            match self.argument(piece) {
+                Some(Some((name, value))) => match self.once(Some(&mut named), &name) {
+                    Some(list) => list.push((name, value)),
+                    None => good = false,
+                },
+                Some(None) if !named.is_empty() => {
+                    let message = "an argument without a name stands before those with one";
+                    self.error(self.extent(piece), "positional_argument", message)
+                        .help(Some("move it to the front or name it".into()));
+                    good = false;
+                }
+                Some(None) => match self.expression(piece, "the argument") {
+                    Some(value) => positional.push(value),
+                    None => good = false,
+                },
+                None => good = false,
+            }
+        }
+        good.then_some((positional, named))
+    }
+}

@@ -1,0 +1,152 @@
+//! Headers: `flow name(…) [policies]:` and `fn name(…):`, with their parameters.
+
+use super::Parser;
+use super::policy::Owner;
+use super::slice::Slice;
+use crate::input::InputType;
+use crate::name::Name;
+use crate::suggest::shown;
+use crate::text::layout::Kind;
+use crate::text::tree::{Flow, Function, Parameter, Policies};
+
+impl Parser<'_, '_, '_> {
+    pub(super) fn flow(&mut self) -> Option<Flow> {
+        let (name, parameters, rest) = self.header("flow");
+        let defaults = self.policies(rest, Owner::Flow);
+        let at = self.extent(name);
+        let flow = self.flow_name(name);
+        let parameters = parameters.map(|slice| self.parameters(slice, true));
+        let body = self.block("the flow");
+        let policies = |brackets: super::policy::Brackets| brackets.policies;
+        Some(Flow { name: flow?, at, parameters: parameters?, defaults: defaults.map_or_else(Policies::default, policies), body })
+    }
+
+    pub(super) fn function(&mut self) -> Option<Function> {
+        let (name, parameters, rest) = self.header("fn");
+        self.policies(rest, Owner::Function);
+        let name = self.named(name, "a function");
+        let parameters = parameters.map(|slice| self.parameters(slice, false));
+        let body = self.block("the function");
+        Some(Function { name: name?, parameters: parameters?, body })
+    }
+
+    /// The name, the parameters and what follows them up to the colon. The current line becomes the next one.
+    fn header(&mut self, word: &str) -> (Slice, Option<Slice>, Slice) {
+        let line = self.line_slice();
+        if self.layout.lines[self.at].indent > 0 {
+            let first = self.extent(Slice { to: line.from + 1, ..line });
+            self.error(first, "bad_indent", format!("`{word}` starts at the beginning of a line"))
+                .help(Some("remove the spaces before it".into()));
+        }
+        let slice = self.until_colon(line, word);
+        self.at += 1;
+        let open = self.tops(slice).find(|t| self.layout.word(*t) == "(");
+        let Some(open) = open else {
+            let name = self.text(slice);
+            let help = format!("write `{word} {}():`", if name.is_empty() { "name" } else { name });
+            let at = self.extent(Slice { from: slice.to, ..slice });
+            self.error(at, "missing_parameters", format!("`(` is missing behind the name of the {word}")).help(Some(help));
+            return (slice, None, Slice { from: slice.to, to: slice.to });
+        };
+        let close = self.mate(open);
+        (slice.before(open), Some(Slice { from: open + 1, to: close }), slice.after(close))
+    }
+
+    fn flow_name(&mut self, slice: Slice) -> Option<Name> {
+        let at = self.extent(slice);
+        let place = self.sink.place(at.range());
+        self.sink.accept(Name::parse(self.text(slice)), place)
+    }
+
+    fn parameters(&mut self, slice: Slice, typed: bool) -> Vec<Parameter> {
+        let mut parameters: Vec<Parameter> = Vec::new();
+        for piece in self.pieces(slice) {
+            let Some(parameter) = self.parameter(piece, typed) else { continue };
+            let name = &parameter.name;
+            if parameters.iter().any(|p| p.name.text == name.text) {
+                let message = format!("the parameter `{}` is declared twice", name.text);
+                self.error(name.at, "duplicate_name", message).help(Some("remove one of the two".into()));
+                continue;
+            }
+            if let Some(earlier) = parameters.last().filter(|p| !typed && p.default.is_some() && parameter.default.is_none()) {
+                let message = format!("`{}` has no default, but `{}` before it has one", name.text, earlier.name.text);
+                let help = "put parameters with defaults last";
+                self.error(name.at, "missing_default", message).help(Some(help.into()));
+            }
+            parameters.push(parameter);
+        }
+        parameters
+    }
+
+    /// `name`, `name: type`, `name = default` or `name: type = default`.
+    fn parameter(&mut self, slice: Slice, typed: bool) -> Option<Parameter> {
+        if self.is(slice, slice.from, "*") || self.is(slice, slice.from, "**") {
+            let message = "there are no parameters that take any number of values";
+            self.error(self.extent(slice), "not_supported", message).help(Some("take one list or one map".into()));
+            return None;
+        }
+        let equals = self.find(slice, &["="]);
+        let front = equals.map_or(slice, |token| slice.before(token));
+        let colon = self.find(front, &[":"]);
+        let name = self.named(colon.map_or(front, |token| front.before(token)), "a parameter")?;
+        if typed && !name.text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            let message = format!("`{}` cannot be asked for: the name of a flow's parameter starts with a letter", name.text);
+            self.error(name.at, "bad_name", message).help(Some("rename it".into()));
+            return None;
+        }
+        let kind = match colon {
+            Some(colon) => self.parameter_type(front.after(colon), typed),
+            None => InputType::Any,
+        };
+        let default = match equals {
+            Some(equals) => Some(self.expression(slice.after(equals), "the default")?),
+            None => None,
+        };
+        Some(Parameter { name, kind, default })
+    }
+
+    fn parameter_type(&mut self, slice: Slice, typed: bool) -> InputType {
+        let (at, word) = (self.extent(slice), self.text(slice));
+        if !typed {
+            let message = "the parameters of a function have no types";
+            self.error(at, "not_supported", message).help(Some("write the name alone".into()));
+            return InputType::Any;
+        }
+        let words = InputType::ALL.into_iter().chain([("int", InputType::Integer), ("bool", InputType::Boolean)]);
+        if let Some((_, kind)) = words.clone().find(|(known, _)| *known == word) {
+            return kind;
+        }
+        let known: Vec<String> = InputType::ALL.iter().map(|(word, _)| format!("`{word}`")).collect();
+        let near = match word {
+            "str" => Some("did you mean `string`?".to_owned()),
+            "float" => Some("did you mean `number`?".to_owned()),
+            "dict" | "object" => Some("did you mean `map`?".to_owned()),
+            _ => self.sink.meant(word, words.map(|(word, _)| word)),
+        };
+        let help = near.unwrap_or_else(|| format!("types are {}", known.join(", ")));
+        self.error(at, "unknown_type", format!("there is no type {}", shown(word))).help(Some(help));
+        InputType::Any
+    }
+
+    /// The slice of a line behind its first word and before the colon that ends it.
+    pub(super) fn until_colon(&mut self, line: Slice, word: &str) -> Slice {
+        let rest = line.after(line.from);
+        let last = line.to - 1;
+        if last > line.from && self.is(rest, last, ":") {
+            return rest.before(last);
+        }
+        let ternary = self.find(rest, &["?"]).is_some();
+        if let Some(colon) = self.find(rest, &[":"]).filter(|_| !ternary) {
+            let at = self.extent(rest.after(colon));
+            self.error(at, "one_line_block", format!("the body of `{word}` starts on the next line"))
+                .help(Some("break the line behind `:` and indent the rest by 4 spaces".into()));
+            return rest.before(colon);
+        }
+        let opens = self.kind(rest, last) == Some(Kind::Op);
+        let at = self.extent(Slice { from: line.to, to: line.to });
+        let help = if opens { "end the line with `:`" } else { "add `:` at the end of the line" };
+        self.error(at, "missing_colon", format!("`{word}` opens a block, but its line does not end in `:`"))
+            .help(Some(help.into()));
+        rest
+    }
+}

@@ -1,0 +1,266 @@
+//! Policies: `[retry: 3, backoff: 5s] [timeout: 2m] [NetworkError -> retry: 5] [tolerate: 2, fail_fast]`.
+//!
+//! Every bracket behind a call is a policy, and each key may stand in any of them, once.
+
+use super::Parser;
+use super::slice::Slice;
+use crate::limits;
+use crate::retry::Backoff;
+use crate::suggest::shown;
+use crate::text::tree::{Extent, Gather, Policies, Typed};
+use crate::time::Millis;
+
+/// What the brackets stand behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Flow,
+    Call,
+    Spread,
+    Parallel,
+    /// A function, which passes nothing on to the actions in it.
+    Function,
+    /// A spread over a function.
+    FunctionSpread,
+}
+
+/// What some brackets say together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Brackets {
+    pub(super) policies: Policies,
+    pub(super) gather: Gather,
+}
+
+const RETRY: [&str; 6] = ["retry", "backoff", "kind", "factor", "cap", "jitter"];
+const TIMEOUT: [&str; 4] = ["timeout", "overall", "queue", "heartbeat"];
+const GATHER: [&str; 2] = ["tolerate", "fail_fast"];
+const KINDS: [(&str, Backoff); 3] =
+    [("fixed", Backoff::Fixed), ("linear", Backoff::Linear), ("exponential", Backoff::Exponential)];
+/// Keys of YAML, with how they are written here.
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("max_attempts", "write `retry: 3`"),
+    ("attempt", "write `timeout: 2m`"),
+    ("base", "write `backoff: 5s`"),
+    ("on", "write a bracket for the type: `[NetworkError -> retry: 5]`"),
+    ("never", "write a bracket for the type: `[BadInput -> retry: 1]`"),
+    ("retryable", "write `retry: 1` for a single attempt"),
+    ("limit", "all ready tasks may run at once for now"),
+];
+
+impl Owner {
+    fn takes(self, key: &str) -> bool {
+        let actions = matches!(self, Self::Flow | Self::Call | Self::Spread);
+        let gathers = matches!(self, Self::Spread | Self::Parallel | Self::FunctionSpread);
+        if GATHER.contains(&key) { gathers } else { actions }
+    }
+
+    fn help(self, key: &str) -> String {
+        match self {
+            _ if GATHER.contains(&key) => format!("`{key}` belongs to `spread` and `parallel [{key}…]:`"),
+            Self::Function | Self::FunctionSpread => format!("put `{key}` behind the actions in the function"),
+            _ => format!("put `{key}` behind each call"),
+        }
+    }
+}
+
+impl<'a> Parser<'_, 'a, '_> {
+    /// The brackets that a slice consists of.
+    pub(super) fn policies(&mut self, slice: Slice, owner: Owner) -> Option<Brackets> {
+        let mut brackets = Brackets::default();
+        let mut seen: Vec<&str> = Vec::new();
+        let mut good = true;
+        let tops: Vec<usize> = self.tops(slice).collect();
+        for token in tops {
+            if !self.is(slice, token, "[") {
+                let at = self.extent(Slice { from: token, to: slice.to });
+                let message = format!("{} has no meaning here", shown(self.layout.word(token)));
+                let help = "policies stand in brackets, as in `[retry: 3]`";
+                self.error(at, "unexpected", message).help(Some(help.into()));
+                return None;
+            }
+            self.notes.policies.insert(token);
+            let inner = Slice { from: token + 1, to: self.mate(token) };
+            good &= self.bracket(inner, owner, &mut brackets, &mut seen).is_some();
+        }
+        good.then_some(brackets)
+    }
+
+    fn bracket(&mut self, slice: Slice, owner: Owner, all: &mut Brackets, seen: &mut Vec<&'a str>) -> Option<()> {
+        if slice.is_empty() {
+            let at = self.extent(Slice { from: slice.from - 1, to: slice.to + 1 });
+            self.error(at, "empty_policy", "this bracket says nothing").help(Some("such as `[retry: 3]`".into()));
+            return None;
+        }
+        let Some(arrow) = self.find(slice, &["->"]) else {
+            let mut good = true;
+            for piece in self.pieces(slice) {
+                good &= self.entry(piece, owner, all, seen).is_some();
+            }
+            return good.then_some(());
+        };
+        let types: Vec<Slice> = self.pieces(slice.before(arrow));
+        let types = types.into_iter().map(|piece| self.error_type(piece)).collect::<Option<Vec<_>>>();
+        if types.as_ref().is_some_and(Vec::is_empty) {
+            let at = self.extent(Slice { from: arrow, to: arrow + 1 });
+            self.error(at, "bad_policy", "the type of the failure is missing before `->`")
+                .help(Some("such as `[NetworkError -> retry: 5]`".into()));
+            return None;
+        }
+        let mut typed = Brackets::default();
+        let mut keys = Vec::new();
+        let mut good = true;
+        for piece in self.pieces(slice.after(arrow)) {
+            let key = piece.from < piece.to && RETRY.contains(&self.layout.word(piece.from));
+            if !key {
+                let help = format!("keys are {}", listed(&RETRY));
+                let message = format!("behind `->` stands how to retry, not {}", shown(self.text(piece)));
+                self.error(self.extent(piece), "bad_policy", message).help(Some(help));
+                good = false;
+                continue;
+            }
+            good &= self.entry(piece, owner, &mut typed, &mut keys).is_some();
+        }
+        if keys.is_empty() && good {
+            let at = self.extent(Slice { from: arrow, to: arrow + 1 });
+            self.error(at, "bad_policy", "nothing stands behind `->`").help(Some("such as `retry: 5`".into()));
+            return None;
+        }
+        all.policies.typed.push(Typed { types: types?, retry: typed.policies.retry });
+        good.then_some(())
+    }
+
+    /// `key: value`, or `key` alone for `fail_fast`.
+    fn entry(&mut self, slice: Slice, owner: Owner, all: &mut Brackets, seen: &mut Vec<&'a str>) -> Option<()> {
+        let colon = self.find(slice, &[":", "="]);
+        let key = colon.map_or(slice, |colon| slice.before(colon));
+        let (at, word) = (self.extent(key), self.text(key));
+        let known = RETRY.iter().chain(&TIMEOUT).chain(&GATHER);
+        if !known.clone().any(|k| *k == word) {
+            let elsewhere = ELSEWHERE.iter().find(|(k, _)| *k == word).map(|(_, help)| (*help).to_owned());
+            let near = elsewhere.or_else(|| self.sink.meant(word, known.clone().copied()));
+            let all: Vec<&str> = known.copied().filter(|k| owner.takes(k)).collect();
+            let help = near.unwrap_or_else(|| format!("keys are {}", listed(&all)));
+            self.error(at, "unknown_key", format!("there is no policy {}", shown(word))).help(Some(help));
+            return None;
+        }
+        if !owner.takes(word) {
+            let message = format!("`{word}` has no meaning here");
+            self.error(at, "misplaced_key", message).help(Some(owner.help(word)));
+            return None;
+        }
+        if seen.contains(&word) {
+            self.error(at, "duplicate_key", format!("`{word}` is given twice")).help(Some("remove one of the two".into()));
+            return None;
+        }
+        seen.push(word);
+        match colon {
+            Some(colon) if self.layout.word(colon) == "=" => {
+                let help = format!("write `{word}: …`");
+                self.error(self.extent(Slice { from: colon, to: colon + 1 }), "unexpected", "policies have `:` between key and value")
+                    .help(Some(help));
+                None
+            }
+            Some(colon) => self.set(word, slice.after(colon), all),
+            None if word == "fail_fast" => {
+                all.gather.fail_fast = true;
+                Some(())
+            }
+            None => {
+                let help = format!("such as `{word}: {}`", example(word));
+                self.error(at, "missing_value", format!("`{word}` has no value")).help(Some(help));
+                None
+            }
+        }
+    }
+
+    fn set(&mut self, key: &str, slice: Slice, all: &mut Brackets) -> Option<()> {
+        let (retry, timeouts) = (&mut all.policies.retry, &mut all.policies.timeouts);
+        match key {
+            "retry" => retry.max_attempts = Some(self.whole(slice, key, 1..=u64::from(limits::MAX_ATTEMPTS))? as u16),
+            "backoff" => retry.base = Some(self.duration(slice, key)?),
+            "cap" => retry.cap = Some(self.duration(slice, key)?),
+            "kind" => retry.kind = Some(self.choice(slice, key, &KINDS)?),
+            "factor" => retry.factor_milli = Some(self.factor(slice)?),
+            "jitter" => retry.jitter_percent = Some(self.whole(slice, key, 0..=100)? as u8),
+            "timeout" => timeouts.attempt = Some(self.some_time(slice, key)?),
+            "overall" => timeouts.overall = Some(self.some_time(slice, key)?),
+            "queue" => timeouts.queue = Some(self.some_time(slice, key)?),
+            "heartbeat" => timeouts.heartbeat = Some(self.some_time(slice, key)?),
+            "tolerate" => all.gather.tolerate = self.whole(slice, key, 0..=limits::SPREAD_ITEMS as u64)? as u32,
+            _ => all.gather.fail_fast = self.choice(slice, key, &[("true", true), ("false", false)])?,
+        }
+        Some(())
+    }
+
+    pub(super) fn duration(&mut self, slice: Slice, key: &str) -> Option<Millis> {
+        let text = self.text(slice);
+        match Millis::parse(text) {
+            Ok(found) if text == text.trim() && slice.len() == 1 => Some(found),
+            _ => self.expected(slice, key, "a duration such as `30s` or `1h30m`"),
+        }
+    }
+
+    pub(super) fn some_time(&mut self, slice: Slice, key: &str) -> Option<Millis> {
+        let found = self.duration(slice, key)?;
+        if found.0 == 0 {
+            return self.expected(slice, key, "a duration of more than zero");
+        }
+        Some(found)
+    }
+
+    pub(super) fn whole(&mut self, slice: Slice, key: &str, within: std::ops::RangeInclusive<u64>) -> Option<u64> {
+        match self.text(slice).parse::<u64>() {
+            Ok(found) if within.contains(&found) => Some(found),
+            _ => {
+                let what = format!("a whole number from {} to {}", within.start(), within.end());
+                self.expected(slice, key, &what)
+            }
+        }
+    }
+
+    fn factor(&mut self, slice: Slice) -> Option<u32> {
+        match self.text(slice).parse::<f64>() {
+            Ok(found) if (1.0..=1_000.0).contains(&found) => Some((found * 1_000.0).round() as u32),
+            _ => self.expected(slice, "factor", "a number from 1 to 1000"),
+        }
+    }
+
+    pub(super) fn choice<T: Copy>(&mut self, slice: Slice, key: &str, words: &[(&str, T)]) -> Option<T> {
+        let text = self.text(slice);
+        if let Some((_, found)) = words.iter().find(|(word, _)| *word == text) {
+            return Some(*found);
+        }
+        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        self.expected(slice, key, &format!("one of {}", listed(&words)))
+    }
+
+    /// Says what was expected of a value; nothing comes of it.
+    pub(super) fn expected<T>(&mut self, slice: Slice, key: &str, what: &str) -> Option<T> {
+        let at: Extent = self.extent(slice);
+        let found = self.text(slice);
+        let message = match found.is_empty() {
+            true => format!("`{key}` has no value: expected {what}"),
+            false => format!("`{key}` is {what}, not {}", shown(found)),
+        };
+        self.error(at, "bad_value", message).help(Some(format!("such as `{}`", example(key))));
+        None
+    }
+}
+
+fn example(key: &str) -> &'static str {
+    match key {
+        "retry" => "3",
+        "tolerate" | "count" => "2",
+        "factor" => "2",
+        "jitter" => "10",
+        "kind" => "exponential",
+        "fail_fast" => "fail_fast",
+        "on_deadline" => "reject",
+        "from" => "[\"lead\", \"security\"]",
+        _ => "30s",
+    }
+}
+
+fn listed(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    words.join(", ")
+}
