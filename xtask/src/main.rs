@@ -1,9 +1,10 @@
-//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `counted`.
+//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `counted`, `fuzz`.
 //!
 //! No dependencies: whatever checks the code must build before the code does.
 
 mod counted;
 mod debian;
+mod fuzz;
 mod source;
 mod steps;
 mod tidy;
@@ -19,6 +20,8 @@ Usage: cargo xtask COMMAND
   test --quick  the developer's loop: fmt, tidy, tests in debug
   tidy          the rules that no compiler checks
   counted       figures that are counted: syncs, instructions (needs a release build)
+  fuzz [TARGET] [--minutes N] [--seed N]
+                strange input for everything that reads bytes, a minute for each target unless told
 ";
 
 fn main() -> ExitCode {
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         ["test", "--quick"] => steps::run(root, true),
         ["tidy"] => tidy::run(root),
         ["counted"] => counted::run(root),
+        ["fuzz", ref rest @ ..] => fuzz::run(root, rest),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             true

@@ -17,7 +17,7 @@ mod door;
 mod listen;
 mod lock;
 mod open;
-mod wire;
+pub mod wire;
 
 pub use client::Client;
 pub use door::Door;

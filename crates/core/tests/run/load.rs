@@ -109,7 +109,7 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
         }
     };
     type Damage<'a> = &'a dyn Fn(&mut Vec<TaskRow>);
-    let damages: [Damage<'_>; 9] = [
+    let damages: [Damage<'_>; 11] = [
         &chunk(r#"[{"scope":1,"task":1,"edge":0,"count":4000000000}]"#),
         &chunk(r#"[{"scope":4000000000,"task":1,"edge":0,"count":2}]"#),
         &chunk(r#"[{"scope":1,"task":4000000000,"edge":0,"count":2}]"#),
@@ -119,8 +119,13 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
         &|rows| drop(rows.remove(0)),
         &|rows| rows[1].scope = 0,
         &|rows| rows[1].task = TaskIx(u32::MAX),
+        &|rows| rows[1].attempt = u16::MAX,
+        &|rows| rows[1].generation = 0,
     ];
     for (n, damage) in damages.into_iter().enumerate() {
         assert_eq!(load(damage).unwrap_err().code, "bad_rows", "damage {n}");
     }
+    let mut row = d.run.row().unwrap();
+    row.applied_seq = u64::MAX;
+    assert_eq!(Run::from_rows(&row, rows_of(&d.run), d.run.plan.clone()).unwrap_err().code, "bad_rows");
 }

@@ -1,6 +1,6 @@
 //! A client: one conversation with the engine of another process, one request at a time.
 
-use super::wire::{Ask, LINE_BYTES, Read, Request, Response, Said, VERSION, encode, read_line};
+use super::wire::{Ask, LINE_BYTES, Read, Response, Said, read_line, speak};
 use edgewise_core::{Error, Result};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -30,7 +30,7 @@ impl Client {
     pub async fn ask(&mut self, ask: &Ask) -> Result<Said> {
         self.last += 1;
         let id = self.last;
-        let line = encode(&Request { v: VERSION, id, ask: ask.clone() })?;
+        let line = speak(id, ask)?;
         // Even if it cannot be written, the engine may have said why.
         let _ = self.to.write_all(&line).await;
         loop {
@@ -58,11 +58,7 @@ impl Client {
 
     async fn hear(&mut self) -> Result<Response> {
         match read_line(&mut self.from, &mut self.buffer, LINE_BYTES).await {
-            Read::Line(line) => serde_json::from_slice(&line).map_err(|error| {
-                let message = "the engine of this folder said something else than was expected: use the same edgewise \
-                               for both, or end the other one first";
-                Error::unavailable("other_version", message).with_source(error)
-            }),
+            Read::Line(line) => Response::read(&line),
             Read::TooLong | Read::End => Err(gone()),
         }
     }

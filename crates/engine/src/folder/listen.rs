@@ -4,7 +4,7 @@
 //! run's end does not hold up a cancel. When the engine leaves, what was asked is answered, waits are not,
 //! and `bye` says how far was read: a client knows what it may ask elsewhere.
 
-use super::wire::{Ask, CONNECTIONS, LINE_BYTES, PENDING, Read, Request, Response, Said, VERSION, encode, read_line};
+use super::wire::{Ask, CONNECTIONS, LINE_BYTES, PENDING, Read, Response, Said, encode, read_line, understand};
 use crate::engine::Engine;
 use crate::runner::Stop;
 use edgewise_core::{Error, Result};
@@ -164,34 +164,5 @@ impl Host {
             Some(command) => self.engine.ask(command).await.and_then(Said::from_answer),
             None => Ok(Said::Pong { background: self.background }),
         }
-    }
-}
-
-/// The request of a line, or why it is none, with its id as far as that can be told.
-fn understand(line: &[u8]) -> Result<(u64, Ask), (u64, Error)> {
-    /// What every version has.
-    #[derive(serde::Deserialize)]
-    struct Head {
-        #[serde(default)]
-        v: u32,
-        #[serde(default)]
-        id: u64,
-    }
-    let head: Head = serde_json::from_slice(line).map_err(|error| {
-        let message =
-            format!("a request is one JSON object on one line, such as {{\"v\":1,\"id\":1,\"ask\":\"ping\"}}: {error}");
-        (0, Error::invalid("bad_request", message))
-    })?;
-    if head.v != VERSION {
-        let message = format!(
-            "the engine of this folder speaks version {VERSION}, the request is of version {}: use the same edgewise \
-             for both, or end the other one first",
-            head.v
-        );
-        return Err((head.id, Error::invalid("other_version", message)));
-    }
-    match serde_json::from_slice::<Request>(line) {
-        Ok(request) => Ok((request.id, request.ask)),
-        Err(error) => Err((head.id, Error::invalid("bad_request", format!("the request is not understood: {error}")))),
     }
 }

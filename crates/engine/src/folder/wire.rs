@@ -151,6 +151,14 @@ impl Response {
         }
     }
 
+    pub(super) fn read(line: &[u8]) -> Result<Self> {
+        serde_json::from_slice(line).map_err(|error| {
+            let message = "the engine of this folder said something else than was expected: use the same edgewise \
+                           for both, or end the other one first";
+            Error::unavailable("other_version", message).with_source(error)
+        })
+    }
+
     pub(super) fn bye(read: u64) -> Self {
         Self { bye: Some(read), ..Self::default() }
     }
@@ -200,6 +208,46 @@ pub(super) fn encode(line: &impl Serialize) -> Result<Vec<u8>> {
     bytes.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
     bytes.push(b'\n');
     Ok(bytes)
+}
+
+/// The request of a line, or why it is none, with its id as far as that can be told.
+pub fn understand(line: &[u8]) -> Result<(u64, Ask), (u64, Error)> {
+    /// What every version has.
+    #[derive(serde::Deserialize)]
+    struct Head {
+        #[serde(default)]
+        v: u32,
+        #[serde(default)]
+        id: u64,
+    }
+    let head: Head = serde_json::from_slice(line).map_err(|error| {
+        let message =
+            format!("a request is one JSON object on one line, such as {{\"v\":1,\"id\":1,\"ask\":\"ping\"}}: {error}");
+        (0, Error::invalid("bad_request", message))
+    })?;
+    if head.v != VERSION {
+        let message = format!(
+            "the engine of this folder speaks version {VERSION}, the request is of version {}: use the same edgewise \
+             for both, or end the other one first",
+            head.v
+        );
+        return Err((head.id, Error::invalid("other_version", message)));
+    }
+    match serde_json::from_slice::<Request>(line) {
+        Ok(request) => Ok((request.id, request.ask)),
+        Err(error) => Err((head.id, Error::invalid("bad_request", format!("the request is not understood: {error}")))),
+    }
+}
+
+/// The line of a request.
+pub fn speak(id: u64, ask: &Ask) -> Result<Vec<u8>> {
+    encode(&Request { v: VERSION, id, ask: ask.clone() })
+}
+
+/// What an engine's line answers; `None` for one that answers nothing.
+pub fn hear(line: &[u8]) -> Result<Option<Result<Said>>> {
+    let response = Response::read(line)?;
+    Ok(response.error.map(|refusal| Err(refusal.into())).or(response.ok.map(Ok)))
 }
 
 /// What reading came to.

@@ -22,6 +22,10 @@ impl Run {
             Error::corrupt("bad_rows", message)
         };
         let body: RunBody = serde_json::from_str(&row.body).map_err(|_| corrupt("its body cannot be read"))?;
+        // The next event, and the next one of a type that is not known, must still have a number.
+        if row.applied_seq > u64::MAX / 2 || u64::from(body.unknown) > row.applied_seq {
+            return Err(corrupt("its seq is not one that a ledger comes to"));
+        }
         let mut run = Run::new(row.id, row.plan, plan);
         run.seq = row.applied_seq;
         run.last = row.version;
@@ -76,6 +80,9 @@ impl Run {
             return Some(None);
         }
         self.task(row.task)?;
+        if row.attempt > limits::MAX_ATTEMPTS || row.generation == 0 {
+            return None;
+        }
         let task = &mut self.tasks[row.task.0 as usize];
         task.version = row.version;
         task.ready_at = row.ready_at;

@@ -1,0 +1,122 @@
+//! Flow files: any text is either a plan or a list of problems, each with its place.
+
+use super::plan::begin;
+use super::{Target, words};
+use edgewise_core::flow::{Problems, compile};
+use std::collections::BTreeSet;
+
+pub const TARGET: Target = Target {
+    name: "flow",
+    words: &[
+        "flow:",
+        "tasks:",
+        "inputs:",
+        "defaults:",
+        "output:",
+        "on_failure:",
+        "description:",
+        "run:",
+        "after:",
+        "each:",
+        "gate:",
+        "approval:",
+        "timer:",
+        "external:",
+        "from:",
+        "count:",
+        "retry:",
+        "max_attempts:",
+        "backoff:",
+        "kind:",
+        "base:",
+        "timeout:",
+        "env:",
+        "action:",
+        "with:",
+        "join:",
+        "when:",
+        "if:",
+        "as:",
+        "type:",
+        "list",
+        "any",
+        "all",
+        "deadline:",
+        "webhook:",
+        "tolerate:",
+        "jitter:",
+        "fixed",
+        "exponential",
+        "1h30m",
+        "-1s",
+        "99999999d",
+        "${{",
+        "}}",
+        "${{ inputs.a }}",
+        "${{ tasks.a.output }}",
+        "${{ item }}",
+        "inputs.",
+        "tasks.",
+        ".output",
+        "item",
+        "? ",
+        "- ",
+        ": ",
+        "{",
+        "}",
+        "[",
+        "]",
+        ", ",
+        "|\n",
+        ">-\n",
+        "&a ",
+        "*a",
+        "!!str ",
+        "---\n",
+        "...\n",
+        "%YAML 1.2\n",
+        "'",
+        "\"",
+        "\n  ",
+        "\n    ",
+        "\t",
+        "~",
+        "null",
+        "true",
+        "no",
+        "0o7",
+        "<<:",
+        "\u{feff}",
+        "\u{2028}",
+        "\r",
+        "# ",
+        "\\x41",
+    ],
+    attempt,
+};
+
+fn attempt(input: &[u8]) -> String {
+    let Ok(text) = std::str::from_utf8(input) else { return "no text".to_owned() };
+    match compile(text, "fuzz.yaml") {
+        Ok(compiled) => {
+            let mark = told(&compiled.warnings);
+            let run = begin(compiled.plan);
+            format!("fine {:?} {} {mark}", run.state, run.total().min(9))
+        }
+        Err(problems) => {
+            assert!(!problems.list.is_empty(), "refused without a word");
+            told(&problems)
+        }
+    }
+}
+
+/// Each problem has a code, a message, and a place that is in the file.
+fn told(problems: &Problems) -> String {
+    assert!(problems.is_empty() || !problems.to_string().is_empty());
+    let mut codes = BTreeSet::new();
+    for problem in &problems.list {
+        assert!(!problem.code.is_empty() && !problem.message.is_empty() && problem.line > 0 && problem.column > 0);
+        codes.insert(format!("{} {}", problem.code, words(&problem.message).chars().take(30).collect::<String>()));
+    }
+    codes.into_iter().take(4).collect::<Vec<_>>().join(", ")
+}
