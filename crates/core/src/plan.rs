@@ -90,6 +90,8 @@ pub enum Work {
     Command(Command),
     /// The world.
     Gate(Gate),
+    /// Time passing: as many seconds as computed, or a duration as a text.
+    Sleep(Expr),
     /// One scope of a region for each item, all at once.
     Spread(Spread),
     /// One scope of each of several regions, all at once.
@@ -138,6 +140,8 @@ pub enum OutputForm {
 pub enum Items {
     /// Written in the flow.
     Literal(Vec<serde_json::Value>),
+    /// What is computed, which must be a list.
+    Expr(Expr),
     /// An input or an earlier output, which must be a list.
     Ref(Reference),
 }

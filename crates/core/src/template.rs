@@ -7,6 +7,7 @@ mod eval;
 pub use eval::Values;
 pub(crate) use eval::kind;
 
+use crate::expr::Expr;
 use crate::plan::Var;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,6 +18,8 @@ use serde_json::Value;
 pub enum Template {
     /// No hole at all.
     Value(Value),
+    /// What is computed, which keeps its type.
+    Expr(Expr),
     /// One reference, which keeps its type.
     Ref(Reference),
     /// Text with references in it, each printed.
@@ -84,5 +87,17 @@ pub enum Step {
 impl Default for Template {
     fn default() -> Self {
         Self::Value(Value::Null)
+    }
+}
+
+impl Template {
+    /// Calls `see` with every expression in it.
+    pub fn exprs(&self, see: &mut dyn FnMut(&Expr)) {
+        match self {
+            Template::Expr(expr) => see(expr),
+            Template::List(list) => list.iter().for_each(|item| item.exprs(see)),
+            Template::Map(map) => map.iter().for_each(|(_, value)| value.exprs(see)),
+            Template::Value(_) | Template::Ref(_) | Template::Text(_) => {}
+        }
     }
 }

@@ -14,12 +14,14 @@
 //! names the item. Work (an action, a function) stands alone on the right of `=`, never inside an expression.
 
 mod check;
+mod compile;
 mod expression;
 mod format;
 mod layout;
 mod parse;
 pub mod tree;
 
+pub use compile::compile;
 pub use format::format;
 
 use crate::flow::Problems;

@@ -47,6 +47,11 @@ pub struct Problem {
 }
 
 impl RegionDraft {
+    /// A chain without statements.
+    pub fn chain() -> Self {
+        Self { script: Some(Vec::new()), ..Self::default() }
+    }
+
     /// Adds a node and gives its number.
     pub fn node(&mut self, name: &str, spec: u32, join: Join) -> u32 {
         self.names.push(name);
@@ -58,6 +63,11 @@ impl RegionDraft {
     /// Says that `down` needs `up`. Saying it twice is saying it once, with both sets accepted.
     pub fn edge(&mut self, up: u32, down: u32, accepts: Accepts) {
         self.edges.push((down, InEdge { up, accepts }));
+    }
+
+    /// The number of a node's spec.
+    pub(crate) fn spec_of(&self, node: u32) -> u32 {
+        self.specs[node as usize]
     }
 
     /// How many nodes there are so far.
@@ -300,7 +310,7 @@ impl Template {
     /// Calls `see` with every reference in the template.
     pub fn references(&self, see: &mut dyn FnMut(&Reference)) {
         match self {
-            Template::Value(_) => {}
+            Template::Value(_) | Template::Expr(_) => {}
             Template::Ref(r) => see(r),
             Template::Text(parts) => {
                 for part in parts {

@@ -147,7 +147,7 @@ fn check_spec(spec: &Spec, region: &RegionDraft, say: &mut dyn FnMut(&'static st
     {
         say("reserved_name", format!("`{action}` is ours: names of actions do not start with `edgewise/`"));
     }
-    let of_programs = !matches!(spec.work, Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Spread(_));
+    let of_programs = !matches!(spec.work, Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_) | Work::Spread(_));
     if of_programs && region.script.is_none() {
         say("bad_region", "only a chain has branches, loops, handlers, arms and calls".into());
     }
@@ -169,7 +169,7 @@ impl Spec {
     /// Calls `see` with the start of every reference that is made in it.
     pub(super) fn roots(&self, see: &mut dyn FnMut(&Root)) {
         self.work.references(&mut |reference| see(&reference.root));
-        self.work.own_exprs(&mut |expr| expr.roots(see));
+        self.work.exprs(&mut |expr| expr.roots(see));
         if let Some(when) = &self.when {
             when.roots(see);
         }

@@ -112,13 +112,13 @@ pub struct Call {
 impl Work {
     /// Whether its scopes do the work.
     pub fn is_composite(&self) -> bool {
-        !matches!(self, Work::Action { .. } | Work::Command(_) | Work::Gate(_))
+        !matches!(self, Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_))
     }
 
     /// The region of its scope of an index.
     pub fn region_at(&self, index: u32) -> Option<u32> {
         match self {
-            Work::Action { .. } | Work::Command(_) | Work::Gate(_) => None,
+            Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_) => None,
             Work::Spread(Spread { region, .. })
             | Work::For(For { region, .. })
             | Work::While(While { region, .. })
@@ -141,12 +141,33 @@ impl Work {
         (0..many as u32).filter_map(|index| self.region_at(index))
     }
 
-    /// Calls `see` with every expression that the fold evaluates of it, besides what a worker is given.
-    pub fn own_exprs(&self, see: &mut dyn FnMut(&Expr)) {
+    /// What it is called.
+    pub fn kind(&self) -> &'static str {
         match self {
+            Work::Action { .. } => "action",
+            Work::Command(_) => "run",
+            Work::Gate(_) => "gate",
+            Work::Sleep(_) => "sleep",
+            Work::Spread(_) => "spread",
+            Work::Parallel(_) => "parallel",
+            Work::Branch(_) => "if",
+            Work::For(_) => "for",
+            Work::While(_) => "while",
+            Work::Try(_) => "try",
+            Work::Call(_) => "call",
+        }
+    }
+
+    /// Calls `see` with every expression in it.
+    pub fn exprs(&self, see: &mut dyn FnMut(&Expr)) {
+        match self {
+            Work::Action { with, .. } => with.exprs(see),
+            Work::Command(command) => command.env.iter().for_each(|(_, value)| value.exprs(see)),
+            Work::Spread(Spread { items: Items::Expr(items), .. }) => see(items),
             Work::Branch(branch) => branch.arms.iter().filter_map(|arm| arm.when.as_ref()).for_each(see),
             Work::For(each) => see(&each.items),
             Work::While(each) => see(&each.when),
+            Work::Sleep(span) => see(span),
             Work::Call(call) => call.args.iter().for_each(|(_, arg)| see(arg)),
             _ => {}
         }

@@ -34,6 +34,13 @@ impl Fold<'_> {
                 }
             }
             Work::Gate(gate) => self.begin_gate(task, gate),
+            Work::Sleep(span) => match self.run.span_in(self.run.tasks[task.0 as usize].scope, span) {
+                Ok(span) => {
+                    self.begin(task);
+                    self.set_timer(task, TimerKind::Gate, at.plus(span));
+                }
+                Err(failure) => self.fail_for_good(task, *failure, Move::InputFailed),
+            },
             Work::Spread(spread) => self.begin_spread(task, spread),
             Work::Parallel(parallel) => self.begin_parallel(task, parallel),
             composite => self.begin_composite(task, composite),

@@ -5,6 +5,7 @@ use crate::event::{Failure, TaskIx};
 use crate::expr::Expr;
 use crate::limits;
 use crate::plan::{Items, Var, Work};
+use crate::time::Millis;
 use crate::template::{Root, Template, Values, kind};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -108,6 +109,30 @@ impl Run {
         }
     }
 
+    /// How long to sleep: seconds, or a duration as a text.
+    pub(crate) fn span_in(&self, number: u32, span: &Expr) -> Result<Millis, Box<Failure>> {
+        let wrong = |found: &str| {
+            let message = format!(
+                "`sleep` takes seconds or a duration such as \"5m\", at most {} of them, but `{}` is {found}",
+                Millis(limits::DURATION_MS),
+                span.text()
+            );
+            Box::new(Failure::mismatch(message))
+        };
+        let found = self.evaluate_in(number, span)?;
+        let millis = match &*found {
+            Value::Number(seconds) => seconds.as_f64().map(|s| s * 1_000.0).filter(|ms| *ms >= 0.0).map(|ms| ms as u64),
+            Value::String(text) => Millis::parse(text).ok().map(|span| span.0),
+            _ => None,
+        };
+        let known = millis.filter(|ms| *ms <= limits::DURATION_MS).map(Millis);
+        known.ok_or_else(|| match &*found {
+            Value::Number(number) => wrong(&number.to_string()),
+            Value::String(text) => wrong(&crate::suggest::shown(text)),
+            other => wrong(kind(other)),
+        })
+    }
+
     /// What the parameters of a program are: its inputs, in the order in which they are declared.
     pub(crate) fn parameters(&self) -> BTreeMap<Var, Arc<Value>> {
         let input = self.about.as_ref().map_or(&NULL, |about| &*about.input);
@@ -146,7 +171,11 @@ impl Run {
 
     /// The items of a spread, evaluated where it stands.
     pub(crate) fn spread_items(&self, task: TaskIx, items: &Items) -> Result<Arc<Vec<Value>>, Box<Failure>> {
-        let seen = Seen { run: self, number: self.tasks[task.0 as usize].scope };
+        let number = self.tasks[task.0 as usize].scope;
+        if let Items::Expr(list) = items {
+            return self.list_in(number, list);
+        }
+        let seen = Seen { run: self, number };
         items.eval(&seen).map(|list| Arc::new(list.into_owned())).map_err(Box::new)
     }
 
@@ -183,6 +212,7 @@ impl Work {
     pub fn has_references(&self) -> bool {
         let mut any = false;
         self.references(&mut |_| any = true);
+        self.exprs(&mut |_| any = true);
         any
     }
 }

@@ -34,6 +34,7 @@ impl Items {
         let reference = match self {
             Items::Literal(list) => return Ok(Cow::Borrowed(list)),
             Items::Ref(reference) => reference,
+            Items::Expr(_) => return Ok(Cow::Owned(Vec::new())),
         };
         let list = match follow(reference, values)? {
             Cow::Borrowed(Value::Array(list)) => Cow::Borrowed(list.as_slice()),
@@ -80,6 +81,7 @@ impl<'v> Filler<'_, 'v> {
     fn fill(&mut self, template: &'v Template) -> Result<Cow<'v, Value>, Failure> {
         Ok(match template {
             Template::Value(value) => Cow::Borrowed(value),
+            Template::Expr(expr) => expr.eval(self.values)?,
             Template::Ref(reference) => follow(reference, self.values)?,
             Template::Text(parts) => Cow::Owned(Value::String(self.text(parts)?)),
             Template::List(list) => {
@@ -95,7 +97,7 @@ impl<'v> Filler<'_, 'v> {
 
     fn copy(&mut self, template: &'v Template) -> Result<Value, Failure> {
         let value = self.fill(template)?;
-        if matches!(template, Template::Ref(_)) {
+        if matches!(template, Template::Ref(_) | Template::Expr(_)) {
             self.spend(weight(&value))?;
         }
         Ok(value.into_owned())

@@ -25,6 +25,7 @@ pub(super) fn of(run: &Run, ix: TaskIx) -> Because {
         },
         TaskState::InProgress => match &spec.work {
             Work::Gate(gate) => closed(run, ix, gate),
+            Work::Sleep(_) => Because::Time { until: due(run, ix, TimerKind::Gate).unwrap_or_default() },
             Work::Spread(_) | Work::Parallel(_) => items(run, ix),
             Work::Action { .. } | Work::Command(_) => at_work(run, ix),
             composite => inside(run, ix, composite),

@@ -75,7 +75,7 @@ pub fn plan(flow: &str) -> Plan {
     let build = root.node("build", 0, Join::All);
     let test = root.node("test", 0, Join::All);
     root.edge(build, test, Accepts::SUCCESS);
-    let specs = vec![Spec { work, retry: Default::default(), timeouts: Default::default() }];
+    let specs = vec![Spec { when: None, work, retry: Default::default(), timeouts: Default::default() }];
     PlanDraft { specs, regions: vec![root], ..PlanDraft::default() }.build(name(flow)).expect("a plan")
 }
 

@@ -5,7 +5,7 @@ use super::error::Explain;
 use super::statements::Statements;
 use edgewise_core::Result;
 use edgewise_core::id::PlanHash;
-use edgewise_core::plan::{Accepts, OnFailure, Plan, Region, Resolution, Work};
+use edgewise_core::plan::{Accepts, OnFailure, Plan, Region, Resolution};
 use rusqlite::{OptionalExtension, params};
 use std::fmt::Write;
 
@@ -38,22 +38,13 @@ fn write(statements: &mut Statements<'_>, no: i64, plan: &Plan) -> Result<()> {
         for node in 0..region.len() {
             let spec = plan.spec(number as u32, node);
             pack(region, node, &mut needs);
-            let (name, kind, attempts) = (region.name(node), kind(&spec.work), spec.retry.max_attempts);
+            let (name, kind, attempts) = (region.name(node), spec.work.kind(), spec.retry.max_attempts);
             add.execute(params![no, number as u32, node, name, kind, attempts, needs]).of(STATE)?;
         }
     }
     let done = statements.get(include_str!("sql/state_set_plan.sql"))?;
     done.execute((no, plan.on_failure == OnFailure::Hold)).of(STATE)?;
     Ok(())
-}
-
-fn kind(work: &Work) -> &'static str {
-    match work {
-        Work::Action { .. } => "action",
-        Work::Command(_) => "run",
-        Work::Gate(_) => "gate",
-        Work::Spread(_) => "spread",
-    }
 }
 
 /// In-edges as a JSON list of numbers, `(upstream << 4) | accepts`: what the views take apart again.

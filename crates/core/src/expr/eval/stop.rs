@@ -88,7 +88,7 @@ impl Stop {
             }
             Why::Says(words) => format!("{} {words}", part(self.at)),
         };
-        Failure { retryable: false, ..Failure::new(self.name, message) }
+        Failure { is: vec![EVAL_ERROR.into()], ..Failure::permanent(self.name, message) }
     }
 }
 

@@ -11,6 +11,9 @@ use crate::state::TaskState;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// What chains were handed after the task they stand at began, by their scope.
+type Since = BTreeMap<u32, Vec<(Var, Held)>>;
+
 impl Run {
     /// A run as its rows say it is. The ledger's tail is still to be folded.
     pub fn from_rows(row: &RunRow, tasks: Vec<TaskRow>, plan: Arc<Plan>) -> Result<Self> {
@@ -53,9 +56,10 @@ impl Run {
         if !run.is_laid_out() {
             return Err(corrupt("a composite or its scopes are missing"));
         }
-        run.put_back_chains(since, body.stalled).ok_or_else(|| corrupt("a program stands where it cannot"))?;
+        let since = run.put_back_chains(since, body.stalled).ok_or_else(|| corrupt("a program stands where it cannot"))?;
         run.derive_edges();
         run.derive_counts();
+        run.put_back_variables(since);
         if run.is_program() {
             run.counts = row.counts;
         }
@@ -143,40 +147,51 @@ impl Run {
         Some(())
     }
 
-    /// A chain stands at its one task that has begun and is not done, or where the fold stopped.
-    fn put_back_chains(&mut self, since: Vec<(TaskIx, Vec<(Var, Held)>)>, stalled: Vec<Stalled>) -> Option<()> {
-        let mut since: BTreeMap<TaskIx, Vec<(Var, Held)>> = since.into_iter().collect();
+    /// A chain stands at its one task that has begun and is not done, or where the fold stopped. Gives what each
+    /// was handed since.
+    fn put_back_chains(&mut self, since: Vec<(TaskIx, Vec<(Var, Held)>)>, stalled: Vec<Stalled>) -> Option<Since> {
+        let mut of_task: BTreeMap<TaskIx, Vec<(Var, Held)>> = since.into_iter().collect();
+        let mut since = Since::new();
         let begun = |task: &Task| task.state != TaskState::Pending && !task.state.is_done();
         let open: Vec<TaskIx> = self.present().filter(|t| begun(&self.tasks[t.0 as usize]) && self.in_chain(*t)).collect();
         for task in open {
             let number = self.tasks[task.0 as usize].scope;
             let scope = self.scopes[number as usize];
             let at = self.region_of(&scope).statement_of(task.0 - scope.task)?;
-            self.put_back_chain(number, at, since.remove(&task).unwrap_or_default())?;
+            self.put_back_chain(number, at)?;
+            since.insert(number, of_task.remove(&task).unwrap_or_default());
         }
-        for Stalled { scope, at, since } in stalled {
+        for Stalled { scope, at, since: handed } in stalled {
             let found = self.scopes.get(scope as usize)?;
             if at as usize > self.region_of(found).script()?.len() {
                 return None;
             }
             self.stalled.insert(scope);
-            self.put_back_chain(scope, at, since)?;
+            self.put_back_chain(scope, at)?;
+            since.insert(scope, handed);
         }
-        Some(())
+        Some(since)
     }
 
-    fn put_back_chain(&mut self, number: u32, at: u32, since: Vec<(Var, Held)>) -> Option<()> {
-        let scope = self.scopes[number as usize];
-        let mut chain = Chain { at, ..Chain::default() };
-        for task in (scope.task..scope.task + self.region_of(&scope).len()).map(TaskIx) {
-            for (var, held) in self.before.get(&task).into_iter().flatten() {
-                chain.vars.insert(*var, self.unheld(held.clone()));
+    fn put_back_chain(&mut self, number: u32, at: u32) -> Option<()> {
+        self.chains.insert(number, Chain { at, ..Chain::default() }).is_none().then_some(())
+    }
+
+    /// What was assigned in each chain. Last, because what a spread comes to is known only once its items are.
+    fn put_back_variables(&mut self, since: Since) {
+        for (number, handed) in since {
+            let scope = self.scopes[number as usize];
+            let mut chain = self.chains.remove(&number).unwrap_or_default();
+            for task in (scope.task..scope.task + self.region_of(&scope).len()).map(TaskIx) {
+                for (var, held) in self.before.get(&task).into_iter().flatten() {
+                    chain.vars.insert(*var, self.unheld(held.clone()));
+                }
             }
+            for (var, held) in handed {
+                chain.assign(var, self.unheld(held));
+            }
+            self.chains.insert(number, chain);
         }
-        for (var, held) in since {
-            chain.assign(var, self.unheld(held));
-        }
-        self.chains.insert(number, chain).is_none().then_some(())
     }
 
     /// Whether scopes at this place stay within what a run may come to: damage must not become memory.

@@ -1,0 +1,412 @@
+//! One body, of a flow or of a function: statements become a script, blocks become regions inside of it.
+
+use super::names::Names;
+use super::policy::Defaults;
+use super::{error, say_all};
+use crate::expr::{self, Fault, Hyphens};
+use crate::flow::problem::Sink;
+use crate::gate::{Gate, OnDeadline, Wait};
+use crate::name::Name;
+use crate::plan::{self, Items, Join, RegionDraft, Spec, Statement as Line, Var};
+use crate::template::{Root, Template};
+use crate::text::tree::{
+    ActionCall, Block, Call, Expr, Flow, Function, FunctionCall, Handler, Sleep, Statement, StatementKind, Value, Word,
+    Work,
+};
+use crate::time::Millis;
+use std::collections::BTreeMap;
+
+/// The regions of a plan in the making, those of the flow first.
+#[derive(Default)]
+pub(super) struct Regions {
+    pub(super) specs: Vec<Spec>,
+    pub(super) drafts: Vec<RegionDraft>,
+}
+
+impl Regions {
+    fn spec(&mut self, work: plan::Work) -> u32 {
+        self.specs.push(Spec { when: None, work, retry: Default::default(), timeouts: Default::default() });
+        self.specs.len() as u32 - 1
+    }
+
+    fn open(&mut self) -> usize {
+        self.drafts.push(RegionDraft::chain());
+        self.drafts.len() - 1
+    }
+}
+
+/// What a region is written into while its block is read.
+struct Place {
+    region: usize,
+    /// How often a name was used for a node.
+    used: BTreeMap<String, u32>,
+}
+
+/// A body being compiled.
+pub(super) struct Body<'c, 't, 's> {
+    names: Names<'t>,
+    functions: &'c BTreeMap<&'t str, &'t Function>,
+    defaults: &'c Defaults,
+    sink: &'c mut Sink<'s>,
+    /// Loops around the statement: what is assigned below it in a loop may be known above it in the next round.
+    loops: u32,
+}
+
+impl<'c, 't, 's> Body<'c, 't, 's> {
+    pub(super) fn of_flow(
+        flow: &'t Flow,
+        functions: &'c BTreeMap<&'t str, &'t Function>,
+        defaults: &'c Defaults,
+        sink: &'c mut Sink<'s>,
+    ) -> Self {
+        let names = Names::new(flow.parameters.iter().map(|p| p.name.text.as_str()), &flow.body);
+        Self { names, functions, defaults, sink, loops: 0 }
+    }
+
+    pub(super) fn of_function(
+        function: &'t Function,
+        functions: &'c BTreeMap<&'t str, &'t Function>,
+        defaults: &'c Defaults,
+        sink: &'c mut Sink<'s>,
+    ) -> Self {
+        let names = Names::new(function.parameters.iter().map(|p| p.name.text.as_str()), &function.body);
+        Self { names, functions, defaults, sink, loops: 0 }
+    }
+
+    /// Compiles the body; its region is the next one.
+    pub(super) fn compile(mut self, regions: &mut Regions, block: &'t Block) {
+        self.block(regions, block);
+    }
+
+    /// A block becomes a region of its own, whose number it gives.
+    fn block(&mut self, regions: &mut Regions, block: &'t Block) -> u32 {
+        let mut place = Place { region: regions.open(), used: BTreeMap::new() };
+        for statement in block {
+            self.statement(regions, &mut place, statement);
+        }
+        place.region as u32
+    }
+
+    fn statement(&mut self, regions: &mut Regions, place: &mut Place, statement: &'t Statement) {
+        match &statement.kind {
+            StatementKind::Assign { targets, value: Value::Expr(value) } => {
+                let value = self.expr(value, None);
+                let to = self.assign(targets);
+                if let Some(value) = value {
+                    place.line(regions, Line::Let { to, value });
+                }
+            }
+            StatementKind::Assign { targets, value: Value::Work(work) } => {
+                let called = if let [one] = targets.as_slice() { Some(one.text.as_str()) } else { None };
+                let node = self.work(regions, place, work, called);
+                let to = self.assign(targets);
+                self.start(regions, place, node, to);
+            }
+            StatementKind::Do(work) => {
+                let node = self.work(regions, place, work, None);
+                self.start(regions, place, node, Vec::new());
+            }
+            StatementKind::Return(Some(Value::Work(work))) => {
+                let node = self.work(regions, place, work, None);
+                let result = self.names.hidden();
+                self.start(regions, place, node, vec![result]);
+                let value = variable(result);
+                place.line(regions, Line::Return(value));
+            }
+            StatementKind::Return(value) => {
+                let value = match value {
+                    Some(Value::Expr(value)) => self.expr(value, None),
+                    _ => Some(expr::Expr::literal(serde_json::Value::Null)),
+                };
+                place.lines(regions, value.map(Line::Return));
+            }
+            StatementKind::Raise { kind, message } => {
+                let message = match message {
+                    Some(message) => self.expr(message, None),
+                    None => Some(expr::Expr::literal("".into())),
+                };
+                let kind = kind.text.clone();
+                place.lines(regions, message.map(|message| Line::Raise { kind, message }));
+            }
+            StatementKind::Reraise => place.line(regions, Line::RaiseAgain),
+            StatementKind::Break => place.line(regions, Line::Break),
+            StatementKind::Continue => place.line(regions, Line::Continue),
+            StatementKind::Pass => {}
+            other => self.composite(regions, place, other),
+        }
+    }
+
+    /// Statements that are nodes without being calls.
+    fn composite(&mut self, regions: &mut Regions, place: &mut Place, kind: &'t StatementKind) {
+        let node = match kind {
+            StatementKind::Sleep(Sleep::For(span)) => place.node(regions, "sleep", sleep(*span)),
+            StatementKind::Sleep(Sleep::Value(span)) => {
+                let Some(span) = self.expr(span, None) else { return };
+                place.node(regions, "sleep", plan::Work::Sleep(span))
+            }
+            StatementKind::Wait(gate) => {
+                let name = if matches!(gate.wait, Wait::Approval { .. }) { "approval" } else { "wait" };
+                place.node(regions, name, plan::Work::Gate(gate.clone()))
+            }
+            StatementKind::If { arms, otherwise } => self.branch(regions, place, arms, otherwise.as_ref()),
+            StatementKind::For { item, list, body } => {
+                let Some(items) = self.expr(list, None) else {
+                    // What is wrong inside should be said as well.
+                    self.names.assign(item);
+                    self.loop_body(&mut Regions::default(), body);
+                    return;
+                };
+                let to = vec![self.names.assign(item)];
+                let node = place.reserve(regions, "for");
+                let region = self.loop_body(regions, body);
+                place.fill(regions, node, plan::Work::For(plan::For { items, to, region }))
+            }
+            StatementKind::While { condition, body } => {
+                self.loops += 1;
+                let when = self.expr(condition, None);
+                self.loops -= 1;
+                let node = place.reserve(regions, "while");
+                let region = self.loop_body(regions, body);
+                let when = when.unwrap_or_else(|| expr::Expr::literal(false.into()));
+                place.fill(regions, node, plan::Work::While(plan::While { when, region }))
+            }
+            StatementKind::Try { body, handlers } => self.tried(regions, place, body, handlers),
+            _ => return,
+        };
+        self.start(regions, place, Some(node), Vec::new());
+    }
+
+    fn loop_body(&mut self, regions: &mut Regions, body: &'t Block) -> u32 {
+        self.loops += 1;
+        let region = self.block(regions, body);
+        self.loops -= 1;
+        region
+    }
+
+    fn branch(
+        &mut self,
+        regions: &mut Regions,
+        place: &mut Place,
+        arms: &'t [(Expr, Block)],
+        otherwise: Option<&'t Block>,
+    ) -> u32 {
+        let node = place.reserve(regions, "if");
+        let mut found = Vec::new();
+        for (condition, block) in arms {
+            let when = self.expr(condition, None);
+            let region = self.block(regions, block);
+            found.push(plan::Arm { when, region });
+        }
+        if let Some(block) = otherwise {
+            found.push(plan::Arm { when: None, region: self.block(regions, block) });
+        }
+        place.fill(regions, node, plan::Work::Branch(plan::Branch { arms: found }))
+    }
+
+    fn tried(&mut self, regions: &mut Regions, place: &mut Place, body: &'t Block, handlers: &'t [Handler]) -> u32 {
+        let node = place.reserve(regions, "try");
+        let body = self.block(regions, body);
+        let mut found = Vec::new();
+        for handler in handlers {
+            let to = handler.name.as_ref().map(|name| self.names.assign(name));
+            let kinds = handler.types.iter().map(|kind| kind.text.clone()).collect();
+            let region = self.block(regions, &handler.body);
+            found.push(plan::Handler { kinds, to, region });
+        }
+        place.fill(regions, node, plan::Work::Try(plan::Try { body, handlers: found }))
+    }
+
+    /// Work becomes a node; `called` is what its result is called.
+    fn work(&mut self, regions: &mut Regions, place: &mut Place, work: &'t Work, called: Option<&str>) -> Option<u32> {
+        match work {
+            Work::Call(call) => self.call(regions, place, call, called, None),
+            Work::Spread(spread) => {
+                let items = self.expr(&spread.list, None);
+                let node = place.reserve(regions, called.unwrap_or("spread"));
+                let region = self.alone(regions, &spread.call, Some(&spread.item));
+                let (tolerate, fail_fast) = (spread.gather.tolerate, spread.gather.fail_fast);
+                let items = Items::Expr(items?);
+                let work = plan::Spread { region, items, tolerate, fail_fast };
+                Some(place.fill(regions, node, plan::Work::Spread(work)))
+            }
+            Work::Parallel(parallel) => {
+                let node = place.reserve(regions, called.unwrap_or("parallel"));
+                let arms = parallel.calls.iter().map(|call| self.alone(regions, call, None)).collect();
+                let (tolerate, fail_fast) = (parallel.gather.tolerate, parallel.gather.fail_fast);
+                let work = plan::Parallel { arms, tolerate, fail_fast };
+                Some(place.fill(regions, node, plan::Work::Parallel(work)))
+            }
+        }
+    }
+
+    /// A call that is a region by itself, beside others.
+    fn alone(&mut self, regions: &mut Regions, call: &'t Call, item: Option<&'t Word>) -> u32 {
+        let mut place = Place { region: regions.open(), used: BTreeMap::new() };
+        let node = self.call(regions, &mut place, call, None, item);
+        self.start(regions, &mut place, node, Vec::new());
+        place.region as u32
+    }
+
+    fn call(
+        &mut self,
+        regions: &mut Regions,
+        place: &mut Place,
+        call: &'t Call,
+        called: Option<&str>,
+        item: Option<&'t Word>,
+    ) -> Option<u32> {
+        match call {
+            Call::Action(call) => self.action(regions, place, call, called, item),
+            Call::Function(call) => self.function(regions, place, call, item),
+        }
+    }
+
+    fn action(
+        &mut self,
+        regions: &mut Regions,
+        place: &mut Place,
+        call: &'t ActionCall,
+        called: Option<&str>,
+        item: Option<&'t Word>,
+    ) -> Option<u32> {
+        let mut with = Vec::new();
+        let mut whole = true;
+        for (key, value) in &call.arguments {
+            match self.expr(value, item) {
+                Some(value) => with.push((key.text.clone(), given(value))),
+                None => whole = false,
+            }
+        }
+        if !whole {
+            return None;
+        }
+        let work = plan::Work::Action { action: call.name.clone(), with: Template::Map(with) };
+        let name = called.map_or_else(|| call.name.replace('.', "-"), str::to_owned);
+        let node = place.node(regions, &name, work);
+        let (retry, timeouts) = self.defaults.under(&call.policies);
+        if let Some(spec) = regions.specs.last_mut() {
+            (spec.retry, spec.timeouts) = (retry, timeouts);
+        }
+        Some(node)
+    }
+
+    fn function(
+        &mut self,
+        regions: &mut Regions,
+        place: &mut Place,
+        call: &'t FunctionCall,
+        item: Option<&'t Word>,
+    ) -> Option<u32> {
+        let functions = self.functions;
+        let function = functions.get(call.name.text.as_str())?;
+        let parameters = Names::new(function.parameters.iter().map(|p| p.name.text.as_str()), &function.body);
+        let mut args = Vec::new();
+        let mut whole = true;
+        for (parameter, value) in call.bound(function) {
+            let value = value.and_then(|value| {
+                // A default is read where the function stands: it sees nothing of the caller.
+                let own = parameter.default.as_ref().is_some_and(|default| std::ptr::eq(default, value));
+                if own { self.constant(value) } else { self.expr(value, item) }
+            });
+            match (value, parameters.find(&parameter.name.text)) {
+                (Some(value), Some((var, _))) => args.push((var, value)),
+                _ => whole = false,
+            }
+        }
+        let name = Name::parse(&call.name.text).ok()?;
+        // Where its region is will be known when all of the flow is laid out.
+        let work = plan::Work::Call(plan::Call { function: name, region: u32::MAX, args });
+        whole.then(|| place.node(regions, &call.name.text, work))
+    }
+
+    fn constant(&mut self, value: &'t Expr) -> Option<expr::Expr> {
+        let none = |_: &[&str], span: expr::Span| {
+            Err(Fault::new(span, "not_constant", "a default is a value that is known beforehand")
+                .help("give it at the call instead"))
+        };
+        value.ast.clone().bind(&mut { none }).map_err(|faults| say_all(self.sink, value.at, faults)).ok()
+    }
+
+    fn start(&mut self, regions: &mut Regions, place: &mut Place, node: Option<u32>, to: Vec<Var>) {
+        place.lines(regions, node.map(|node| Line::Do { node, to }));
+    }
+
+    fn assign(&mut self, targets: &'t [Word]) -> Vec<Var> {
+        targets.iter().map(|target| self.names.assign(target)).collect()
+    }
+
+    /// Binds the names of an expression; `item` is the name of a spread's item.
+    fn expr(&mut self, expr: &'t Expr, item: Option<&Word>) -> Option<expr::Expr> {
+        let (names, in_loop) = (&self.names, self.loops > 0);
+        let sink = &mut *self.sink;
+        let bound = expr.ast.clone().bind(&mut |path, span| {
+            let name = path[0];
+            if item.is_some_and(|item| item.text == name) {
+                return Ok((1, Root::Item { up: 0 }));
+            }
+            match names.find(name) {
+                Some((var, known)) if known || in_loop => Ok((1, Root::Var(var))),
+                Some(_) => {
+                    let message = format!("`{name}` is used before it is assigned");
+                    Err(Fault::new(span, "unassigned", message).help("move its assignment up"))
+                }
+                None => {
+                    let help = sink.meant(name, names.all());
+                    let help = help.unwrap_or_else(|| format!("assign it first: `{name} = …`"));
+                    Err(Fault::new(span, "unknown_name", format!("nothing is called `{name}` here")).help(help))
+                }
+            }
+        });
+        bound.map_err(|faults| say_all(self.sink, expr.at, faults)).ok()
+    }
+}
+
+impl Place {
+    fn lines(&self, regions: &mut Regions, line: Option<Line>) {
+        if let (Some(script), Some(line)) = (&mut regions.drafts[self.region].script, line) {
+            script.push(line);
+        }
+    }
+
+    fn line(&self, regions: &mut Regions, line: Line) {
+        self.lines(regions, Some(line));
+    }
+
+    /// Adds a node under a name of its own.
+    fn node(&mut self, regions: &mut Regions, name: &str, work: plan::Work) -> u32 {
+        let spec = regions.spec(work);
+        let times = self.used.entry(name.to_owned()).or_default();
+        *times += 1;
+        let name = if *times == 1 { name.to_owned() } else { format!("{name}-{times}") };
+        regions.drafts[self.region].node(&name, spec, Join::All)
+    }
+
+    /// Adds a node whose regions come after it.
+    fn reserve(&mut self, regions: &mut Regions, name: &str) -> u32 {
+        self.node(regions, name, plan::Work::Sleep(expr::Expr::literal(0.into())))
+    }
+
+    fn fill(&self, regions: &mut Regions, node: u32, work: plan::Work) -> u32 {
+        let spec = regions.drafts[self.region].spec_of(node);
+        regions.specs[spec as usize].work = work;
+        node
+    }
+}
+
+fn sleep(span: Millis) -> plan::Work {
+    plan::Work::Gate(Gate { wait: Wait::After(span), deadline: None, on_deadline: OnDeadline::default() })
+}
+
+/// What a worker is given under one name.
+fn given(value: expr::Expr) -> Template {
+    match value.as_literal() {
+        Some(literal) => Template::Value(literal.clone()),
+        None => Template::Expr(value),
+    }
+}
+
+/// The expression that is just a variable.
+fn variable(var: Var) -> expr::Expr {
+    let parsed = expr::parse("result", Hyphens::Refused).and_then(|ast| ast.bind(&mut |_, _| Ok((1, Root::Var(var)))));
+    parsed.unwrap_or_else(|_| expr::Expr::literal(serde_json::Value::Null))
+}

@@ -1,0 +1,40 @@
+//! Policies: what brackets say is laid over what the flow says, and that over our own defaults.
+
+use crate::plan::Timeouts;
+use crate::retry::{Retry, Typed};
+use crate::text::tree::{self, Policies};
+
+/// What holds for an action that says nothing.
+#[derive(Default)]
+pub(super) struct Defaults {
+    retry: Retry,
+    timeouts: Timeouts,
+}
+
+impl Defaults {
+    pub(super) fn new(flow: &Policies) -> Self {
+        let (retry, timeouts) = Self::default().under(flow);
+        Self { retry, timeouts }
+    }
+
+    /// What holds for an action with these brackets. Its typed rules come before those of the flow.
+    pub(super) fn under(&self, own: &Policies) -> (Retry, Timeouts) {
+        let mut retry = own.retry.over(&self.retry);
+        let plain = Retry { typed: Vec::new(), ..retry.clone() };
+        let mut typed: Vec<Typed> = own.typed.iter().map(|rule| typed_over(rule, &plain)).collect();
+        typed.append(&mut retry.typed);
+        retry.typed = typed;
+        let (own, flow) = (&own.timeouts, &self.timeouts);
+        let timeouts = Timeouts {
+            attempt: own.attempt.or(flow.attempt),
+            overall: own.overall.or(flow.overall),
+            queue: own.queue.or(flow.queue),
+            heartbeat: own.heartbeat.or(flow.heartbeat),
+        };
+        (retry, timeouts)
+    }
+}
+
+fn typed_over(rule: &tree::Typed, plain: &Retry) -> Typed {
+    Typed { kinds: rule.types.iter().map(|kind| kind.text.clone()).collect(), retry: rule.retry.over(plain) }
+}
