@@ -191,7 +191,7 @@ impl Parser<'_, '_, '_> {
             let help = format!("give its result a name first: `result = {call}`, then use `result` here");
             return Some((token + 1, "nested_call", format!("`{word}` is called within an expression"), help));
         }
-        let known = self.functions.iter().copied().chain(expr::called());
+        let known = self.functions.iter().copied().chain(expr::called().map(|name| -> &str { name }));
         let near = expected(word).or_else(|| self.sink.meant(word, known));
         let help = near.unwrap_or_else(|| format!("declare it with `fn {word}(…):`, or call an action: `@{word}(…)`"));
         Some((token + 1, "unknown_function", format!("there is no function `{word}`"), help))
