@@ -119,8 +119,10 @@ impl Scanner<'_, '_, '_> {
             gap = false;
         }
         if let Some((at, lines)) = self.tabs {
-            let more = if lines > 1 { format!(" (and {} more lines)", lines - 1) } else { String::new() };
-            let message = format!("this line is indented with a tab{more}");
+            let message = match lines {
+                1 => "this line is indented with a tab".to_owned(),
+                lines => format!("this line and {} more are indented with tabs", lines - 1),
+            };
             self.sink.error(self.place(at, at + 1), "tab", message).help(Some("indent with 4 spaces".into()));
         }
     }

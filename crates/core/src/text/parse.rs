@@ -39,13 +39,15 @@ pub(super) struct Parser<'p, 'a, 'k> {
     at: usize,
     /// How many blocks are open.
     depth: usize,
+    /// Whether the line that was read last has its body behind its colon, which was said to be wrong.
+    inline_body: bool,
 }
 
 impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
     pub(super) fn new(layout: &'p Layout<'a>, sink: &'p mut Sink<'k>) -> Self {
         let named = |line: &Line| line.to - line.from > 1 && layout.word(line.from) == "fn";
         let functions = layout.lines.iter().filter(|l| named(l)).map(|l| layout.word(l.from + 1)).collect();
-        Self { layout, sink, functions, notes: Notes::default(), at: 0, depth: 0 }
+        Self { layout, sink, functions, notes: Notes::default(), at: 0, depth: 0, inline_body: false }
     }
 
     /// Reads the whole file.
@@ -57,12 +59,12 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
                 (false, "flow") => program.flows.extend(self.flow()),
                 (false, "fn") => program.functions.extend(self.function()),
                 (bad, _) => {
-                    // What follows a header that could not be read is its body; it was complained about already.
-                    if !bad && !within {
+                    // What is indented below a line that has no place here is complained about with it.
+                    if !bad && !(within && line.indent > 0) {
                         self.outside();
                     }
                     self.at += 1;
-                    within = bad || within;
+                    within = true;
                     continue;
                 }
             }
@@ -95,7 +97,11 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
     fn block(&mut self, owner: &str) -> Block {
         let header = self.at - 1;
         let outer = self.layout.lines[header].indent;
+        let inline = std::mem::take(&mut self.inline_body);
         let Some(indent) = self.deeper(outer) else {
+            if inline {
+                return Block::new();
+            }
             let line = &self.layout.lines[header];
             let message = format!("{owner} has no body");
             let help = "indent what it does by 4 spaces; `pass` does nothing";
@@ -178,7 +184,10 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
             (_, true) => format!("`{text}` is a word of the language and cannot name {what}"),
             _ => format!("{} is not the name of {what}", crate::suggest::shown(text)),
         };
-        let help = "a name has letters, digits and `_`, and does not start with a digit";
+        let help = match single {
+            true => "choose another name",
+            false => "a name has letters, digits and `_`, and does not start with a digit",
+        };
         self.error(at, "bad_name", message).help(Some(help.into()));
         None
     }

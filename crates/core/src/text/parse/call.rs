@@ -4,6 +4,7 @@ use super::Parser;
 use super::policy::Owner;
 use super::slice::Slice;
 use crate::name::Name;
+use crate::suggest::shown;
 use crate::text::layout::Kind;
 use crate::text::tree::{ActionCall, Call, Expr, FunctionCall, Gather, Word};
 
@@ -90,6 +91,12 @@ impl Parser<'_, '_, '_> {
             return None;
         }
         let name = Word { text: self.text(name).to_owned(), at: self.extent(name) };
+        if let Some(second) = self.find(slice.after(slice.from + 1), &["="]).filter(|second| *second > slice.from + 3) {
+            let next = Slice { from: second - 1, to: second };
+            let message = format!("a comma is missing before {}", shown(self.text(next)));
+            self.error(self.extent(next), "missing_comma", message).help(Some("put `,` between two arguments".into()));
+            return None;
+        }
         let value = self.expression(slice.after(slice.from + 1), &format!("`{}=`", name.text))?;
         Some(Some((name, value)))
     }

@@ -129,7 +129,10 @@ impl Parser<'_, '_, '_> {
     }
 
     /// The slice of a line behind its first word and before the colon that ends it.
+    ///
+    /// A body on the same line is refused; the block is then known to be there.
     pub(super) fn until_colon(&mut self, line: Slice, word: &str) -> Slice {
+        self.inline_body = false;
         let rest = line.after(line.from);
         let last = line.to - 1;
         if last > line.from && self.is(rest, last, ":") {
@@ -140,6 +143,7 @@ impl Parser<'_, '_, '_> {
             let at = self.extent(rest.after(colon));
             self.error(at, "one_line_block", format!("the body of `{word}` starts on the next line"))
                 .help(Some("break the line behind `:` and indent the rest by 4 spaces".into()));
+            self.inline_body = true;
             return rest.before(colon);
         }
         let opens = self.kind(rest, last) == Some(Kind::Op);

@@ -195,7 +195,7 @@ impl<'a> Parser<'_, 'a, '_> {
         let text = self.text(slice);
         match Millis::parse(text) {
             Ok(found) if text == text.trim() && slice.len() == 1 => Some(found),
-            _ => self.expected(slice, key, "a duration such as `30s` or `1h30m`"),
+            _ => self.expected(slice, key, "a duration"),
         }
     }
 

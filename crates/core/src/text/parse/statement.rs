@@ -56,7 +56,7 @@ impl Parser<'_, '_, '_> {
         }
         match self.find(slice, &ASSIGN) {
             Some(equals) => self.assignment(slice, equals),
-            None => match self.value(slice, "a statement", 0)? {
+            None => match self.value(slice, "the line")? {
                 Value::Work(work) => Some(StatementKind::Do(work)),
                 Value::Expr(_) => {
                     let message = "the value of this expression goes nowhere";
@@ -284,7 +284,7 @@ impl Parser<'_, '_, '_> {
         if rest.is_empty() {
             return Some(StatementKind::Return(None));
         }
-        self.value(rest, "`return`", 1).map(|value| StatementKind::Return(Some(value)))
+        self.value(rest, "`return`").map(|value| StatementKind::Return(Some(value)))
     }
 
     /// `sleep 1h` or `sleep expression`.
@@ -303,10 +303,16 @@ impl Parser<'_, '_, '_> {
     fn assignment(&mut self, slice: Slice, equals: usize) -> Option<StatementKind> {
         let (left, right) = (slice.before(equals), slice.after(equals));
         let operator = self.layout.word(equals);
+        if self.kind(left, left.from) == Some(Kind::Action) {
+            let action = self.layout.word(left.from);
+            let help = format!("write `{action}(key=value)`");
+            self.error(self.extent(left), "bad_call", "an action is called with parentheses").help(Some(help));
+            return None;
+        }
         let targets = self.targets(left, operator);
         if operator != "=" {
-            let value = self.augmented(slice, equals);
-            return Some(StatementKind::Assign { targets: targets?, value: Value::Expr(value?) });
+            let targets = targets?;
+            return self.augmented(slice, equals).map(|sum| StatementKind::Assign { targets, value: Value::Expr(sum) });
         }
         if let Some(second) = self.find(right, &ASSIGN) {
             let (a, b, value) = (self.text(left), self.text(right.before(second)), self.text(right.after(second)));
@@ -316,7 +322,7 @@ impl Parser<'_, '_, '_> {
             return None;
         }
         let count = targets.as_ref().map_or(1, Vec::len);
-        let value = self.value(right, "`=`", count)?;
+        let value = self.value(right, "`=`")?;
         let targets = targets?;
         if let Value::Work(Work::Parallel(parallel)) = &value {
             let calls = parallel.calls.len();
@@ -331,7 +337,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn targets(&mut self, slice: Slice, operator: &str) -> Option<Vec<Word>> {
-        let at = self.extent(slice);
+        let at = self.extent(if slice.is_empty() { Slice { to: slice.to + 1, ..slice } } else { slice });
         let text = super::brief(self.text(slice));
         let refused = if slice.is_empty() {
             Some((format!("there is no name before `{operator}`"), "write `name = value`".to_owned()))

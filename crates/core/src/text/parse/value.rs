@@ -8,13 +8,12 @@ use crate::text::layout::Kind;
 use crate::text::tree::{Call, Gather, Parallel, Spread, Value, Work};
 
 impl Parser<'_, '_, '_> {
-    /// A value, with the block below it if it opens one. `place` says where it stands, `targets` how many names
-    /// take it.
-    pub(super) fn value(&mut self, slice: Slice, place: &str, targets: usize) -> Option<Value> {
+    /// A value, with the block below it if it opens one. `place` says where it stands.
+    pub(super) fn value(&mut self, slice: Slice, place: &str) -> Option<Value> {
         let first = if slice.is_empty() { "" } else { self.layout.word(slice.from) };
         match first {
             "spread" => return self.spread(slice).map(|spread| Value::Work(Work::Spread(spread))),
-            "parallel" => return self.parallel(slice, place, targets).map(|p| Value::Work(Work::Parallel(p))),
+            "parallel" => return self.parallel(slice).map(|p| Value::Work(Work::Parallel(p))),
             _ => {}
         }
         if self.is_call(slice) {
@@ -41,7 +40,11 @@ impl Parser<'_, '_, '_> {
     /// function of expressions.
     fn is_call(&self, slice: Slice) -> bool {
         match self.kind(slice, slice.from) {
-            Some(Kind::Action) => self.call_end(slice, slice.from + 1).is_none_or(|end| end == slice.to),
+            Some(Kind::Action) => {
+                // A word behind it was meant as a policy.
+                let end = self.call_end(slice, slice.from + 1);
+                end.is_none_or(|end| end == slice.to || self.kind(slice, end) == Some(Kind::Name))
+            }
             Some(Kind::Name) => {
                 let name = self.layout.word(slice.from);
                 let plain = !expression::is_function(name) && !expression::is_reserved(name);
@@ -112,13 +115,13 @@ impl Parser<'_, '_, '_> {
     }
 
     /// `parallel:` or `parallel [policies]:`, and a call in each line below it.
-    fn parallel(&mut self, slice: Slice, place: &str, _targets: usize) -> Option<Parallel> {
+    fn parallel(&mut self, slice: Slice) -> Option<Parallel> {
         let rest = self.until_colon(slice, "parallel");
         let brackets = self.policies(rest, Owner::Parallel);
         let header = self.at - 1;
         let outer = self.layout.lines[header].indent;
         let Some(indent) = self.deeper(outer) else {
-            let message = format!("`parallel` ({place}) has no calls");
+            let message = "`parallel` has no calls";
             let help = "write one call in each line below it, indented by 4 spaces";
             let at = self.extent(slice);
             self.error(at, "empty_block", message).help(Some(help.into()));
