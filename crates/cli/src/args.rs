@@ -5,6 +5,7 @@
 mod act;
 mod engine;
 mod gate;
+mod graph;
 mod look;
 mod project;
 mod run;
@@ -13,6 +14,7 @@ mod value;
 pub use act::{Cancel, Pause, Resume};
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
+pub use graph::{Form, Graph};
 pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Init};
 pub use run::{Mode, Run};
@@ -54,6 +56,8 @@ pub enum Command {
     Show(Show),
     /// Say why a run or a task is where it is, and what would move it.
     Why(Why),
+    /// Draw a flow or a run.
+    Graph(Graph),
     /// Print what tasks wrote.
     Logs(Logs),
     /// Show the facts of a run, in order.

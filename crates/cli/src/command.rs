@@ -9,6 +9,7 @@ mod engine;
 mod events;
 mod gate_act;
 mod gate_list;
+mod graph;
 mod history;
 mod init;
 mod lock;
@@ -47,6 +48,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Runs(args) => runs::perform(args, context),
         Command::Show(args) => show::perform(args, context),
         Command::Why(args) => why::perform(args, context),
+        Command::Graph(args) => graph::perform(args, context),
         Command::Logs(args) => logs::perform(args, context),
         Command::Events(args) => events::perform(args, context),
         Command::History(args) => history::perform(args, context),

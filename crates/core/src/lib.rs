@@ -27,6 +27,7 @@ pub mod retry;
 pub mod rows;
 pub mod rule;
 pub mod run;
+pub mod sketch;
 pub mod state;
 pub mod suggest;
 pub mod template;

@@ -25,6 +25,7 @@ enum EveryCommand {
     History(History),
     Logs(Logs),
     Why(Why),
+    Graph(Graph),
     Cancel(Cancel),
     Pause(Pause),
     Resume(Resume),

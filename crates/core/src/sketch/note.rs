@@ -1,0 +1,87 @@
+//! What a node does, in one small line.
+
+use super::NodeKind;
+use crate::gate::{Gate, Wait};
+use crate::name::Name;
+use crate::plan::{Items, Join, Plan, Region, Spec, Spread, Work};
+
+/// Longest note; a script may have any length.
+const NOTE_CHARS: usize = 60;
+
+pub(super) fn kind(spec: &Spec) -> NodeKind {
+    match &spec.work {
+        Work::Action { .. } => NodeKind::Action,
+        Work::Command(_) => NodeKind::Command,
+        Work::Gate(_) => NodeKind::Gate,
+        Work::Spread(_) => NodeKind::Spread,
+    }
+}
+
+/// The note of a node: its work, and its join if that is not `all`.
+pub(super) fn note(plan: &Plan, region: &Region, node: u32) -> String {
+    let spec = &plan.specs[region.spec(node) as usize];
+    let mut text = work(plan, spec);
+    let degree = region.in_degree(node);
+    match region.join(node) {
+        Join::All => {}
+        Join::Any => text += &format!(", after any of {degree}"),
+        Join::Count(n) => text += &format!(", after {n} of {degree}"),
+    }
+    text
+}
+
+fn work(plan: &Plan, spec: &Spec) -> String {
+    match &spec.work {
+        Work::Action { action, .. } => action.to_string(),
+        Work::Command(command) => first_line(&command.script),
+        Work::Gate(gate) => wait(gate),
+        Work::Spread(spread) => each(plan, spread),
+    }
+}
+
+fn each(plan: &Plan, spread: &Spread) -> String {
+    let items = match &spread.items {
+        Items::Literal(items) if items.len() == 1 => "for 1 item".to_owned(),
+        Items::Literal(items) => format!("for each of {} items", items.len()),
+        Items::Ref(_) => "for each item".to_owned(),
+    };
+    // What a spread over a single node does stands in the spread's own box.
+    match inner(plan, spread) {
+        Some(spec) => format!("{}, {items}", work(plan, spec)),
+        None => items,
+    }
+}
+
+/// The one thing that is done for each item, where it is one.
+pub(super) fn inner<'p>(plan: &'p Plan, spread: &Spread) -> Option<&'p Spec> {
+    let region = &plan.regions[spread.region as usize];
+    let only = (region.len() == 1).then(|| &plan.specs[region.spec(0) as usize])?;
+    (!matches!(only.work, Work::Spread(_))).then_some(only)
+}
+
+fn wait(gate: &Gate) -> String {
+    match &gate.wait {
+        Wait::After(span) => format!("opens after {span}"),
+        Wait::Until(time) => format!("opens at {time}"),
+        Wait::Approval { from, count } => approval(from, *count),
+    }
+}
+
+fn approval(from: &[Name], count: u32) -> String {
+    let names: Vec<&str> = from.iter().map(Name::as_str).collect();
+    match (names.as_slice(), count) {
+        ([], 1) => "approval by anybody".into(),
+        ([], n) => format!("approval by {n} people"),
+        (all, n) if all.len() == n as usize => format!("approval by {}", all.join(" and ")),
+        (some, n) => format!("approval by {n} of {}", some.join(", ")),
+    }
+}
+
+fn first_line(script: &str) -> String {
+    let line = script.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
+    let mut short: String = line.chars().take(NOTE_CHARS).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    short
+}
