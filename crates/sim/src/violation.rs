@@ -69,8 +69,8 @@ pub(crate) fn catch<T>(work: impl FnOnce() -> Result<T, Violation>) -> Result<T,
             }
         }));
     });
-    CAUGHT.set(Some(None));
+    let outer = CAUGHT.replace(Some(None));
     let result = catch_unwind(AssertUnwindSafe(work));
-    let said = CAUGHT.take().flatten();
+    let said = CAUGHT.replace(outer).flatten();
     result.unwrap_or_else(|_| Err(Violation::new("no_panic", said.unwrap_or_else(|| "it panicked".into()))))
 }

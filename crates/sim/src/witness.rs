@@ -100,6 +100,11 @@ impl Witness {
         self.books.get(&lease.run)?.workers.get(&lease.token.hash()).map(|w| &**w)
     }
 
+    /// Its handles on the rows.
+    pub(crate) fn into_rows(self) -> (Box<dyn Projections>, Reader) {
+        (self.rows, self.reader)
+    }
+
     /// The rows were lost and are made anew elsewhere.
     pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader) {
         (self.rows, self.reader) = (rows, reader);
