@@ -23,7 +23,7 @@ use crate::witness::{Answerer, Witness};
 use edgewise_core::plan::Plan;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
-use edgewise_engine::command::{Answer, Beat, Command, LeaseRef};
+use edgewise_engine::command::{Answer, Beat, LeaseRef};
 use edgewise_engine::committer::Step;
 use edgewise_engine::reader::Reader;
 use edgewise_store::faulty::{Fault, Op};
@@ -238,8 +238,7 @@ impl Storm {
         if !self.is_calm && self.weather.strikes(Trouble::StaleRows, &mut self.dice) {
             self.lag.arm();
         }
-        let pauses = |c: &Command| matches!(c, Command::Pause(_) | Command::Resume(_));
-        let crowded = self.orchestrators[o].inbox.iter().filter(|(_, c)| pauses(c)).count() > 1;
+        let crowded = self.orchestrators[o].inbox.len() > 1;
         for (_, command) in &self.orchestrators[o].inbox {
             self.cover.count("command", network::kind(command));
         }
@@ -291,6 +290,8 @@ impl Storm {
             }
             let source = self.orchestrators[o].source.clone();
             let by = Answerer { source: &source, now: self.orchestrators[o].clock(self.now), crowded };
+            let said = self.log.is_some().then(|| network::told(&answer));
+            self.note(|| format!("  {source} answers #{no}: {}", said.unwrap_or_default()));
             self.witness.heard(no, &answer, by)?;
             self.count_answer(&answer);
             self.hash = self.hash.rotate_left(3) ^ no ^ u64::from(answer.is_ok());

@@ -8,7 +8,7 @@ use edgewise_core::Result;
 use edgewise_core::event::AttemptRef;
 use edgewise_core::id::RunId;
 use edgewise_core::time::{Millis, Time};
-use edgewise_engine::command::{Answer, Command};
+use edgewise_engine::command::{Answer, Command, Grant};
 use std::sync::Arc;
 
 /// Something on its way.
@@ -71,6 +71,22 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::GiveBack(_) => "GiveBack",
         Command::Heartbeat(_) => "Heartbeat",
         Command::Wait(_) => "Wait",
+    }
+}
+
+/// An answer in a few words.
+pub(super) fn told(answer: &Result<Answer>) -> String {
+    match answer {
+        Ok(Answer::Granted { grants, .. }) => {
+            let one = |g: &Grant| format!("{}/{} attempt {}", g.lease.run.short(), g.path, g.lease.attempt);
+            format!("granted {}", grants.iter().map(one).collect::<Vec<_>>().join(", "))
+        }
+        Ok(Answer::Completed(each)) => {
+            let one = |r: &Result<()>| r.as_ref().err().map_or("kept", |e| e.code);
+            each.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+        Ok(other) => format!("{other:?}"),
+        Err(error) => error.code.to_owned(),
     }
 }
 

@@ -23,14 +23,14 @@ pub(super) enum Asked {
     Other,
 }
 
-/// Who answered, when by their clock, and whether nobody else was at the same run in the same commit.
+/// Who answered, when by their clock, and whether others were answered in the same commit.
 #[derive(Debug, Clone, Copy)]
 pub struct Answerer<'a> {
     /// Which engine.
     pub source: &'a str,
     /// Its clock.
     pub now: Time,
-    /// Whether it may be that another request of the same commit undid this one.
+    /// Whether another request of the same commit may have undone this one.
     pub crowded: bool,
 }
 
@@ -61,7 +61,13 @@ impl Witness {
         if self.rests {
             return Ok(());
         }
-        let Ok(answer) = answer else { return Ok(()) };
+        let Ok(answer) = answer else {
+            if let Some(Asked::Beats(leases)) = self.asked.get(&no) {
+                // Their deadlines may have moved, and nobody was told to where.
+                leases.iter().for_each(|lease| drop(self.promised.remove(&lease.token.hash())));
+            }
+            return Ok(());
+        };
         if let Answer::Granted { grants, .. } = answer {
             ensure(!grants.is_empty(), "grants_are_kept", || "a grant of nothing".into())?;
             return grants.iter().try_for_each(|grant| self.granted(grant, by));
@@ -139,7 +145,7 @@ impl Witness {
         match beat {
             // An engine that cannot see what others wrote does not know yet that a lease is over.
             Beat::Continue(until) => {
-                let known = live || self.in_doubt;
+                let known = live || self.in_doubt || by.crowded;
                 ensure(known, "the_late_are_told", || "a worker was told to go on with what is over".into())?;
                 promised.until = promised.until.map(|_| until);
                 Ok(())
