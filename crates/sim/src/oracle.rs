@@ -21,6 +21,8 @@ struct Node {
     scope: usize,
     ready: bool,
     end: Option<Resolution>,
+    /// Whether those behind it know how it ended: they hear it in turn.
+    told: bool,
     /// How many items its output has, if it is a list.
     items: Option<usize>,
     scopes: Vec<usize>,
@@ -131,8 +133,8 @@ impl Oracle<'_> {
         self.scopes.push(Scope { region, first, parent, over: false });
         for node in 0..shape.len() {
             self.paths.insert(path(shape.len(), shape.name(node)), self.nodes.len());
-            let (ready, end, items, scopes, yes) = Default::default();
-            self.nodes.push(Node { region, node, scope, ready, end, items, scopes, yes });
+            let (ready, end, told, items, scopes, yes) = Default::default();
+            self.nodes.push(Node { region, node, scope, ready, end, told, items, scopes, yes });
         }
         if let Some(parent) = parent {
             self.nodes[parent].scopes.push(scope);
@@ -169,16 +171,18 @@ impl Oracle<'_> {
         scope.first..scope.first + self.plan.regions[scope.region as usize].len() as usize
     }
 
-    /// How an edge from a task ends; a held failure leaves it open.
+    /// How an edge from a task ended, if it has.
     fn fact(&self, n: usize) -> Option<Resolution> {
-        let held = self.plan.on_failure == OnFailure::Hold && !self.cancelled;
-        self.nodes[n].end.filter(|end| !(held && *end == Resolution::Failed))
+        self.nodes[n].end.filter(|_| self.nodes[n].told)
     }
 
+    /// Those behind a task hear how it ended; a held failure is not told.
     fn behind(&mut self, n: usize) {
-        if self.fact(n).is_none() {
+        let held = self.plan.on_failure == OnFailure::Hold && !self.cancelled;
+        if held && self.nodes[n].end == Some(Resolution::Failed) {
             return;
         }
+        self.nodes[n].told = true;
         let (first, plan) = (self.scopes[self.nodes[n].scope].first, self.plan);
         for out in plan.regions[self.nodes[n].region as usize].needed_by(self.nodes[n].node) {
             self.decide(first + out.down as usize);

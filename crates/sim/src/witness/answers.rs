@@ -3,8 +3,7 @@
 use super::{Promised, Witness};
 use crate::driver::No;
 use crate::violation::{Held, ensure};
-use edgewise_core::event::TaskIx;
-use edgewise_core::id::{RunId, TokenHash};
+use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
@@ -14,7 +13,7 @@ use edgewise_engine::command::{Answer, Beat, Command, Grant, LeaseRef};
 /// What a message asked, as far as its answer can be checked.
 pub(super) enum Asked {
     Start(Option<String>),
-    Finishes(Vec<(RunId, TaskIx, TokenHash, bool)>),
+    Finishes(Vec<(LeaseRef, bool)>),
     Beats(Vec<LeaseRef>),
     Cancel(RunId),
     Pause(RunId, bool),
@@ -40,10 +39,7 @@ impl Witness {
         let asked = match command {
             Command::Start(start) => Asked::Start(start.key.clone()),
             Command::Complete(each) => {
-                let one = |f: &edgewise_engine::command::Finish| {
-                    (f.lease.run, f.lease.task, f.lease.token.hash(), f.outcome.is_ok())
-                };
-                Asked::Finishes(each.iter().map(one).collect())
+                Asked::Finishes(each.iter().map(|report| (report.lease, report.outcome.is_ok())).collect())
             }
             Command::Heartbeat(leases) => Asked::Beats(leases.clone()),
             Command::Cancel(act) => Asked::Cancel(act.run),
@@ -118,17 +114,19 @@ impl Witness {
         Ok(())
     }
 
-    fn finished(&self, reports: &[(RunId, TaskIx, TokenHash, bool)], each: &[Result<()>]) -> Held {
-        for ((run, task, token, well), answer) in reports.iter().zip(each) {
-            let Some(book) = self.books.get(run) else { continue };
+    fn finished(&self, reports: &[(LeaseRef, bool)], each: &[Result<()>]) -> Held {
+        for ((lease, well), answer) in reports.iter().zip(each) {
+            let Some(book) = self.books.get(&lease.run) else { continue };
+            let token = lease.token.hash();
             let over = |e: &Error| e.code == "attempt_over";
             match answer {
                 Ok(()) => {
-                    let kept = book.ended.get(token) == Some(well);
+                    let kept = book.ended.get(&token) == Some(well);
                     ensure(kept, "acked_is_kept", || "a report was accepted and is not kept".into())?;
                 }
                 Err(error) if over(error) => {
-                    let stale = !book.is_live(*task, *token);
+                    let current = book.run.task(lease.task).is_some_and(|task| task.attempt == lease.attempt);
+                    let stale = !(current && book.is_live(lease.task, token));
                     ensure(stale, "who_holds_the_lease_is_heard", || format!("refused although live: {error}"))?;
                 }
                 Err(_) => {}
