@@ -109,9 +109,13 @@ impl RunId {
 
 impl EventId {
     /// The id of an event minted at a time, never at or before `after`, the stream's last one.
+    ///
+    /// There is chance in it also where the clock is behind the stream: two who decide on the same event
+    /// must not give the same id to different ones, or one would take the other's commit for its own.
     pub fn mint(time: crate::time::Time, chance: u128, after: EventId) -> Self {
         let fresh = (u128::from(time.0) << 80) | (chance & ((1 << 80) - 1));
-        Self(fresh.max(after.0.saturating_add(1)))
+        let next = after.0.saturating_add(1).saturating_add(chance & ((1 << 48) - 1));
+        Self(fresh.max(next))
     }
 
     /// The id `n` places further on in the same record.
@@ -169,5 +173,13 @@ mod tests {
         let first = EventId::mint(crate::time::Time(1_000), 7, EventId(0));
         let second = EventId::mint(crate::time::Time(10), 3, first);
         assert!(second > first);
+    }
+
+    #[test]
+    fn two_who_are_behind_the_same_event_mint_different_ids() {
+        let ahead = EventId::mint(crate::time::Time(1_000), 7, EventId(0));
+        let mint = |chance| EventId::mint(crate::time::Time(10), chance, ahead);
+        assert_ne!(mint(3), mint(4));
+        assert!(mint(3) > ahead && mint(4) > ahead);
     }
 }

@@ -243,6 +243,8 @@ impl<R> Committer<R> {
     /// Looks for what should have moved and did not; true if there was something, and a step should follow.
     pub fn sweep(&mut self, now: Time) -> bool {
         self.desk.now = now;
+        // What others wrote and this engine has not heard of; a store that does not answer is asked the next time.
+        let _ = self.desk.catch_up();
         enqueue::sweep(&mut self.desk) > 0
     }
 

@@ -20,7 +20,7 @@ use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Kind, Result};
-use edgewise_store::{KeyClaim, Ledger, Projections, Stream};
+use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stored, Stream};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -48,6 +48,10 @@ impl Home {
 
 /// How long a lease of a worker elsewhere holds after a restart, at least.
 const GRACE_AFTER_RESTART: Millis = Millis(10_000);
+/// Most records of others read at once.
+const PAGE: usize = 1_000;
+/// What a worker is called that is only known to be at work.
+const SOMEBODY: &str = "somebody";
 /// What the name of a worker within an engine's own process starts with.
 pub(crate) const LOCAL: &str = "local/";
 
@@ -78,6 +82,10 @@ pub(crate) struct Desk {
     pub undelivered: Vec<(RunId, AttemptRef)>,
     /// Runs that were found to be over when they were loaded.
     pub found_over: Vec<RunId>,
+    /// Up to here everything was written by this engine, or was on its desk.
+    pub seen: Position,
+    /// Whether an earlier engine's runs are being taken over: its own workers are gone then.
+    pub recovering: bool,
     /// Runs with rows that are behind.
     pub dirty: BTreeSet<RunId>,
     /// About how many task rows are behind.
@@ -139,6 +147,8 @@ impl Desk {
             unloaded: BTreeSet::new(),
             undelivered: Vec::new(),
             found_over: Vec::new(),
+            seen: Position::default(),
+            recovering: false,
             dirty: BTreeSet::new(),
             rows_behind: 0,
             trouble: None,
@@ -212,7 +222,9 @@ impl Desk {
                 match run.tasks[task.0 as usize].state {
                     TaskState::Enqueued => offer(&mut self.lanes, run, task),
                     TaskState::InProgress if run.is_leasable(task) && self.leases.get(run.id, task).is_none() => {
-                        let worker = cached.tail_workers.get(&task).cloned();
+                        // An engine that lives may have given it out; its workers are told apart only at a restart.
+                        let known = cached.tail_workers.get(&task).cloned();
+                        let worker = known.filter(|_| self.recovering);
                         self.leases.put(run.id, task, lost_lease(run, task, worker, None, self.now));
                     }
                     _ => {}
@@ -252,6 +264,50 @@ impl Desk {
     pub fn begin(&mut self, run: Run) {
         let stream = self.home.stream(run.id);
         self.keep(Cached::new(run, stream));
+    }
+
+    /// Whether others wrote to a run since it was put on the desk; if so it is loaded anew. Not for a run with
+    /// events to append: there the guard tells.
+    pub fn has_news(&mut self, run: RunId) -> Result<bool> {
+        let Some(cached) = self.runs.get(&run).filter(|c| c.events.is_empty()) else { return Ok(false) };
+        if self.ledger.head(&cached.stream)?.seq == cached.durable {
+            return Ok(false);
+        }
+        self.forget(&[run]);
+        self.open(run)?;
+        Ok(true)
+    }
+
+    /// Decides an event that somebody asked for. A refusal is no append, so no guard would tell that it was
+    /// decided on old news: it is told only at the ledger's tail.
+    pub fn decide(&mut self, run: RunId, event: Event) -> Result<std::result::Result<(), Ignored>> {
+        let refused = self.runs.get(&run).is_none_or(|cached| check(&cached.run, self.now, &event).is_err());
+        if refused {
+            self.has_news(run)?;
+        }
+        Ok(self.record(run, event))
+    }
+
+    /// Reads what others wrote since the last look, and puts their runs on the desk as they are now.
+    /// Up to the position it gives, everything is in the rows or on the desk.
+    pub fn catch_up(&mut self) -> Result<Position> {
+        let mut foreign = BTreeSet::new();
+        loop {
+            let page = self.ledger.read_all(self.seen, PAGE)?;
+            let Some(last) = page.last().map(|stored| stored.position) else { break };
+            for Stored { stream, record, .. } in page {
+                let ours = stream.tenant == self.home.tenant && stream.workspace == self.home.workspace;
+                let known = self.runs.get(&stream.run).is_some_and(|cached| cached.durable >= record.last());
+                if ours && !known && !self.frozen.contains_key(&stream.run) {
+                    foreign.insert(stream.run);
+                }
+            }
+            self.seen = last;
+        }
+        if !foreign.is_empty() {
+            self.forget(&foreign.into_iter().collect::<Vec<_>>());
+        }
+        Ok(self.seen)
     }
 
     /// Decides an event about a run on the desk, folds it, and keeps it for the append.
@@ -361,7 +417,7 @@ pub(crate) fn lost_lease(
     now: Time,
 ) -> Lease {
     let entry = &run.tasks[task.0 as usize];
-    let worker = worker.unwrap_or_else(|| LOCAL.into());
+    let worker = worker.unwrap_or_else(|| SOMEBODY.into());
     let deadline = if worker.starts_with(LOCAL) {
         now
     } else {

@@ -28,13 +28,16 @@ fn act_on_run(desk: &mut Desk, act: &RunAct, event: impl FnOnce(Request) -> Even
     desk.open(act.run)?;
     check_text(act.why.as_deref())?;
     let event = event(Request { by: act.by.clone(), why: act.why.clone() });
-    answer(desk.record(act.run, event), || format!("run {}", act.run))
+    answer(desk.decide(act.run, event)?, || format!("run {}", act.run))
 }
 
 /// Records what a person says to a gate.
 fn act_on_gate(desk: &mut Desk, act: &GateAct, event: impl FnOnce(Approved) -> Event) -> Result<Answer> {
-    let run = &desk.open(act.run)?.run;
     check_text(act.comment.as_deref())?;
+    if desk.open(act.run)?.run.find(&act.task).is_none() {
+        desk.has_news(act.run)?;
+    }
+    let run = &desk.open(act.run)?.run;
     let Some(task) = run.find(&act.task) else {
         let message =
             format!("run {} has no task `{}`; `edgewise show {}` lists them", act.run, act.task, act.run.short());
@@ -42,7 +45,7 @@ fn act_on_gate(desk: &mut Desk, act: &GateAct, event: impl FnOnce(Approved) -> E
     };
     let generation = run.task(task).map_or(1, |t| t.generation);
     let event = event(Approved { task, generation, by: act.by.clone(), comment: act.comment.clone() });
-    match desk.record(act.run, event) {
+    match desk.decide(act.run, event)? {
         Err(Ignored::Denied) => Err(denied(desk, act.run, task, act)),
         other => answer(other, || format!("gate `{}` of run {}", act.task, act.run)),
     }

@@ -27,7 +27,13 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
     }
     let batch = encode_batch(desk);
     let landed = match desk.ledger.append(&batch) {
-        Ok(Appended::Done(_)) => Landed::Yes,
+        Ok(Appended::Done(at)) => {
+            // What others wrote in between is still to be looked at.
+            if at.0 == desk.seen.0 + batch.records.len() as u64 {
+                desk.seen = at;
+            }
+            Landed::Yes
+        }
         Ok(Appended::Conflict(_) | Appended::KeyTaken(_)) => Landed::Conflict,
         Err(error) if error.code == "sync_failed" => return Err(error),
         Err(error) if error.code == "unknown_commit" => read_back(desk, &batch, error)?,

@@ -59,11 +59,10 @@ impl<R> Committer<R> {
 
     /// What must be written for all rows to be up to date, at once.
     pub fn flush_all(&mut self) -> Result<Flush> {
-        // The rows do not have what could not be read: whoever recovers must still find it in the ledger.
-        let watermark = match self.desk.unloaded.is_empty() {
-            true => self.desk.ledger.tail()?,
-            false => Position::default(),
-        };
+        // The rows have what others wrote only if it is written here with the rest. And they do not have what could
+        // not be read: whoever recovers must still find it in the ledger.
+        let seen = self.desk.catch_up()?;
+        let watermark = if self.desk.unloaded.is_empty() { seen } else { Position::default() };
         let dirty = std::mem::take(&mut self.desk.dirty);
         self.desk.rows_behind = 0;
         let mut runs = Vec::with_capacity(dirty.len());

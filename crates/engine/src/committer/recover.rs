@@ -16,6 +16,13 @@ impl<R> Committer<R> {
     /// Reads what is frozen, what the rows do not have yet, and what waits.
     pub fn recover(&mut self, now: Time) -> Result<()> {
         self.desk.now = now;
+        self.desk.recovering = true;
+        let recovered = self.recover_all();
+        self.desk.recovering = false;
+        recovered
+    }
+
+    fn recover_all(&mut self) -> Result<()> {
         for (stream, reason) in self.desk.ledger.frozen()? {
             self.desk.frozen.insert(stream.run, reason);
         }
@@ -37,7 +44,10 @@ impl<R> Committer<R> {
         let mut at: Position = self.desk.projections.watermark()?;
         loop {
             let page = self.desk.ledger.read_all(at, 10_000)?;
-            let Some(last) = page.last() else { return Ok(behind) };
+            let Some(last) = page.last() else {
+                self.desk.seen = at;
+                return Ok(behind);
+            };
             at = last.position;
             behind.extend(page.iter().filter(|s| self.is_ours(s)).map(|s| s.stream.run));
         }

@@ -16,6 +16,8 @@ const TASKS: u64 = 200_000;
 pub(crate) fn sweep(desk: &mut Desk) -> usize {
     if desk.to_sweep.is_empty() {
         desk.to_sweep = desk.runs.keys().copied().collect();
+        // The same order every time, so that what is found in a simulation is found again.
+        desk.to_sweep.sort_unstable();
     }
     let idle: BTreeSet<String> = desk.lanes.waiting_in_vain().map(str::to_owned).collect();
     let (mut looked_at, mut found) = (0, 0);

@@ -39,7 +39,7 @@ fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
         output,
         error,
     };
-    match desk.record(lease.run, Event::TaskFinished(event)) {
+    match desk.decide(lease.run, Event::TaskFinished(event))? {
         Ok(()) | Err(Ignored::Duplicate) => Ok(()),
         Err(Ignored::Unknown) => {
             let message = format!("run {} has no task number {}", lease.run, lease.task.0);

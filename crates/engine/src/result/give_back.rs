@@ -8,9 +8,10 @@ use edgewise_core::event::Event;
 pub(crate) fn give_back(desk: &mut Desk, leases: &[LeaseRef]) -> Result<Answer> {
     let mut answer = Ok(Answer::Done);
     for lease in leases {
-        match desk.open(lease.run).map(drop) {
+        let opened = desk.open(lease.run).map(drop);
+        match opened.and_then(|()| desk.decide(lease.run, Event::DispatchReturned(lease.attempt()))) {
             // A lease that is over already needs no giving back.
-            Ok(()) => drop(desk.record(lease.run, Event::DispatchReturned(lease.attempt()))),
+            Ok(_) => {}
             // The others are given back all the same; whoever asks again does no harm.
             Err(error) => answer = Err(error),
         }

@@ -1,8 +1,8 @@
 //! Crash at every write boundary: for each scenario and each store operation, the operation fails before or
 //! after it happened, or the engine dies around it; the run comes to the same end as without any fault.
 
-use crate::driver::{World, boom, claim_of, finish_of};
-use crate::flows::{CHAIN, DIAMOND, GATE, SPREAD, flow};
+use edgewise_sim::driver::{World, boom, claim_of, finish_of};
+use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, SPREAD, flow};
 use edgewise_core::event::Failure;
 use edgewise_core::id::RunId;
 use edgewise_core::plan::Plan;
@@ -53,7 +53,7 @@ impl<'a> Life<'a> {
     /// A client that asks until it is answered, with a key so that it starts one run.
     fn start(&mut self) -> RunId {
         for _ in 0..100 {
-            let start = Start { key: Some("once".into()), ..crate::driver::start_of(&self.plan) };
+            let start = Start { key: Some("once".into()), ..edgewise_sim::driver::start_of(&self.plan) };
             if let Some(Ok(Answer::Started { run, .. })) = self.world.ask(Command::Start(start)) {
                 return run;
             }
@@ -101,7 +101,7 @@ impl<'a> Life<'a> {
     fn live(mut self) -> (End, World) {
         let run = self.start();
         let end = self.work(run);
-        self.world.witness.close();
+        self.world.witness.close().unwrap();
         (end, self.world)
     }
 }

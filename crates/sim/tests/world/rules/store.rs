@@ -1,7 +1,7 @@
 //! Stores that fail: nothing is lost, nothing spins, and what could not be read is read later.
 
-use crate::driver::{World, claim_of, finish_of};
-use crate::flows::{CHAIN, ONE, SPREAD};
+use edgewise_sim::driver::{World, claim_of, finish_of};
+use edgewise_sim::flows::{CHAIN, ONE, SPREAD};
 use edgewise_core::state::RunState;
 use edgewise_core::time::Millis;
 use edgewise_engine::command::Command;
@@ -37,7 +37,7 @@ fn rows_never_claim_to_have_what_could_not_be_read() {
     w.faults.fail_next(Op::Load, Fault::Refused);
     let seen = w.start(ONE);
     w.flush();
-    assert!(w.rows.load(&crate::driver::home().stream(seen)).unwrap().is_some());
+    assert!(w.rows.load(&edgewise_sim::driver::home().stream(seen)).unwrap().is_some());
     w.crash();
     let runs: Vec<_> = w.claim("w", 5).iter().map(|g| g.lease.run).collect();
     assert!(runs.contains(&hidden), "the next engine finds it in the ledger");
@@ -65,7 +65,7 @@ fn a_flush_that_failed_costs_a_reload_and_no_fact() {
         w.settle();
         w.report(lease, Ok(())).unwrap();
         w.flush();
-        let row = w.rows.load(&crate::driver::home().stream(run)).unwrap().unwrap().run;
+        let row = w.rows.load(&edgewise_sim::driver::home().stream(run)).unwrap().unwrap().run;
         assert_eq!(row.applied_seq, w.run(run).seq);
     }
 }
@@ -80,7 +80,7 @@ fn rows_written_while_the_run_moves_on_or_ends_are_caught_up_later() {
         w.report(lease, Ok(())).unwrap();
         w.write();
         w.flush();
-        let row = w.rows.load(&crate::driver::home().stream(run)).unwrap().unwrap().run;
+        let row = w.rows.load(&edgewise_sim::driver::home().stream(run)).unwrap().unwrap().run;
         assert_eq!(row.applied_seq, w.run(run).seq);
     }
 }

@@ -1,7 +1,7 @@
 //! Figures that are counted and not timed: appends, events, rows, reads. They hold on any machine.
 
-use crate::driver::{World, claim_of, finish_of, start_of};
-use crate::flows::flow;
+use edgewise_sim::driver::{World, claim_of, finish_of, start_of};
+use edgewise_sim::flows::flow;
 use edgewise_core::plan::Plan;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Millis;

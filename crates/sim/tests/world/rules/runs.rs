@@ -1,7 +1,7 @@
 //! What people ask of runs, and what they are told.
 
-use crate::driver::{World, boom, finish_of, start_of};
-use crate::flows::{CHAIN, DIAMOND, GATE, ONE, SPREAD, flow};
+use edgewise_sim::driver::{World, boom, finish_of, start_of};
+use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, ONE, SPREAD, flow};
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_core::state::{RunState, TaskState};

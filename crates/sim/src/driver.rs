@@ -4,7 +4,8 @@
 //! the witness reads the store past all faults, so it sees what really happened.
 
 use crate::flows::flow;
-use crate::witness::Witness;
+use crate::violation::Held;
+use crate::witness::{Answerer, Witness};
 use edgewise_core::event::{AttemptRef, Failure};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -28,20 +29,24 @@ use std::sync::Arc;
 /// How long a lease of a worker elsewhere is good for.
 pub const LEASE: Millis = Millis(30_000);
 
+/// A name that is good.
 pub fn name(text: &str) -> Name {
-    Name::parse(text).unwrap()
+    Name::parse(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// Where everything here lives.
 pub fn home() -> Home {
     Home { tenant: name("local"), workspace: name("default") }
 }
 
+/// A failure.
 pub fn boom() -> Failure {
     Failure::new("boom", "it broke")
 }
 
+/// A start without a key.
 pub fn start_of(plan: &Arc<Plan>) -> Start {
-    let input = RawValue::from_string("{}".into()).unwrap();
+    let input = RawValue::from_string("{}".into()).unwrap_or_else(|e| panic!("{e}"));
     Start { plan: Arc::clone(plan), input, by: name("tester"), key: None, labels: BTreeMap::new() }
 }
 
@@ -51,30 +56,51 @@ pub fn claim_of(worker: &str, actions: &[&str], max: u32) -> Claim {
     Claim { worker: worker.into(), actions: actions.iter().map(|a| name(a)).collect(), max, lease }
 }
 
+/// A report of one attempt.
 pub fn finish_of(lease: LeaseRef, outcome: std::result::Result<(), Failure>) -> Command {
     Command::Complete(Arc::from([Finish { lease, outcome: outcome.map(|()| None) }]))
+}
+
+fn witness_of(ledger: &MemoryLedger, rows: &MemoryProjections) -> Witness {
+    let reader = Reader::over(Box::new(ledger.clone()), Box::new(rows.clone()), home());
+    Witness::new(Box::new(ledger.clone()), Box::new(rows.clone()), reader)
+}
+
+/// The test fails if what must hold does not.
+fn must_hold(held: Held) {
+    held.unwrap_or_else(|violation| panic!("{violation}"));
 }
 
 /// A message's number: what an answer is sent with.
 pub type No = u64;
 
+/// One engine over a store in memory, driven by hand.
 pub struct World {
+    /// What was committed.
     pub ledger: MemoryLedger,
+    /// What was derived.
     pub rows: MemoryProjections,
+    /// How the store fails.
     pub faults: Faults,
+    /// The one clock.
     pub now: Time,
-    /// When the committer wants its next step, and whether right now.
+    /// When the committer wants its next step.
     pub wake: Option<Time>,
+    /// Whether it wants it right now.
     pub more: bool,
+    /// Answers by message.
     pub answers: BTreeMap<No, Result<Answer>>,
     /// Grants that were delivered and not yet taken by the test.
     pub delivered: Vec<Grant>,
+    /// Leases whose workers should stop.
     pub revoked: Vec<(RunId, AttemptRef)>,
     /// How many engines there were.
     pub lives: u32,
-    /// How many steps there were, and after which one the engine dies before anybody is answered; 0 for none.
+    /// How many steps there were.
     pub steps: u64,
+    /// After which step the engine dies before anybody is answered; 0 for none.
     pub dies_after: u64,
+    /// Who looks after every act.
     pub witness: Witness,
     /// Rows that are being written.
     pub writing: Option<Flush>,
@@ -84,6 +110,7 @@ pub struct World {
 }
 
 impl World {
+    /// A world without faults.
     pub fn new() -> Self {
         Self::with(0, Faults::none())
     }
@@ -92,7 +119,7 @@ impl World {
     pub fn with(seed: u64, faults: Faults) -> Self {
         let (ledger, rows) = (MemoryLedger::default(), MemoryProjections::default());
         let mut world = Self {
-            witness: Witness::new(ledger.clone(), rows.clone()),
+            witness: witness_of(&ledger, &rows),
             ledger,
             rows,
             faults,
@@ -118,7 +145,7 @@ impl World {
     pub fn over(other: &World) -> Self {
         let mut world = Self::with(other.seed + 1, Faults::none());
         (world.ledger, world.rows) = (other.ledger.clone(), other.rows.clone());
-        world.witness = Witness::new(world.ledger.clone(), world.rows.clone());
+        world.witness = witness_of(&world.ledger, &world.rows);
         world.now = other.now;
         world.crash();
         world
@@ -131,10 +158,12 @@ impl World {
         world
     }
 
+    /// A look at the store from outside.
     pub fn reader(&self) -> Reader {
         Reader::over(Box::new(self.ledger.clone()), Box::new(self.rows.clone()), home())
     }
 
+    /// The engine itself.
     pub fn committer(&mut self) -> &mut Committer<No> {
         self.committer.as_mut().expect("an engine")
     }
@@ -175,27 +204,29 @@ impl World {
         let (now, Some(committer)) = (self.now, self.committer.as_mut()) else { return };
         match committer.step(now, requests) {
             Ok(_) if self.steps == self.dies_after => {
-                self.witness.look(now);
+                must_hold(self.witness.look(now));
                 self.crash();
             }
             Ok(step) => {
                 (self.wake, self.more) = (step.wake, step.more);
                 self.revoked.extend(step.revoked);
-                self.witness.look(now);
+                must_hold(self.witness.look(now));
                 for (no, answer) in step.answers {
                     self.hear(no, answer);
                 }
             }
             Err(error) => {
                 assert_eq!(error.code, "sync_failed", "only a failed sync may end the engine: {error}");
-                self.witness.look(now);
+                must_hold(self.witness.look(now));
                 self.crash();
             }
         }
     }
 
     fn hear(&mut self, no: No, answer: Result<Answer>) {
-        self.witness.heard(no, &answer);
+        let source = format!("engine-{}", self.lives);
+        let by = Answerer { source: &source, now: self.now, crowded: true };
+        must_hold(self.witness.heard(no, &answer, by));
         if let Ok(Answer::Granted { grants, .. }) = &answer {
             self.delivered.extend(grants.iter().cloned());
         }
@@ -221,14 +252,17 @@ impl World {
         self.ask(command).expect("an answer at once").expect("a good answer")
     }
 
+    /// Sends a command that must be refused at once.
     pub fn must_fail(&mut self, command: Command) -> Error {
         self.ask(command).expect("an answer at once").expect_err("an error")
     }
 
+    /// Starts a flow; it is a new run.
     pub fn start(&mut self, text: &str) -> RunId {
         self.start_plan(&flow(text))
     }
 
+    /// Starts a plan; it is a new run.
     pub fn start_plan(&mut self, plan: &Arc<Plan>) -> RunId {
         match self.must(Command::Start(start_of(plan))) {
             Answer::Started { run, new: true } => run,
@@ -249,6 +283,7 @@ impl World {
         grants.remove(0)
     }
 
+    /// Takes what was delivered.
     pub fn take(&mut self) -> Vec<Grant> {
         std::mem::take(&mut self.delivered)
     }
@@ -261,6 +296,7 @@ impl World {
         }
     }
 
+    /// A heartbeat for one lease.
     pub fn beat(&mut self, lease: LeaseRef) -> Beat {
         match self.must(Command::Heartbeat(vec![lease])) {
             Answer::Beats(beats) => beats[0],
@@ -268,10 +304,12 @@ impl World {
         }
     }
 
+    /// Something the operator does to a run.
     pub fn act(&self, run: RunId) -> RunAct {
         RunAct { run, by: name("op"), why: None }
     }
 
+    /// Something a person does to a gate.
     pub fn gate_act(&self, run: RunId, task: &str, by: &str) -> GateAct {
         GateAct { run, task: task.into(), by: name(by), comment: None }
     }
@@ -330,7 +368,7 @@ impl World {
             let result = FaultyProjections::new(self.rows.clone(), self.faults.clone()).flush(&flush);
             let now = self.now;
             self.committer().flushed(now, &result);
-            self.witness.look_at_rows();
+            must_hold(self.witness.look_at_rows());
         }
     }
 
@@ -339,15 +377,19 @@ impl World {
         self.witness.run(run)
     }
 
+    /// Where a task is, by its path.
     pub fn task(&self, run: RunId, path: &str) -> TaskState {
         let run = self.run(run);
-        run.task(run.find(path).unwrap_or_else(|| panic!("no task {path}"))).unwrap().state
+        let task = run.find(path).unwrap_or_else(|| panic!("no task {path}"));
+        run.tasks[task.0 as usize].state
     }
 
+    /// The run must be there.
     pub fn is(&self, run: RunId, state: RunState) {
         assert_eq!(self.run(run).state, state);
     }
 
+    /// How many appends there were.
     pub fn appends(&self) -> u64 {
         self.faults.count(edgewise_store::faulty::Op::Append)
     }

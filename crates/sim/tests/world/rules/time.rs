@@ -1,7 +1,7 @@
 //! Time: never early, once, also for what passed while nothing ran; and clocks that jump.
 
-use crate::driver::{LEASE, World, boom};
-use crate::flows::{CHAIN, GATE, ONE, TIMEOUTS};
+use edgewise_sim::driver::{LEASE, World, boom};
+use edgewise_sim::flows::{CHAIN, GATE, ONE, TIMEOUTS};
 use edgewise_core::event::Event;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};

@@ -1,0 +1,164 @@
+//! Plays seeds: `edgewise-sim --seeds 10000`. Says which seed fails, and how, and ends with 1.
+
+use edgewise_sim::cover::Cover;
+use edgewise_sim::{Options, Summary, Tier, Violation, run_seed, shrink};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+const HELP: &str = "\
+Usage: edgewise-sim [--seed N] [--seeds K] [--sqlite] [--trace] [--cover] [--no-shrink] [--all]
+
+  --seed N      the first seed (0)
+  --seeds K     how many (1)
+  --sqlite      over SQLite files instead of memory
+  --trace       print what happens
+  --cover       print what happened, counted; end with 1 if something never did
+  --no-shrink   do not look for a shorter schedule when a seed fails
+  --all         go on after a seed that fails, and say of each in a line how it does
+";
+
+#[derive(Default)]
+struct Args {
+    seed: u64,
+    seeds: u64,
+    options: Options,
+    cover: bool,
+    whole: bool,
+    all: bool,
+}
+
+fn parse() -> Result<Args, String> {
+    let mut args = Args { seeds: 1, ..Args::default() };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut number = || {
+            let value = words.next().ok_or_else(|| format!("{word} needs a number"))?;
+            value.parse::<u64>().map_err(|_| format!("{word} needs a number, found {value:?}"))
+        };
+        match word.as_str() {
+            "--seed" => args.seed = number()?,
+            "--seeds" => args.seeds = number()?,
+            "--sqlite" => args.options.tier = Tier::Sqlite,
+            "--trace" => args.options.trace = true,
+            "--cover" => args.cover = true,
+            "--no-shrink" => args.whole = true,
+            "--all" => args.all = true,
+            other => return Err(format!("expected an option, found {other:?}")),
+        }
+    }
+    Ok(args)
+}
+
+/// What all seeds came to.
+#[derive(Default)]
+struct Total {
+    steps: u64,
+    cover: Cover,
+    failed: Option<(u64, Violation)>,
+}
+
+impl Total {
+    fn add(&mut self, summary: &Summary) {
+        self.steps += summary.steps;
+        self.cover.merge(&summary.cover);
+    }
+
+    /// The lowest failing seed is told, so that the same one is told whoever was faster.
+    fn fail(&mut self, seed: u64, violation: Violation) {
+        if self.failed.as_ref().is_none_or(|(other, _)| seed < *other) {
+            self.failed = Some((seed, violation));
+        }
+    }
+}
+
+/// Plays seeds on every core until one fails.
+fn play(args: &Args) -> Total {
+    let (next, stop) = (AtomicU64::new(args.seed), AtomicBool::new(false));
+    let end = args.seed.saturating_add(args.seeds);
+    let total = Mutex::new(Total::default());
+    let work = || {
+        let mut mine = Total::default();
+        while !stop.load(Ordering::Relaxed) {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= end {
+                break;
+            }
+            match run_seed(seed, &args.options) {
+                Ok(summary) => {
+                    mine.add(&summary);
+                    summary.schedule.iter().for_each(|line| println!("{line}"));
+                }
+                Err(violation) => {
+                    stop.store(!args.all, Ordering::Relaxed);
+                    if args.all {
+                        println!("seed {seed} fails: {}", violation.to_string().replace('\n', " "));
+                    }
+                    mine.fail(seed, violation);
+                }
+            }
+        }
+        let mut all = total.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.steps += mine.steps;
+        all.cover.merge(&mine.cover);
+        if let Some((seed, violation)) = mine.failed {
+            all.fail(seed, violation);
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    std::thread::scope(|scope| {
+        for _ in 0..cores.min(args.seeds) {
+            scope.spawn(work);
+        }
+    });
+    total.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn tell_failure(args: &Args, seed: u64, violation: &Violation) {
+    println!("seed {seed} fails: {violation}");
+    let sqlite = if args.options.tier == Tier::Sqlite { " --sqlite" } else { "" };
+    println!("repeat with: cargo xtask sim --seed {seed}{sqlite}");
+    let shrunk = if args.whole { None } else { shrink(seed, &args.options) };
+    let (told, steps) = match &shrunk {
+        Some(shrunk) => (&shrunk.violation, format!("the {} steps that matter", shrunk.steps.len())),
+        None => (violation, "all steps".into()),
+    };
+    println!("\n{steps}:");
+    told.schedule.iter().for_each(|line| println!("{line}"));
+    println!("\n{told}");
+}
+
+fn main() -> ExitCode {
+    let args = match parse() {
+        Ok(args) => args,
+        Err(why) => {
+            eprint!("error: {why}\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    let begun = Instant::now();
+    let total = play(&args);
+    if let Some((seed, violation)) = &total.failed {
+        tell_failure(&args, *seed, violation);
+        return ExitCode::FAILURE;
+    }
+    let took = begun.elapsed().as_secs_f64();
+    let per = |count: u64| count as f64 / took;
+    println!(
+        "{} seeds, {} steps, no violation; {:.0} seeds/s, {:.0} steps/s",
+        args.seeds,
+        total.steps,
+        per(args.seeds),
+        per(total.steps)
+    );
+    if args.cover {
+        print!("{}", total.cover);
+        let missing = total.cover.missing();
+        if !missing.is_empty() {
+            println!("never happened, so not tested: {}", missing.join(", "));
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}

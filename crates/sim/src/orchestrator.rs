@@ -1,0 +1,147 @@
+//! An orchestrator: an engine without threads, the shell around it, and a clock of its own.
+
+use crate::driver::{No, home};
+use crate::store::{Lag, Store};
+use edgewise_core::time::{Millis, Time};
+use edgewise_core::{Error, Result};
+use edgewise_engine::command::Command;
+use edgewise_engine::committer::{Committer, Request, Step};
+use edgewise_engine::entropy::Entropy;
+use edgewise_store::faulty::Faults;
+use edgewise_store::{Flush, Projections};
+
+/// How often a shell looks for what was forgotten.
+pub(crate) const SWEEP_EVERY: Millis = Millis(5_000);
+
+/// An engine that lives, is frozen, or is dead.
+pub(crate) struct Orchestrator {
+    committer: Option<Committer<No>>,
+    writer: Option<Box<dyn Projections>>,
+    pub faults: Faults,
+    /// Which engine this is: another one after each death.
+    pub source: String,
+    /// How far its clock is from the true one.
+    pub skew: i64,
+    /// Until when it does nothing and hears nothing.
+    pub frozen: Option<Time>,
+    /// Requests that arrived and were not yet taken.
+    pub inbox: Vec<(No, Command)>,
+    /// When it wants its next step, by its own clock.
+    pub wake: Option<Time>,
+    swept: Time,
+    /// Rows on their way to the store.
+    pub writing: Option<Flush>,
+}
+
+impl Orchestrator {
+    pub fn new() -> Self {
+        Self {
+            committer: None,
+            writer: None,
+            faults: Faults::none(),
+            source: String::new(),
+            skew: 0,
+            frozen: None,
+            inbox: Vec::new(),
+            wake: None,
+            swept: Time::NEVER,
+            writing: None,
+        }
+    }
+
+    pub fn lives(&self) -> bool {
+        self.committer.is_some()
+    }
+
+    /// Whether it does anything at all.
+    pub fn acts(&self) -> bool {
+        self.lives() && self.frozen.is_none()
+    }
+
+    /// Its clock, at a true instant.
+    pub fn clock(&self, now: Time) -> Time {
+        Time(now.0.saturating_add_signed(self.skew))
+    }
+
+    /// The true instant at which it wants its next step.
+    pub fn due(&self) -> Option<Time> {
+        self.wake.map(|wake| Time(wake.0.saturating_add_signed(-self.skew)))
+    }
+
+    /// Another engine comes up over the store.
+    pub fn rise(&mut self, store: &Store, lag: &Lag, now: Time, (seed, life): (u64, u64)) -> Result<()> {
+        self.faults.restart();
+        self.source = format!("e{life}");
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(&life.to_le_bytes());
+        let (ledger, rows) = store.faulty(&self.faults, lag)?;
+        let source = self.source.as_str().into();
+        let mut committer = Committer::new(ledger, rows, home(), source, Entropy::from_seed(key));
+        let clock = self.clock(now);
+        committer.recover(clock)?;
+        self.writer = Some(store.faulty(&self.faults, lag)?.1);
+        (self.committer, self.wake, self.swept) = (Some(committer), Some(clock), clock);
+        Ok(())
+    }
+
+    /// It is gone, with everything it had in memory and everything it was asked.
+    pub fn die(&mut self) {
+        (self.committer, self.writer, self.frozen, self.wake, self.writing) = (None, None, None, None, None);
+        self.inbox.clear();
+    }
+
+    /// One round of the shell: sweep if it is time, take what was asked, commit. An error ends the process.
+    pub fn step(&mut self, now: Time) -> Result<Step<No>> {
+        let clock = self.clock(now);
+        let Some(committer) = &mut self.committer else {
+            return Err(Error::bug("no_engine", "a dead orchestrator was asked to do something"));
+        };
+        if clock.since(self.swept) >= SWEEP_EVERY || clock < self.swept {
+            self.swept = clock;
+            committer.sweep(clock);
+        }
+        let requests = self.inbox.drain(..).map(|(reply, command)| Request { command, reply }).collect();
+        let step = committer.step(clock, requests)?;
+        let sweep = committer.has_runs().then(|| self.swept.plus(SWEEP_EVERY));
+        self.wake = if step.more { Some(clock) } else { step.wake.into_iter().chain(sweep).min() };
+        if self.writing.is_none() {
+            self.writing = committer.flush(clock)?;
+        }
+        Ok(step)
+    }
+
+    /// Writes the rows that are on their way, or says that they were not written. True if there were any.
+    pub fn write(&mut self, now: Time, lost: bool) -> bool {
+        let clock = self.clock(now);
+        let (Some(flush), Some(writer), Some(committer)) =
+            (self.writing.take(), &mut self.writer, &mut self.committer)
+        else {
+            return false;
+        };
+        let result = match lost {
+            true => Err(Error::unavailable("store_busy", "the rows were not written, as the weather would have it")),
+            false => writer.flush(&flush),
+        };
+        committer.flushed(clock, &result);
+        // The shell takes the result as a message, and a message is a step.
+        self.wake = Some(clock);
+        true
+    }
+
+    /// The connections of workers broke: their claims are taken back.
+    pub fn drop_claims(&mut self, gone: impl Fn(&No) -> bool) {
+        if let Some(committer) = &mut self.committer {
+            committer.drop_claims(gone);
+        }
+    }
+
+    /// Grants that reached nobody.
+    pub fn bring_back(&mut self, now: Time, grants: &[edgewise_engine::command::Grant]) {
+        let clock = self.clock(now);
+        if let Some(committer) = &mut self.committer {
+            committer.bring_back(grants);
+            self.wake = Some(clock);
+        }
+    }
+}

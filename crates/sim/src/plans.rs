@@ -1,0 +1,123 @@
+//! Plans by chance: graphs with accepts, joins, retries, timeouts, gates, spreads within spreads, every `on_failure`.
+
+use crate::dice::Dice;
+use edgewise_core::gate::{Gate, OnDeadline, Wait};
+use edgewise_core::name::Name;
+use edgewise_core::plan::{
+    Accepts, Command, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, Timeouts, Work,
+};
+use edgewise_core::retry::{Backoff, Retry};
+use edgewise_core::template::{Reference, Root, Step, Template};
+use edgewise_core::time::{Millis, Time};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Who may be asked to approve.
+pub const PEOPLE: [&str; 3] = ["ann", "bob", "cyd"];
+
+/// A plan out of the dice. The instant is about when it will run.
+pub fn random_plan(dice: &mut Dice, now: Time) -> Arc<Plan> {
+    let kinds = [OnFailure::Continue, OnFailure::Continue, OnFailure::FailFast, OnFailure::Hold];
+    let mut draft = PlanDraft { on_failure: *dice.pick(&kinds), ..PlanDraft::default() };
+    draft.regions.push(RegionDraft::default());
+    let nodes = 1 + dice.below(6) as u32;
+    fill(dice, &mut draft, 0, nodes, 0, now);
+    let flow = Name::parse("chance").unwrap_or_else(|_| unreachable!("a good name"));
+    match draft.build(flow) {
+        Ok(plan) => Arc::new(plan),
+        Err(problems) => panic!("the dice made a plan with problems: {problems:?}"),
+    }
+}
+
+fn fill(dice: &mut Dice, draft: &mut PlanDraft, region: usize, nodes: u32, depth: u32, now: Time) {
+    for node in 0..nodes {
+        let ups: Vec<u32> = (0..node).filter(|_| dice.one_in(2)).collect();
+        let work = work(dice, draft, depth, node, now);
+        let spec = Spec { work, retry: retry(dice), timeouts: timeouts(dice) };
+        draft.specs.push(spec);
+        let join = match dice.below(6) {
+            0 => Join::Any,
+            1 if !ups.is_empty() => Join::Count(1 + dice.below(ups.len() as u64) as u32),
+            _ => Join::All,
+        };
+        let spec = draft.specs.len() as u32 - 1;
+        draft.regions[region].node(&format!("n{node}"), spec, join);
+        for up in ups {
+            draft.regions[region].edge(up, node, accepts(dice));
+        }
+    }
+}
+
+fn accepts(dice: &mut Dice) -> Accepts {
+    match dice.below(8) {
+        0 => Accepts::of(Resolution::Failed),
+        1 => Accepts::DONE,
+        2 => Accepts::of(Resolution::Skipped).or(Accepts::SUCCESS),
+        3 => Accepts::of(Resolution::Cancelled).or(Accepts::of(Resolution::Failed)),
+        _ => Accepts::SUCCESS,
+    }
+}
+
+fn work(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Time) -> Work {
+    let action = |text: &str| Name::parse(text).unwrap_or_else(|_| unreachable!("a good name"));
+    match dice.below(9) {
+        0 => gate(dice, now),
+        1 | 2 if depth < 2 => spread(dice, draft, depth, node, now),
+        3 if node > 0 => {
+            let root = Root::Output { up: 0, node: dice.below(u64::from(node)) as u32 };
+            Work::Action { action: action("work"), with: Template::Ref(Reference { root, path: Vec::new() }) }
+        }
+        4 => Work::Action { action: action("rare"), with: Template::default() },
+        5 => Work::Command(Command { script: "true".into(), ..Command::default() }),
+        _ => Work::Action { action: action("work"), with: Template::default() },
+    }
+}
+
+fn retry(dice: &mut Dice) -> Retry {
+    Retry {
+        max_attempts: 1 + dice.below(4) as u16,
+        retryable: !dice.one_in(6),
+        kind: *dice.pick(&[Backoff::Fixed, Backoff::Linear, Backoff::Exponential]),
+        base: Millis(dice.below(4) * 700),
+        jitter_percent: dice.below(2) as u8 * 50,
+        on: if dice.one_in(8) { vec!["boom".into(), "worker_lost".into()] } else { Vec::new() },
+        never: if dice.one_in(8) { vec!["bang".into()] } else { Vec::new() },
+        ..Retry::default()
+    }
+}
+
+fn timeouts(dice: &mut Dice) -> Timeouts {
+    let mut span = |n| dice.one_in(n).then(|| Millis(1_000 + dice.below(40_000)));
+    Timeouts { attempt: span(6), overall: span(8), queue: span(8), heartbeat: span(8) }
+}
+
+fn gate(dice: &mut Dice, now: Time) -> Work {
+    let person = |p: &&str| Name::parse(p).unwrap_or_else(|_| unreachable!("a good name"));
+    let wait = match dice.below(4) {
+        0 => Wait::After(Millis(dice.below(8_000))),
+        1 => Wait::Until(Time(now.0 + dice.below(60_000))),
+        _ => {
+            let from = if dice.one_in(2) { Vec::new() } else { PEOPLE[..2].iter().map(person).collect() };
+            Wait::Approval { from, count: 1 + dice.below(2) as u32 }
+        }
+    };
+    let deadline = dice.one_in(2).then(|| Millis(500 + dice.below(60_000)));
+    let on_deadline = if dice.one_in(2) { OnDeadline::Open } else { OnDeadline::Reject };
+    Work::Gate(Gate { wait, deadline, on_deadline })
+}
+
+fn spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Time) -> Work {
+    let region = draft.regions.len();
+    draft.regions.push(RegionDraft::default());
+    let nodes = 1 + dice.below(3) as u32;
+    fill(dice, draft, region, nodes, depth + 1, now);
+    let items = match dice.below(5) {
+        0 if node > 0 => {
+            let root = Root::Output { up: 0, node: dice.below(u64::from(node)) as u32 };
+            Items::Ref(Reference { root, path: Vec::new() })
+        }
+        1 => Items::Ref(Reference { root: Root::Input, path: vec![Step::Key("list".into())] }),
+        _ => Items::Literal((0..dice.below(4)).map(|n| json!(n)).collect()),
+    };
+    Work::Spread(Spread { region: region as u32, items, tolerate: dice.below(2) as u32, fail_fast: dice.one_in(2) })
+}

@@ -1,0 +1,386 @@
+//! The storm: orchestrators, workers and people over one store, in an order that a seed decides.
+//!
+//! One thread and virtual time. Each step of a storm throws dice of its own, so a step can be left out and
+//! the others stay what they were: that is how a failing seed is made short. The witness looks after
+//! every commit and judges every answer at the moment it leaves its engine.
+
+mod acts;
+mod calm;
+mod network;
+mod people;
+mod worker;
+
+use crate::cover::Cover;
+use crate::dice::Dice;
+use crate::driver::{No, home};
+use crate::flows::{self, flow};
+use crate::orchestrator::{Orchestrator, SWEEP_EVERY};
+use crate::plans::random_plan;
+use crate::store::{Lag, Store};
+use crate::violation::{Held, Violation, ensure};
+use crate::weather::{Trouble, Weather};
+use crate::witness::{Answerer, Witness};
+use edgewise_core::plan::Plan;
+use edgewise_core::time::{Millis, Time};
+use edgewise_core::{Error, Result};
+use edgewise_engine::command::{Answer, Beat, LeaseRef};
+use edgewise_engine::committer::Step;
+use edgewise_engine::reader::Reader;
+use edgewise_store::faulty::{Fault, Op};
+use network::Message;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use worker::Worker;
+
+/// When every storm begins.
+const BEGIN: Time = Time(1_000_000_000);
+/// Rows are compared with the ledger at one look in so many.
+const COMPARED_ONE_IN: u64 = 8;
+
+/// Who asked, and what they will do with the answer.
+#[derive(Clone)]
+enum Ask {
+    Claim(usize),
+    Report(usize, Vec<LeaseRef>),
+    Beat(usize, Vec<LeaseRef>),
+    Back(usize, Vec<LeaseRef>),
+    Person,
+}
+
+/// Everything there is.
+pub(crate) struct Storm {
+    seed: u64,
+    dice: Dice,
+    weather: Weather,
+    is_calm: bool,
+    now: Time,
+    store: Store,
+    lag: Lag,
+    lives: u64,
+    orchestrators: Vec<Orchestrator>,
+    workers: Vec<Worker>,
+    plans: Vec<Arc<Plan>>,
+    net: Vec<Message>,
+    asks: BTreeMap<No, Ask>,
+    next: No,
+    pub witness: Witness,
+    pub cover: Cover,
+    pub steps: u64,
+    pub log: Option<Vec<String>>,
+    pub hash: u64,
+}
+
+fn broken(error: &Error) -> Violation {
+    Violation::new("the_ledger_is_readable", error.to_string())
+}
+
+fn witness_over(store: &Store) -> std::result::Result<Witness, Violation> {
+    let open = || store.plain().map_err(|e| broken(&e));
+    let ((ledger, rows), (read, loaded)) = (open()?, open()?);
+    Ok(Witness::new(ledger, rows, Reader::over(read, loaded, home())))
+}
+
+impl Storm {
+    /// The world of a seed before its first step.
+    pub fn new(seed: u64, store: Store, trace: bool) -> std::result::Result<Self, Violation> {
+        let mut dice = Dice::new(seed);
+        let weather = Weather::new(&mut dice);
+        let mut witness = witness_over(&store)?;
+        witness.compares_one_in = COMPARED_ONE_IN;
+        let count = *dice.pick(&[1, 1, 1, 2, 2, 2, 3, 3]);
+        let mut orchestrators: Vec<Orchestrator> = (0..count).map(|_| Orchestrator::new()).collect();
+        witness.in_doubt = count > 1 || Trouble::ALL.iter().any(|t| weather.has(*t));
+        let fixed = flows::ALL[dice.below(flows::ALL.len() as u64) as usize];
+        let mut plans = vec![flow(fixed)];
+        plans.extend((0..1 + dice.below(3)).map(|_| random_plan(&mut dice, BEGIN)));
+        let workers = (0..1 + dice.below(8)).map(|n| Worker::new(n, count, &mut dice)).collect();
+        let lag = Lag::default();
+        if weather.has(Trouble::StaleRows) {
+            lag.keep();
+        }
+        let mut cover = Cover::default();
+        if weather.has(Trouble::Skew) {
+            for orchestrator in &mut orchestrators {
+                orchestrator.skew = dice.below(40_000) as i64 - 20_000;
+                cover.count("trouble", Trouble::Skew.word());
+            }
+        }
+        let mut storm = Self {
+            seed,
+            dice,
+            weather,
+            is_calm: false,
+            now: BEGIN,
+            store,
+            lag,
+            lives: 0,
+            orchestrators,
+            workers,
+            plans,
+            net: Vec::new(),
+            asks: BTreeMap::new(),
+            next: 1,
+            witness,
+            cover,
+            steps: 0,
+            log: trace.then(Vec::new),
+            hash: seed,
+        };
+        storm.introduce();
+        (0..count).for_each(|o| storm.rise(o));
+        Ok(storm)
+    }
+
+    fn introduce(&mut self) {
+        let (o, w) = (self.orchestrators.len(), self.workers.len());
+        self.note(|| format!("{o} orchestrators, {w} workers"));
+        let troubles: Vec<&str> =
+            Trouble::ALL.iter().filter(|t| self.weather.has(**t)).map(|t| t.word()).collect();
+        self.note(|| format!("weather: {}", if troubles.is_empty() { "fair".into() } else { troubles.join(", ") }));
+    }
+
+    /// So many steps, of which only those that are kept happen.
+    pub fn rage(&mut self, kept: impl Fn(u64) -> bool) -> Held {
+        let steps = 60 + self.dice.below(200);
+        for step in (0..steps).filter(|step| kept(*step)) {
+            self.dice = Dice::of_step(self.seed, step);
+            self.steps += 1;
+            self.act(step)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line into the schedule, if anybody reads it.
+    fn note(&mut self, line: impl FnOnce() -> String) {
+        if let Some(log) = &mut self.log {
+            log.push(format!("{:>9} ms  {}", self.now.0 - BEGIN.0, line()));
+        }
+    }
+
+    /// Whether a trouble strikes now; counted if it does.
+    fn strikes(&mut self, trouble: Trouble) -> bool {
+        let strikes = !self.is_calm && self.weather.strikes(trouble, &mut self.dice);
+        if strikes {
+            self.cover.count("trouble", trouble.word());
+            self.note(|| format!("! {}", trouble.word()));
+        }
+        strikes
+    }
+
+    /// Another engine comes up where one was; it may fail, and is tried again later.
+    fn rise(&mut self, o: usize) {
+        self.lives += 1;
+        let (now, life) = (self.now, (self.seed, self.lives));
+        let risen = self.orchestrators[o].rise(&self.store, &self.lag, now, life);
+        let source = self.orchestrators[o].source.clone();
+        self.note(|| match risen {
+            Ok(()) => format!("orchestrator {o} comes up as {source}"),
+            Err(error) => format!("orchestrator {o} does not come up: {error}"),
+        });
+    }
+
+    /// An orchestrator dies, and its local workers with it. Rows on their way may still arrive.
+    fn kill(&mut self, o: usize) {
+        if self.orchestrators[o].writing.is_some() && self.dice.one_in(2) {
+            self.orchestrators[o].write(self.now, false);
+        }
+        self.orchestrators[o].die();
+        for worker in self.workers.iter_mut().filter(|w| w.home == Some(o)) {
+            worker.die();
+        }
+        self.note(|| format!("orchestrator {o} is dead"));
+    }
+
+    /// What the store will do to an orchestrator that is about to use it.
+    fn arm(&mut self, o: usize) {
+        let faults = self.orchestrators[o].faults.clone();
+        let on_append = [
+            (Trouble::UnknownLanded, Fault::AnswerLost { landed: true }),
+            (Trouble::UnknownLost, Fault::AnswerLost { landed: false }),
+            (Trouble::SyncFailed, Fault::SyncFailed { landed: self.dice.one_in(2) }),
+        ];
+        for (trouble, fault) in on_append {
+            if self.strikes(trouble) {
+                faults.fail_next(Op::Append, fault);
+                if self.dice.one_in(2) {
+                    faults.fail_next(Op::Head, Fault::Refused);
+                }
+            }
+        }
+        if self.strikes(Trouble::Conflict) {
+            let times = *self.dice.pick(&[1, 2, 5]);
+            let next = faults.count(Op::Append);
+            for n in 1..=times {
+                let _ = faults.clone().fail_nth_of(Op::Append, next + n, Fault::Conflict);
+            }
+        }
+        for (trouble, fault) in [(Trouble::Busy, Fault::Refused), (Trouble::Full, Fault::DiskFull)] {
+            if self.strikes(trouble) {
+                let nth = faults.total() + 1 + self.dice.below(6);
+                let _ = faults.clone().fail_nth(nth, fault);
+                if self.dice.one_in(3) {
+                    faults.fail_next(Op::Append, fault);
+                }
+            }
+        }
+    }
+
+    /// An orchestrator takes what it was asked, and commits.
+    fn serve(&mut self, o: usize) -> Held {
+        if !self.orchestrators[o].acts() {
+            return Ok(());
+        }
+        if self.strikes(Trouble::CrashBefore) {
+            self.kill(o);
+            return Ok(());
+        }
+        self.arm(o);
+        if !self.is_calm && self.weather.strikes(Trouble::StaleRows, &mut self.dice) {
+            self.lag.arm();
+        }
+        let crowded = self.orchestrators[o].inbox.len() > 1;
+        for (_, command) in &self.orchestrators[o].inbox {
+            self.cover.count("command", network::kind(command));
+        }
+        self.steps += u64::from(self.is_calm);
+        let (now, clock) = (self.now, self.orchestrators[o].clock(self.now));
+        let step = self.orchestrators[o].step(now);
+        if self.lag.disarm() {
+            self.cover.count("trouble", Trouble::StaleRows.word());
+            self.note(|| "! old rows were loaded".into());
+        }
+        match step {
+            Ok(step) => {
+                self.look(clock)?;
+                self.answer(o, step, crowded)
+            }
+            Err(error) => {
+                let said = || format!("only a failed sync may end the engine: {error}");
+                ensure(error.code == "sync_failed", "only_a_failed_sync_ends_an_engine", said)?;
+                self.look(clock)?;
+                self.kill(o);
+                Ok(())
+            }
+        }
+    }
+
+    fn look(&mut self, clock: Time) -> Held {
+        let known = self.log.is_some().then(|| self.ledger_lines());
+        self.witness.look(clock)?;
+        if let Some(known) = known {
+            self.tell_new(&known);
+        }
+        self.hash = (self.hash.rotate_left(7) ^ self.witness.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Ok(())
+    }
+
+    fn answer(&mut self, o: usize, step: Step<No>, crowded: bool) -> Held {
+        if self.strikes(Trouble::CrashAfter) {
+            self.kill(o);
+            return Ok(());
+        }
+        for (run, attempt) in step.revoked {
+            self.tell_revoked(o, run, attempt);
+        }
+        let many = step.answers.len() > 1;
+        for (no, answer) in step.answers {
+            if many && self.strikes(Trouble::CrashBetween) {
+                self.kill(o);
+                return Ok(());
+            }
+            let source = self.orchestrators[o].source.clone();
+            let by = Answerer { source: &source, now: self.orchestrators[o].clock(self.now), crowded };
+            let said = self.log.is_some().then(|| network::told(&answer));
+            self.note(|| format!("  {source} answers #{no}: {}", said.unwrap_or_default()));
+            self.witness.heard(no, &answer, by)?;
+            self.count_answer(&answer);
+            self.hash = self.hash.rotate_left(3) ^ no ^ u64::from(answer.is_ok());
+            self.send_answer(o, no, answer);
+        }
+        self.write_rows(o)
+    }
+
+    /// Rows that are due are written, unless the weather is against it.
+    fn write_rows(&mut self, o: usize) -> Held {
+        if self.orchestrators[o].writing.is_none() || self.strikes(Trouble::LateFlush) {
+            return Ok(());
+        }
+        let lost = self.strikes(Trouble::LostFlush);
+        let now = self.now;
+        self.orchestrators[o].write(now, lost);
+        self.witness.look_at_rows()
+    }
+
+    /// Everybody who is due and awake takes a step.
+    fn wake_the_due(&mut self) -> Held {
+        for o in 0..self.orchestrators.len() {
+            let orchestrator = &mut self.orchestrators[o];
+            if orchestrator.frozen.is_some_and(|until| until <= self.now) {
+                orchestrator.frozen = None;
+                self.note(|| format!("orchestrator {o} returns"));
+            }
+            let orchestrator = &self.orchestrators[o];
+            if !orchestrator.acts() || orchestrator.due().is_none_or(|due| due > self.now) {
+                continue;
+            }
+            if self.strikes(Trouble::LostWakeUp) {
+                let clock = self.orchestrators[o].clock(self.now);
+                self.orchestrators[o].wake = Some(clock.plus(SWEEP_EVERY));
+            } else {
+                self.serve(o)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, span: Millis) -> Held {
+        self.now = self.now.plus(span);
+        self.wake_the_due()
+    }
+
+    fn count_answer(&mut self, answer: &Result<Answer>) {
+        let cover = &mut self.cover;
+        let mut say = |kind: &str| cover.count("answer", kind);
+        match answer {
+            Ok(Answer::Started { new, .. }) => say(if *new { "Started" } else { "Started again" }),
+            Ok(Answer::Done) => say("Done"),
+            Ok(Answer::Already) => say("Already"),
+            Ok(Answer::Granted { .. }) => say("Granted"),
+            Ok(Answer::Completed(each)) => {
+                say("Completed");
+                for error in each.iter().filter_map(|one| one.as_ref().err()) {
+                    say("Report refused");
+                    say(error.code);
+                }
+            }
+            Ok(Answer::Beats(beats)) => {
+                for beat in beats {
+                    say(if matches!(beat, Beat::Continue(_)) { "Continue" } else { "Stop" });
+                }
+            }
+            Ok(Answer::Ended(_)) => say("Ended"),
+            Err(error) => say(error.code),
+        }
+    }
+
+    /// Where every stream ended before a step.
+    fn ledger_lines(&self) -> Vec<(edgewise_core::id::RunId, usize)> {
+        self.witness.books.iter().map(|(run, book)| (*run, book.entries.len())).collect()
+    }
+
+    /// What a step has written.
+    fn tell_new(&mut self, known: &[(edgewise_core::id::RunId, usize)]) {
+        let mut lines = Vec::new();
+        for (run, book) in &self.witness.books {
+            let from = known.iter().find(|(r, _)| r == run).map_or(0, |(_, n)| *n);
+            for entry in &book.entries[from..] {
+                let task = entry.event.task().map_or_else(String::new, |t| format!(" {}", book.run.path(t)));
+                let short = run.short();
+                lines.push(format!("  {} wrote {short}/{} {}{task}", entry.source, entry.seq, entry.event.name()));
+            }
+        }
+        for line in lines {
+            self.note(|| line);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! One step of a storm: somebody does something, or something goes wrong.
+
+use super::{Storm, witness_over};
+use crate::violation::Held;
+use crate::weather::Trouble;
+use edgewise_core::time::Millis;
+
+impl Storm {
+    /// The act that the dice of this step choose.
+    pub(super) fn act(&mut self, step: u64) -> Held {
+        self.note(|| format!("step {step}"));
+        self.disturb()?;
+        match self.dice.below(100) {
+            0..=34 => self.deliver()?,
+            35..=39 => self.start(),
+            40..=50 => self.claim(),
+            51..=62 => self.finish(false),
+            63..=67 => self.finish(true),
+            68..=71 => self.beat(),
+            72 => self.give_back(),
+            73..=80 => self.person(),
+            81..=84 => self.take_what_lies_there()?,
+            85..=88 => self.write_late_rows()?,
+            89..=93 => self.to_the_next_wake()?,
+            _ => {
+                let span = *self.dice.pick(&[1, 20, 60, 500, 1_000, 2_000, 9_000, 31_000, 100_000]);
+                self.pass(Millis(span))?;
+            }
+        }
+        self.wake_the_due()
+    }
+
+    /// Troubles that come by themselves.
+    fn disturb(&mut self) -> Held {
+        let o = self.dice.below(self.orchestrators.len() as u64) as usize;
+        if !self.orchestrators[o].lives() && self.dice.one_in(3) {
+            self.rise(o);
+        }
+        if self.strikes(Trouble::Pause) {
+            let span = *self.dice.pick(&[1_000, 11_000, 45_000, 200_000]);
+            self.orchestrators[o].frozen = self.orchestrators[o].lives().then(|| self.now.plus(Millis(span)));
+        }
+        if self.strikes(Trouble::JumpForward) {
+            self.orchestrators[o].skew += self.dice.below(120_000) as i64;
+        }
+        if self.strikes(Trouble::JumpBack) {
+            self.orchestrators[o].skew -= self.dice.below(120_000) as i64;
+        }
+        if self.strikes(Trouble::LostWorker) {
+            self.lose_worker();
+        }
+        if self.strikes(Trouble::Zombie) {
+            self.speak_too_late();
+        }
+        if self.strikes(Trouble::LostRows) {
+            self.lose_all_rows()?;
+        }
+        Ok(())
+    }
+
+    /// Everything goes down, the rows with it, and comes up again over the ledger alone.
+    fn lose_all_rows(&mut self) -> Held {
+        if !self.store.lose_rows() {
+            return Ok(());
+        }
+        self.lag.forget();
+        for o in 0..self.orchestrators.len() {
+            self.orchestrators[o].writing = None;
+            self.kill(o);
+        }
+        let (rows, reader) = witness_over(&self.store)?.into_rows();
+        self.witness.rows_are_now(rows, reader);
+        Ok(())
+    }
+
+    /// An orchestrator takes what it let lie.
+    fn take_what_lies_there(&mut self) -> Held {
+        let full: Vec<usize> =
+            (0..self.orchestrators.len()).filter(|o| !self.orchestrators[*o].inbox.is_empty()).collect();
+        match self.dice.index(full.len()) {
+            Some(at) => self.serve(full[at]),
+            None => Ok(()),
+        }
+    }
+
+    fn write_late_rows(&mut self) -> Held {
+        let late: Vec<usize> =
+            (0..self.orchestrators.len()).filter(|o| self.orchestrators[*o].writing.is_some()).collect();
+        let Some(at) = self.dice.index(late.len()) else { return Ok(()) };
+        let now = self.now;
+        // Also those of one that is frozen: its compactor is another thread.
+        self.orchestrators[late[at]].write(now, false);
+        self.witness.look_at_rows()
+    }
+
+    /// Time passes until the next orchestrator is due.
+    fn to_the_next_wake(&mut self) -> Held {
+        let due = self.orchestrators.iter().filter(|o| o.acts()).filter_map(super::Orchestrator::due).min();
+        let span = due.map_or(Millis(1_000), |due| due.since(self.now));
+        self.pass(span)
+    }
+}

@@ -1,0 +1,106 @@
+//! After the storm: the store works, everybody lives, workers are honest and people patient. Everything must end.
+
+use super::Storm;
+use crate::oracle;
+use crate::violation::{Held, Violation, ensure};
+use edgewise_core::state::TaskState;
+use edgewise_core::time::Millis;
+
+/// Everything has ended so long after the faults did, by the true clock.
+const PATIENCE: Millis = Millis(3_600_000);
+/// Rounds without a pause; more is a spin.
+const SPIN: u32 = 1_000;
+
+impl Storm {
+    /// Lets everything come to an end, and compares how it ended with what the promises say.
+    pub fn calm(&mut self) -> Held {
+        self.is_calm = true;
+        self.note(|| "calm".into());
+        self.everybody_lives()?;
+        let until = self.now.plus(PATIENCE);
+        while self.now < until {
+            self.round()?;
+            if self.witness.all_over() && self.in_flight() == 0 {
+                return self.close();
+            }
+            let quiet = self.orchestrators.iter().filter_map(super::Orchestrator::due).min();
+            let held = self.end_what_is_held();
+            let Some(due) = quiet.or(held.then_some(self.now)) else {
+                return self.stuck("nothing is due and not everything is over");
+            };
+            self.now = self.now.max(due);
+        }
+        self.stuck("a run has not ended an hour after the faults did")
+    }
+
+    fn everybody_lives(&mut self) -> Held {
+        for o in 0..self.orchestrators.len() {
+            self.orchestrators[o].faults.calm();
+            self.orchestrators[o].frozen = None;
+            if !self.orchestrators[o].lives() {
+                self.rise(o);
+            }
+            ensure(self.orchestrators[o].lives(), "nothing_is_stuck", || format!("orchestrator {o} does not come up"))?;
+            let now = self.now;
+            self.orchestrators[o].write(now, false);
+        }
+        self.stop_waiting();
+        Ok(())
+    }
+
+    /// People and workers do what they can until nobody can do anything at this instant.
+    fn round(&mut self) -> Held {
+        self.patient_people();
+        for _ in 0..SPIN {
+            self.claim_anew();
+            self.deliver_all()?;
+            let more = self.settle()?;
+            if !self.report_all() && !more {
+                return Ok(());
+            }
+        }
+        self.stuck("the engines spin: a thousand rounds at one instant and still more to do")
+    }
+
+    /// Everybody who is due takes a step, until nobody is; true if anybody was.
+    fn settle(&mut self) -> Result<bool, Violation> {
+        let mut any = false;
+        for _ in 0..SPIN {
+            let due: Vec<usize> = (0..self.orchestrators.len())
+                .filter(|o| {
+                    let it = &self.orchestrators[*o];
+                    it.due().is_some_and(|due| due <= self.now) || !it.inbox.is_empty()
+                })
+                .collect();
+            if due.is_empty() {
+                return Ok(any);
+            }
+            any = true;
+            for o in due {
+                self.serve(o)?;
+                self.write_rows(o)?;
+            }
+            self.deliver_all()?;
+        }
+        self.stuck("the engines spin: a thousand steps at one instant and still more to do").map(|()| any)
+    }
+
+    fn stuck(&self, why: &str) -> Held {
+        let mut open = String::new();
+        for run in self.open_runs() {
+            let run = self.witness.run(run);
+            let states: Vec<(TaskState, u16)> = run.tasks.iter().map(|t| (t.state, t.attempt)).collect();
+            open += &format!("\n{} {} {:?} {states:?}", run.id, run.plan.flow, run.state);
+        }
+        Err(Violation::new("nothing_is_stuck", format!("{why}{open}")))
+    }
+
+    fn close(&mut self) -> Held {
+        self.witness.close()?;
+        for book in self.witness.books.values() {
+            self.cover.count("end", &format!("{:?}", book.run.state));
+            oracle::compare(book)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! Clients and an operator: they start runs, wait, approve, pause, cancel; some ask for what is not there.
+
+use super::{Ask, Storm};
+use crate::driver::{name, start_of};
+use crate::plans::PEOPLE;
+use edgewise_core::event::TaskIx;
+use edgewise_core::gate::Wait;
+use edgewise_core::id::RunId;
+use edgewise_core::plan::Work;
+use edgewise_core::run::Run;
+use edgewise_core::state::{RunState, TaskState};
+use edgewise_engine::command::{Command, GateAct, RunAct, Start};
+use serde_json::value::RawValue;
+
+/// Runs that one storm starts at most.
+const RUNS: usize = 4;
+/// What runs are given.
+const INPUTS: [&str; 3] = [r#"{"list":[1,2,3]}"#, r#"{"list":[]}"#, r#"{"list":["a"]}"#];
+
+impl Storm {
+    fn any_door(&mut self) -> usize {
+        self.dice.below(self.orchestrators.len() as u64) as usize
+    }
+
+    fn ask(&mut self, command: Command) {
+        let to = self.any_door();
+        self.send(to, vec![(Ask::Person, command)]);
+    }
+
+    /// A client starts a run, often with a key, so that it can ask again until it is answered.
+    pub(super) fn start(&mut self) {
+        let key = self.dice.one_in(2).then(|| self.dice.below(3));
+        if self.witness.books.len() >= RUNS && key.is_none() {
+            return;
+        }
+        // The same key names the same plan and input, but for a client that is mistaken.
+        let body = key.filter(|_| !self.dice.one_in(8)).unwrap_or_else(|| self.dice.below(100));
+        let plan = self.plans[body as usize % self.plans.len()].clone();
+        let input = RawValue::from_string(INPUTS[body as usize % 3].into()).unwrap_or_else(|e| panic!("{e}"));
+        self.ask(Command::Start(Start { key: key.map(|k| format!("key-{k}")), input, ..start_of(&plan) }));
+    }
+
+    fn a_run(&mut self) -> Option<RunId> {
+        let nobody = self.dice.one_in(30).then_some(RunId(7));
+        let at = self.dice.index(self.witness.books.len());
+        nobody.or_else(|| self.witness.books.keys().nth(at?).copied())
+    }
+
+    /// A gate that waits for people, or any name at all.
+    fn a_gate(&mut self, run: RunId) -> String {
+        let found = self.witness.books.get(&run).and_then(|book| asking(&book.run).next().map(|t| book.run.path(t)));
+        found.unwrap_or_else(|| (*self.dice.pick(&["ask", "n0", "n1", "nothing"])).into())
+    }
+
+    pub(super) fn person(&mut self) {
+        let Some(run) = self.a_run() else { return };
+        let act = RunAct { run, by: name("op"), why: None };
+        let by = name(PEOPLE[self.dice.below(3) as usize]);
+        let gate = GateAct { run, task: self.a_gate(run), by, comment: None };
+        let command = match self.dice.below(24) {
+            0 => Command::Cancel(act),
+            1..=4 => Command::Pause(act),
+            5..=9 => Command::Resume(act),
+            10 => Command::Reject(gate),
+            11..=13 => Command::Withdraw(gate),
+            14..=16 => Command::Wait(run),
+            _ => Command::Approve(gate),
+        };
+        self.ask(command);
+    }
+
+    /// After the storm: what is paused goes on, and whoever is asked says yes.
+    pub(super) fn patient_people(&mut self) {
+        for run in self.open_runs() {
+            let book = &self.witness.books[&run];
+            let gates: Vec<String> = asking(&book.run).map(|t| book.run.path(t)).collect();
+            if book.run.paused {
+                self.ask(Command::Resume(RunAct { run, by: name("op"), why: None }));
+            }
+            for task in gates {
+                for person in PEOPLE {
+                    self.ask(Command::Approve(GateAct { run, task: task.clone(), by: name(person), comment: None }));
+                }
+            }
+        }
+    }
+
+    /// A run that is held at a failure ends when an operator says so.
+    pub(super) fn end_what_is_held(&mut self) -> bool {
+        let mut any = false;
+        for run in self.open_runs() {
+            if self.witness.run(run).state == RunState::BlockedByFailures {
+                self.ask(Command::Cancel(RunAct { run, by: name("op"), why: Some("held".into()) }));
+                any = true;
+            }
+        }
+        any
+    }
+
+    pub(super) fn open_runs(&self) -> Vec<RunId> {
+        self.witness.books.values().map(|b| &b.run).filter(|run| !run.state.is_done()).map(|run| run.id).collect()
+    }
+}
+
+/// The gates that wait for people now.
+fn asking(run: &Run) -> impl Iterator<Item = TaskIx> + '_ {
+    (0..run.total()).map(TaskIx).filter(|task| {
+        let waits = run.tasks[task.0 as usize].state == TaskState::InProgress;
+        waits && matches!(&run.spec_of(*task).work, Work::Gate(gate) if matches!(gate.wait, Wait::Approval { .. }))
+    })
+}

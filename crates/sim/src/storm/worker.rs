@@ -1,0 +1,267 @@
+//! Workers: they claim, work, report, say that they live, give back; and die, and speak up when it is too late.
+
+use super::{Ask, Storm};
+use crate::dice::Dice;
+use crate::driver::{LEASE, No, name};
+use edgewise_core::Result;
+use edgewise_core::event::{AttemptRef, Failure};
+use edgewise_core::id::RunId;
+use edgewise_core::run::COMMAND_ACTION;
+use edgewise_core::time::Millis;
+use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, LeaseRef};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// Most leases of the past that a worker still believes in.
+const PAST: usize = 20;
+
+/// What an attempt came to, to be said as often as need be.
+type Said = std::result::Result<Option<&'static str>, Failure>;
+
+/// A worker elsewhere, or one within an orchestrator's own process.
+pub(super) struct Worker {
+    number: u64,
+    /// The orchestrator it lives in, if it does.
+    pub home: Option<usize>,
+    /// What it has in hand, and what it has said of it so far.
+    hands: Vec<(Grant, Option<Said>)>,
+    past: Vec<LeaseRef>,
+    waiting: Vec<(No, usize)>,
+}
+
+impl Worker {
+    pub fn new(number: u64, orchestrators: usize, dice: &mut Dice) -> Self {
+        // The first is elsewhere, so that there is somebody for every door.
+        let home = (number > 0 && dice.one_in(4)).then(|| dice.below(orchestrators as u64) as usize);
+        Self { number, home, hands: Vec::new(), past: Vec::new(), waiting: Vec::new() }
+    }
+
+    pub fn waits_for(&self, no: No) -> bool {
+        self.waiting.iter().any(|(n, _)| *n == no)
+    }
+
+    pub fn holds(&self, run: RunId, attempt: &AttemptRef) -> bool {
+        self.hands.iter().any(|(grant, _)| is(&grant.lease, run, attempt))
+    }
+
+    /// It dies and comes up again, with nothing in hand.
+    pub fn die(&mut self) {
+        self.waiting.clear();
+        let gone: Vec<LeaseRef> = self.hands.drain(..).map(|(grant, _)| grant.lease).collect();
+        gone.into_iter().for_each(|lease| self.remember(lease));
+    }
+
+    /// It hears that a lease is over, and stops.
+    pub fn lose(&mut self, run: RunId, attempt: &AttemptRef) {
+        self.let_go(|lease| is(lease, run, attempt));
+    }
+
+    fn let_go(&mut self, which: impl Fn(&LeaseRef) -> bool) {
+        while let Some(at) = self.hands.iter().position(|(grant, _)| which(&grant.lease)) {
+            let lease = self.hands.swap_remove(at).0.lease;
+            self.remember(lease);
+        }
+    }
+
+    fn remember(&mut self, lease: LeaseRef) {
+        if self.past.len() == PAST {
+            self.past.remove(0);
+        }
+        self.past.push(lease);
+    }
+}
+
+fn is(lease: &LeaseRef, run: RunId, attempt: &AttemptRef) -> bool {
+    lease.run == run && lease.task == attempt.task && lease.token.hash() == attempt.token
+}
+
+fn finish(lease: LeaseRef, said: &Said) -> Command {
+    let output = |text: &str| RawValue::from_string(text.into()).unwrap_or_else(|e| panic!("{e}"));
+    let outcome = said.as_ref().map(|text| text.map(output)).map_err(Clone::clone);
+    Command::Complete(Arc::from([Finish { lease, outcome }]))
+}
+
+impl Storm {
+    /// Where a worker asks: its own orchestrator, or any of them.
+    fn door(&mut self, w: usize) -> usize {
+        let all = self.orchestrators.len() as u64;
+        self.workers[w].home.unwrap_or_else(|| self.dice.below(all) as usize)
+    }
+
+    pub(super) fn any_worker(&mut self) -> usize {
+        self.dice.below(self.workers.len() as u64) as usize
+    }
+
+    /// A worker with something in hand, if there is one.
+    fn busy_worker(&mut self) -> Option<(usize, usize)> {
+        let busy: Vec<usize> = (0..self.workers.len()).filter(|w| !self.workers[*w].hands.is_empty()).collect();
+        let w = busy[self.dice.index(busy.len())?];
+        Some((w, self.dice.index(self.workers[w].hands.len())?))
+    }
+
+    pub(super) fn claim_of(&mut self, w: usize, max: u32) -> Command {
+        let home = self.workers[w].home;
+        let (worker, lease) = match home {
+            Some(o) => (format!("local/{}/{w}", self.orchestrators[o].source), None),
+            None => (format!("w{}", self.workers[w].number), Some(LEASE)),
+        };
+        let all = self.is_calm || self.dice.one_in(3);
+        let actions: &[&str] = if all { &["work", "rare", COMMAND_ACTION] } else { &["work"] };
+        Command::Claim(Claim { worker: worker.into(), actions: actions.iter().map(|a| name(a)).collect(), max, lease })
+    }
+
+    pub(super) fn claim(&mut self) {
+        let w = self.any_worker();
+        let to = self.door(w);
+        self.abandon(w);
+        let max = if self.dice.one_in(40) { 0 } else { 1 + self.dice.below(3) as u32 };
+        let command = self.claim_of(w, max);
+        let no = self.send(to, vec![(Ask::Claim(w), command)]);
+        self.workers[w].waiting.push((no, to));
+    }
+
+    /// A worker has no more than two claims; it walks away from the older one.
+    fn abandon(&mut self, w: usize) {
+        if self.workers[w].waiting.len() > 1 {
+            let (old, at) = self.workers[w].waiting.remove(0);
+            if self.dice.one_in(2) {
+                self.orchestrators[at].drop_claims(|no| *no == old);
+            }
+        }
+    }
+
+    fn outcome(&mut self) -> Said {
+        if self.is_calm {
+            return Ok(Some("[1]"));
+        }
+        let boom = |kind: &str| Failure::new(kind, "it broke");
+        match self.dice.below(12) {
+            0..=3 => Ok(None),
+            4 | 5 => Ok(Some("[1,2]")),
+            6 => Ok(Some(r#"{"k":[7]}"#)),
+            7 => Err(Failure { retryable: false, ..boom("boom") }),
+            8 => Err(Failure { retry_after: Some(Millis(700)), ..boom("boom") }),
+            9 => Err(boom("bang")),
+            _ => Err(boom("boom")),
+        }
+    }
+
+    /// A report of what a worker has in hand; said again, it is the same.
+    fn report_of(&mut self, w: usize, hand: usize) -> (Ask, Command) {
+        let said = match self.workers[w].hands[hand].1.clone() {
+            Some(said) if !self.dice.one_in(20) => said,
+            _ => self.outcome(),
+        };
+        self.workers[w].hands[hand].1 = Some(said.clone());
+        let lease = self.workers[w].hands[hand].0.lease;
+        (Ask::Report(w, vec![lease]), finish(lease, &said))
+    }
+
+    pub(super) fn finish(&mut self, and_claim: bool) {
+        let Some((w, hand)) = self.busy_worker() else { return };
+        let mut bundle = vec![self.report_of(w, hand)];
+        let to = self.door(w);
+        if and_claim {
+            self.abandon(w);
+            bundle.push((Ask::Claim(w), self.claim_of(w, 1)));
+        }
+        let first = self.send(to, bundle);
+        if and_claim {
+            self.workers[w].waiting.push((first + 1, to));
+        }
+    }
+
+    /// Somebody who lost its lease long ago, or never had one, reports all the same.
+    pub(super) fn speak_too_late(&mut self) {
+        let w = self.any_worker();
+        let Some(at) = self.dice.index(self.workers[w].past.len()) else { return };
+        let (mut lease, said) = (self.workers[w].past[at], self.outcome());
+        match self.dice.below(8) {
+            0 => lease.token.0 ^= 1,
+            1 => lease.attempt = lease.attempt.wrapping_sub(1),
+            _ => {}
+        }
+        let to = self.door(w);
+        self.send(to, vec![(Ask::Report(w, vec![lease]), finish(lease, &said))]);
+    }
+
+    pub(super) fn beat(&mut self) {
+        let Some((w, _)) = self.busy_worker() else { return };
+        let mut leases: Vec<LeaseRef> = self.workers[w].hands.iter().map(|(grant, _)| grant.lease).collect();
+        leases.extend(self.dice.index(self.workers[w].past.len()).map(|at| self.workers[w].past[at]));
+        let to = self.door(w);
+        self.send(to, vec![(Ask::Beat(w, leases.clone()), Command::Heartbeat(leases))]);
+    }
+
+    pub(super) fn give_back(&mut self) {
+        let Some((w, hand)) = self.busy_worker() else { return };
+        let lease = self.workers[w].hands[hand].0.lease;
+        let to = self.door(w);
+        self.send(to, vec![(Ask::Back(w, vec![lease]), Command::GiveBack(vec![lease]))]);
+    }
+
+    /// A worker elsewhere dies, and is back at once with empty hands.
+    pub(super) fn lose_worker(&mut self) {
+        let w = self.any_worker();
+        if self.workers[w].home.is_none() {
+            self.workers[w].die();
+        }
+    }
+
+    /// An answer arrives. It may be the second one, and it may be for somebody who does not wait any more.
+    pub(super) fn hear(&mut self, no: No, answer: &Result<Answer>) {
+        let Some(ask) = self.asks.get(&no).cloned() else { return };
+        match (ask, answer) {
+            (Ask::Claim(w), Ok(Answer::Granted { grants, .. })) => {
+                let worker = &mut self.workers[w];
+                worker.waiting.retain(|(n, _)| *n != no);
+                for grant in grants {
+                    let known = worker.hands.iter().any(|(g, _)| g.lease == grant.lease);
+                    if !known && !worker.past.contains(&grant.lease) {
+                        worker.hands.push((grant.clone(), None));
+                    }
+                }
+            }
+            (Ask::Claim(w), _) => self.workers[w].waiting.retain(|(n, _)| *n != no),
+            (Ask::Report(w, leases), Ok(Answer::Completed(_))) | (Ask::Back(w, leases), Ok(_)) => {
+                self.workers[w].let_go(|lease| leases.contains(lease));
+            }
+            (Ask::Beat(w, leases), Ok(Answer::Beats(beats))) => {
+                let over: Vec<LeaseRef> =
+                    leases.iter().zip(beats).filter(|(_, b)| **b == Beat::Cancel).map(|(l, _)| *l).collect();
+                self.workers[w].let_go(|lease| over.contains(lease));
+            }
+            _ => {}
+        }
+    }
+
+    /// Everything in hand is reported; true if there was anything.
+    pub(super) fn report_all(&mut self) -> bool {
+        let mut any = false;
+        for w in 0..self.workers.len() {
+            for hand in 0..self.workers[w].hands.len() {
+                let bundle = vec![self.report_of(w, hand)];
+                let to = self.door(w);
+                self.send(to, bundle);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Every worker takes its claims back, and claims anew at every door.
+    pub(super) fn claim_anew(&mut self) {
+        for o in 0..self.orchestrators.len() {
+            self.orchestrators[o].drop_claims(|_| true);
+            let w = self.workers.iter().position(|w| w.home.is_none_or(|home| home == o));
+            let Some(w) = w else { continue };
+            let command = self.claim_of(w, 3);
+            let no = self.send(o, vec![(Ask::Claim(w), command)]);
+            self.workers[w].waiting.push((no, o));
+        }
+    }
+
+    pub(super) fn stop_waiting(&mut self) {
+        self.workers.iter_mut().for_each(|w| w.waiting.clear());
+    }
+}

@@ -1,0 +1,229 @@
+//! The witness: reads the store past all faults, folds what is new once, and checks everything that must be true.
+//!
+//! It is written from the promises. What was answered must be in the ledger; what is in the ledger must have
+//! counted; nothing was given out that may not be; and rows plus tail are the run, whatever happened. Each
+//! record is folded when it is first seen; comparisons of the whole are made now and then, and at the end.
+
+mod answers;
+mod book;
+
+pub use answers::Answerer;
+pub use book::Book;
+
+use crate::driver::{No, home};
+use crate::violation::{Held, Violation, ensure};
+use answers::Asked;
+use edgewise_core::event::Event;
+use edgewise_core::history::Entry;
+use edgewise_core::id::{RunId, TokenHash};
+use edgewise_core::invariant::{self, Rows};
+use edgewise_core::rows::{OutboxRow, TimerRow};
+use edgewise_core::run::Run;
+use edgewise_core::state::TaskState;
+use edgewise_core::time::Time;
+use edgewise_engine::command::LeaseRef;
+use edgewise_engine::reader::Reader;
+use edgewise_store::{Ledger, Position, Projections, Stream};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a worker was promised, and by which engine.
+#[derive(Debug, Clone)]
+pub(crate) struct Promised {
+    pub by: Box<str>,
+    pub until: Option<Time>,
+    pub attempt_until: Option<Time>,
+}
+
+/// Reads the store past all faults and checks what must be true.
+pub struct Witness {
+    ledger: Box<dyn Ledger>,
+    rows: Box<dyn Projections>,
+    reader: Reader,
+    at: Position,
+    /// Every run, as the ledger tells it.
+    pub books: BTreeMap<RunId, Book>,
+    asked: BTreeMap<No, Asked>,
+    /// Which run each key has started.
+    keys: BTreeMap<String, RunId>,
+    promised: BTreeMap<TokenHash, Promised>,
+    /// The stores fail at times, or several engines are at work.
+    pub in_doubt: bool,
+    /// Looks at nothing: for what is too large.
+    pub rests: bool,
+    /// Rows plus tail are compared with the run at one look in so many.
+    pub compares_one_in: u64,
+    looks: u64,
+    /// How many events of each kind there were.
+    pub events: BTreeMap<String, u64>,
+    /// A number that comes out the same if and only if the same records were written.
+    pub hash: u64,
+}
+
+impl Witness {
+    /// A witness over handles that never fail.
+    pub fn new(ledger: Box<dyn Ledger>, rows: Box<dyn Projections>, reader: Reader) -> Self {
+        Self {
+            ledger,
+            rows,
+            reader,
+            at: Position(0),
+            books: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            promised: BTreeMap::new(),
+            in_doubt: false,
+            rests: false,
+            compares_one_in: 1,
+            looks: 0,
+            events: BTreeMap::new(),
+            hash: 0,
+        }
+    }
+
+    /// A run as the ledger has it.
+    pub fn run(&self, run: RunId) -> &Run {
+        &self.books[&run].run
+    }
+
+    /// Whether every run is over.
+    pub fn all_over(&self) -> bool {
+        self.books.values().all(|book| book.run.state.is_done())
+    }
+
+    /// Whether a lease was given to a worker within an engine's own process.
+    pub fn is_local(&self, lease: &LeaseRef) -> bool {
+        self.worker(lease).is_some_and(|w| w.starts_with("local/"))
+    }
+
+    /// Whose a lease is or was.
+    pub fn worker(&self, lease: &LeaseRef) -> Option<&str> {
+        self.books.get(&lease.run)?.workers.get(&lease.token.hash()).map(|w| &**w)
+    }
+
+    /// Its handles on the rows.
+    pub(crate) fn into_rows(self) -> (Box<dyn Projections>, Reader) {
+        (self.rows, self.reader)
+    }
+
+    /// The rows were lost and are made anew elsewhere.
+    pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader) {
+        (self.rows, self.reader) = (rows, reader);
+    }
+
+    /// Reads what was appended since the last look, which an engine did at an instant of its own clock.
+    pub fn look(&mut self, now: Time) -> Held {
+        if self.rests {
+            return Ok(());
+        }
+        let new = self.ledger.read_all(self.at, usize::MAX).map_err(|e| unreadable(&e))?;
+        let mut changed = BTreeSet::new();
+        for stored in new {
+            self.at = stored.position;
+            stored.record.verify(&stored.stream.label()).map_err(|e| unreadable(&e))?;
+            self.hash = self.hash.rotate_left(5) ^ stored.record.bytes.iter().fold(stored.position.0, |hash, byte| {
+                (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+            let run = stored.stream.run;
+            ensure(stored.stream == home().stream(run), "tenant_is_constant", || stored.stream.label())?;
+            for entry in Entry::of(&stored.record).map_err(|e| unreadable(&e))? {
+                self.record(run, now, entry)?;
+            }
+            changed.insert(run);
+        }
+        for run in changed {
+            self.books[&run].check()?;
+            self.looks += 1;
+            if self.looks.is_multiple_of(self.compares_one_in) {
+                self.compare(run)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, run: RunId, now: Time, entry: Entry) -> Held {
+        let late = || format!("an event of {} was written at {now}", entry.stamp.at);
+        ensure(entry.stamp.at == now, "events_have_their_time", late)?;
+        match self.events.get_mut(entry.event.name()) {
+            Some(count) => *count += 1,
+            None => drop(self.events.insert(entry.event.name().to_owned(), 1)),
+        }
+        if let Event::RunTriggered(triggered) = &entry.event {
+            if let Some(key) = &triggered.key {
+                let other = self.keys.insert(key.clone(), run);
+                ensure(other.is_none(), "one_run_per_key", || format!("{key} started {other:?} and {run}"))?;
+            }
+            let plan = self.reader.run(run).map_err(|e| unreadable(&e))?.plan;
+            self.books.insert(run, Book::new(Run::new(run, triggered.plan, plan)));
+        }
+        let Some(book) = self.books.get_mut(&run) else {
+            return Err(Violation::new("seq_is_dense", format!("{run} does not begin with its trigger")));
+        };
+        if let Event::TaskFinished(e) = &entry.event
+            && e.error.as_ref().is_some_and(|f| f.kind == "worker_lost")
+            && let Some(promised) = self.promised.get(&e.token).filter(|p| *p.by == *entry.source)
+        {
+            let early = || format!("a lease good until {:?} was ended at {now}", promised.until);
+            ensure(promised.until.is_some_and(|until| until <= now), "leases_hold_until_their_deadline", early)?;
+        }
+        book.fold(entry)
+    }
+
+    /// Rows plus tail are the run that all its events make, and the rows are those of their seq.
+    fn compare(&mut self, run: RunId) -> Held {
+        let book = &self.books[&run];
+        let loaded = self.reader.run(run).map_err(|e| unreadable(&e))?;
+        ensure(loaded == book.run, "load_equals_fold", || format!("rows plus tail of {run} are not the run"))?;
+        let stream = home().stream(run);
+        let Some(stored) = self.rows.load(&stream).map_err(|e| unreadable(&e))? else { return Ok(()) };
+        let mut timers: Vec<TimerRow> = of(&stream, self.rows.timers().map_err(|e| unreadable(&e))?);
+        timers.sort();
+        let mut outbox: Vec<OutboxRow> = of(&stream, self.rows.outbox().map_err(|e| unreadable(&e))?);
+        outbox.sort();
+        let rows = Rows { run: &stored.run, tasks: &stored.tasks, timers: &timers, outbox: &outbox };
+        invariant::refold_equals_projection(&book.stream(), &rows)?;
+        let at_rows = book.stream().refold(stored.run.applied_seq);
+        for row in of(&stream, self.rows.leases().map_err(|e| unreadable(&e))?) {
+            let live = at_rows.task(row.task).is_some_and(|task| {
+                let leased = task.state == TaskState::InProgress && at_rows.is_leasable(row.task);
+                leased && (task.generation, task.attempt) == (row.generation, row.attempt)
+            });
+            ensure(live, "refold_equals_projection", || format!("a lease row too many: {row:?}"))?;
+        }
+        Ok(())
+    }
+
+    /// Compares the rows of every run, or of some of them.
+    pub fn look_at_rows(&mut self) -> Held {
+        for run in self.books.keys().copied().collect::<Vec<_>>() {
+            self.looks += 1;
+            if self.looks.is_multiple_of(self.compares_one_in) {
+                self.compare(run)?;
+            }
+        }
+        let (rows, ledger) = (self.rows.watermark(), self.ledger.tail());
+        ensure(rows.ok() <= ledger.ok(), "watermark_is_in_the_ledger", || "a watermark beyond the ledger".into())
+    }
+
+    /// What can only be said of whole streams, read once more from the beginning.
+    pub fn close(&mut self) -> Held {
+        for run in self.books.keys().copied().collect::<Vec<_>>() {
+            self.compare(run)?;
+            let book = &self.books[&run];
+            invariant::check_stream(&book.stream())?;
+            ensure(book.stream().refold(u64::MAX) == book.run, "refold_is_the_same", || format!("{run}"))?;
+            let stored = self.ledger.read(&home().stream(run), 0, usize::MAX).map_err(|e| unreadable(&e))?;
+            let events: u64 = stored.iter().map(|s| u64::from(s.record.count)).sum();
+            let said = || format!("{run} had {} events and has {events}", book.entries.len());
+            ensure(events == book.entries.len() as u64, "acked_is_kept", said)?;
+        }
+        Ok(())
+    }
+}
+
+fn unreadable(error: &edgewise_core::Error) -> Violation {
+    Violation::new("the_ledger_is_readable", error.to_string())
+}
+
+fn of<T>(stream: &Stream, rows: Vec<(Stream, T)>) -> Vec<T> {
+    rows.into_iter().filter(|(s, _)| s == stream).map(|(_, row)| row).collect()
+}

@@ -1,0 +1,158 @@
+//! What was answered is so: accepted means durable, already means already, and nobody is refused who is right.
+
+use super::{Promised, Witness};
+use crate::driver::No;
+use crate::violation::{Held, ensure};
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::state::TaskState;
+use edgewise_core::time::Time;
+use edgewise_core::{Error, Result};
+use edgewise_engine::command::{Answer, Beat, Command, Grant, LeaseRef};
+
+/// What a message asked, as far as its answer can be checked.
+pub(super) enum Asked {
+    Start(Option<String>),
+    Finishes(Vec<(LeaseRef, bool)>),
+    Beats(Vec<LeaseRef>),
+    Cancel(RunId),
+    Pause(RunId, bool),
+    Approve(RunId, String, Name),
+    Wait(RunId),
+    Other,
+}
+
+/// Who answered, when by their clock, and whether others were answered in the same commit.
+#[derive(Debug, Clone, Copy)]
+pub struct Answerer<'a> {
+    /// Which engine.
+    pub source: &'a str,
+    /// Its clock.
+    pub now: Time,
+    /// Whether another request of the same commit may have undone this one.
+    pub crowded: bool,
+}
+
+impl Witness {
+    /// Remembers what is asked, so that the answer can be judged.
+    pub fn asked(&mut self, no: No, command: &Command) {
+        let asked = match command {
+            Command::Start(start) => Asked::Start(start.key.clone()),
+            Command::Complete(each) => {
+                Asked::Finishes(each.iter().map(|report| (report.lease, report.outcome.is_ok())).collect())
+            }
+            Command::Heartbeat(leases) => Asked::Beats(leases.clone()),
+            Command::Cancel(act) => Asked::Cancel(act.run),
+            Command::Pause(act) => Asked::Pause(act.run, true),
+            Command::Resume(act) => Asked::Pause(act.run, false),
+            Command::Approve(act) => Asked::Approve(act.run, act.task.clone(), act.by.clone()),
+            Command::Wait(run) => Asked::Wait(*run),
+            _ => Asked::Other,
+        };
+        self.asked.insert(no, asked);
+    }
+
+    /// Judges an answer at the moment it leaves the engine.
+    pub fn heard(&mut self, no: No, answer: &Result<Answer>, by: Answerer<'_>) -> Held {
+        if self.rests {
+            return Ok(());
+        }
+        let Ok(answer) = answer else {
+            if let Some(Asked::Beats(leases)) = self.asked.get(&no) {
+                // Their deadlines may have moved, and nobody was told to where.
+                leases.iter().for_each(|lease| drop(self.promised.remove(&lease.token.hash())));
+            }
+            return Ok(());
+        };
+        if let Answer::Granted { grants, .. } = answer {
+            ensure(!grants.is_empty(), "grants_are_kept", || "a grant of nothing".into())?;
+            return grants.iter().try_for_each(|grant| self.granted(grant, by));
+        }
+        let Some(asked) = self.asked.get(&no) else { return Ok(()) };
+        match (answer, asked) {
+            (Answer::Started { run, .. }, Asked::Start(key)) => {
+                ensure(self.books.contains_key(run), "acked_is_kept", || format!("{run} was accepted and is not kept"))?;
+                let owner = key.as_ref().map(|key| self.keys.get(key));
+                ensure(owner.is_none_or(|o| o == Some(run)), "one_run_per_key", || format!("{key:?} gave {run}"))
+            }
+            (Answer::Completed(each), Asked::Finishes(reports)) => self.finished(reports, each),
+            (Answer::Beats(beats), Asked::Beats(leases)) => {
+                let pairs: Vec<(LeaseRef, Beat)> = leases.iter().copied().zip(beats.iter().copied()).collect();
+                pairs.iter().try_for_each(|(lease, beat)| self.beat(lease, *beat, by))
+            }
+            (Answer::Done | Answer::Already, Asked::Cancel(run)) => {
+                let kept = self.books[run].cancelled;
+                ensure(kept, "acked_is_kept", || format!("a cancel of {run} was accepted and is not kept"))
+            }
+            (Answer::Done | Answer::Already, Asked::Pause(run, pause)) => {
+                let kept = self.books[run].paused == *pause || by.crowded;
+                ensure(kept, "acked_is_kept", || format!("pause {pause} of {run} was answered well and is not so"))
+            }
+            (Answer::Done | Answer::Already, Asked::Approve(run, path, who)) => {
+                let kept = self.books[run].has_said_yes(path, who);
+                ensure(kept, "acked_is_kept", || format!("the yes of {who} to {path} was accepted and is not kept"))
+            }
+            (Answer::Ended(state), Asked::Wait(run)) => {
+                let is = self.books[run].run.state;
+                ensure(state.is_done() && *state == is, "acked_is_kept", || format!("{run} ended {state:?} and is {is:?}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn granted(&mut self, grant: &Grant, by: Answerer<'_>) -> Held {
+        let token = grant.lease.token.hash();
+        let book = &self.books[&grant.lease.run];
+        ensure(book.workers.contains_key(&token), "grants_are_kept", || "a lease was given out and is not kept".into())?;
+        let task = &book.run.tasks[grant.lease.task.0 as usize];
+        let live = (task.token, task.state) == (token, TaskState::InProgress) && !book.ended.contains_key(&token);
+        ensure(live, "one_live_lease", || format!("a lease of {} was given out that is over", grant.path))?;
+        let attempt = book.run.spec_of(grant.lease.task).timeouts.attempt;
+        let attempt_until = attempt.map(|span| by.now.plus(span));
+        let promised = Promised { by: by.source.into(), until: grant.deadline, attempt_until };
+        self.promised.insert(token, promised);
+        Ok(())
+    }
+
+    fn finished(&self, reports: &[(LeaseRef, bool)], each: &[Result<()>]) -> Held {
+        for ((lease, well), answer) in reports.iter().zip(each) {
+            let Some(book) = self.books.get(&lease.run) else { continue };
+            let token = lease.token.hash();
+            let over = |e: &Error| e.code == "attempt_over";
+            match answer {
+                Ok(()) => {
+                    let kept = book.ended.get(&token) == Some(well);
+                    ensure(kept, "acked_is_kept", || "a report was accepted and is not kept".into())?;
+                }
+                Err(error) if over(error) => {
+                    let current = book.run.task(lease.task).is_some_and(|task| task.attempt == lease.attempt);
+                    let stale = !(current && book.is_live(lease.task, token));
+                    ensure(stale, "who_holds_the_lease_is_heard", || format!("refused although live: {error}"))?;
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn beat(&mut self, lease: &LeaseRef, beat: Beat, by: Answerer<'_>) -> Held {
+        let token = lease.token.hash();
+        let Some(book) = self.books.get(&lease.run) else { return Ok(()) };
+        let live = book.is_live(lease.task, token);
+        let Some(promised) = self.promised.get_mut(&token).filter(|p| *p.by == *by.source) else { return Ok(()) };
+        match beat {
+            // An engine that cannot see what others wrote does not know yet that a lease is over.
+            Beat::Continue(until) => {
+                let known = live || self.in_doubt || by.crowded;
+                ensure(known, "the_late_are_told", || "a worker was told to go on with what is over".into())?;
+                promised.until = promised.until.map(|_| until);
+                Ok(())
+            }
+            Beat::Cancel => {
+                let lapsed = |due: Option<Time>| due.is_some_and(|due| due <= by.now);
+                let over = !live || lapsed(promised.until) || lapsed(promised.attempt_until);
+                ensure(over, "leases_hold_until_their_deadline", || "a live lease was called over".into())
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! One run as the ledger tells it, and what each of its events must be allowed to do.
+
+use crate::violation::{Held, Violation, ensure};
+use edgewise_core::event::{Approved, DispatchEnqueued, Event, TaskIx};
+use edgewise_core::fold::{Changes, Verdict, fold};
+use edgewise_core::gate::Wait;
+use edgewise_core::history::{Entry, Stream};
+use edgewise_core::id::TokenHash;
+use edgewise_core::invariant::{self, Step};
+use edgewise_core::name::Name;
+use edgewise_core::plan::Work;
+use edgewise_core::run::Run;
+use edgewise_core::state::TaskState;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One run as the ledger tells it.
+pub struct Book {
+    /// What its events have come to.
+    pub run: Run,
+    /// All its events.
+    pub entries: Vec<Entry>,
+    /// Who has or had which lease.
+    pub(super) workers: BTreeMap<TokenHash, Box<str>>,
+    /// How each lease ended, by its token: well or not.
+    pub(super) ended: BTreeMap<TokenHash, bool>,
+    /// The lease that each task has now.
+    live: BTreeMap<TaskIx, TokenHash>,
+    /// Attempts begun and not given back, by task and generation.
+    begun: BTreeMap<(TaskIx, u16), u32>,
+    /// Who has said yes and not taken it back, by gate.
+    yes: BTreeMap<TaskIx, BTreeSet<Name>>,
+    /// Whether people asked for no leases, for now or for ever.
+    pub(super) paused: bool,
+    pub(super) cancelled: bool,
+}
+
+impl Book {
+    pub(super) fn new(run: Run) -> Self {
+        let (workers, ended, live, begun, yes) = Default::default();
+        Self { run, entries: Vec::new(), workers, ended, live, begun, yes, paused: false, cancelled: false }
+    }
+
+    /// Its events, for whoever looks at all of them.
+    pub fn stream(&self) -> Stream<'_> {
+        Stream { run: self.run.id, plan_hash: self.run.plan_hash, plan: &self.run.plan, entries: &self.entries }
+    }
+
+    /// Whether a lease is the one that its task has now.
+    pub(super) fn is_live(&self, task: TaskIx, token: TokenHash) -> bool {
+        self.live.get(&task) == Some(&token)
+    }
+
+    /// Whether a person's yes was ever recorded at a gate.
+    pub(super) fn has_said_yes(&self, path: &str, by: &Name) -> bool {
+        let task = self.run.find(path);
+        self.entries.iter().any(|e| matches!(&e.event, Event::ApprovalGiven(a) if Some(a.task) == task && a.by == *by))
+    }
+
+    /// One event: everything that is written has counted, and was allowed.
+    pub(super) fn fold(&mut self, entry: Entry) -> Held {
+        let before = self.run.clone();
+        let mut changes = Changes::default();
+        let verdict = fold(&mut self.run, entry.stamp, &entry.event, &mut changes);
+        let said = || format!("{:?} was written and does not count: {verdict:?}", entry.event);
+        ensure(verdict == Verdict::Applied, "what_is_written_counts", said)?;
+        let step = Step {
+            before: &before,
+            stamp: entry.stamp,
+            event: &entry.event,
+            changes: &changes,
+            verdict,
+            after: &self.run,
+        };
+        invariant::check_step(&step)?;
+        self.allowed(&before, &entry)?;
+        for task in changes.moves.iter().filter(|m| m.from == TaskState::InProgress).map(|m| m.task) {
+            if let Some(token) = self.live.remove(&task) {
+                self.ended.entry(token).or_insert(false);
+            }
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    fn allowed(&mut self, before: &Run, entry: &Entry) -> Held {
+        match &entry.event {
+            Event::RunPauseRequested(_) => self.paused = true,
+            Event::RunResumeRequested(_) => self.paused = false,
+            Event::RunCancelRequested(_) => self.cancelled = true,
+            Event::DispatchEnqueued(e) => self.lease(before, e)?,
+            Event::DispatchReturned(e) => {
+                ensure(self.is_live(e.task, e.token), "stale_tokens_change_nothing", || "a lease came back late".into())?;
+                *self.begun.entry((e.task, e.generation)).or_default() -= 1;
+            }
+            Event::TaskFinished(e) => {
+                let late = || format!("attempt {} of task {} ended again or late", e.attempt, e.task.0);
+                ensure(self.is_live(e.task, e.token), "stale_tokens_change_nothing", late)?;
+                let first = self.ended.insert(e.token, e.error.is_none()).is_none();
+                ensure(first, "one_outcome_per_attempt", || "an attempt ended twice".into())?;
+            }
+            Event::TimerFired(e) => {
+                let early = || format!("a timer of {} fired at {}", e.due, entry.stamp.at);
+                ensure(e.due <= entry.stamp.at, "timers_are_never_early", early)?;
+                self.waited(before, entry, e.timer.task)?;
+            }
+            Event::ApprovalGiven(e) => self.approve(before, e)?,
+            Event::ApprovalWithdrawn(e) => drop(self.yes.entry(e.task).or_default().remove(&e.by)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn lease(&mut self, before: &Run, e: &DispatchEnqueued) -> Held {
+        ensure(!self.cancelled, "cancel_is_final", || "a lease of a cancelled run".into())?;
+        ensure(!self.paused, "paused_means_no_leases", || "a lease of a paused run".into())?;
+        let other = self.live.insert(e.task, e.token);
+        ensure(other.is_none(), "one_live_lease", || format!("two live leases of task {}", e.task.0))?;
+        let known = self.workers.insert(e.token, e.worker.clone());
+        ensure(known.is_none(), "tokens_are_used_once", || format!("the token of {known:?} was given out again"))?;
+        let begun = self.begun.entry((e.task, e.generation)).or_default();
+        *begun += 1;
+        let most = u32::from(before.spec_of(e.task).retry.max_attempts);
+        ensure(*begun <= most, "attempts_are_bounded", || format!("attempt {begun} of at most {most}"))
+    }
+
+    /// A timer gate has waited for as long as the flow says, by the clocks that wrote it.
+    fn waited(&self, before: &Run, entry: &Entry, task: TaskIx) -> Held {
+        let Work::Gate(gate) = &before.spec_of(task).work else { return Ok(()) };
+        let due = match (&gate.wait, &gate.deadline) {
+            (Wait::After(span), None) => before.tasks[task.0 as usize].ready_at.plus(*span),
+            (Wait::Until(due), None) => *due,
+            _ => return Ok(()),
+        };
+        ensure(due <= entry.stamp.at, "timers_are_never_early", || format!("a gate of {due} opened"))
+    }
+
+    fn approve(&mut self, before: &Run, e: &Approved) -> Held {
+        let Work::Gate(gate) = &before.spec_of(e.task).work else {
+            return Err(Violation::new("approvers_differ", "an approval of what is not a gate"));
+        };
+        let Wait::Approval { from, count } = &gate.wait else { return Ok(()) };
+        let permitted = from.is_empty() || from.contains(&e.by);
+        ensure(permitted, "approvers_differ", || format!("{} may not approve", e.by))?;
+        let yes = self.yes.entry(e.task).or_default();
+        ensure(yes.insert(e.by.clone()), "approvers_differ", || format!("{} said yes twice", e.by))?;
+        let open = self.run.tasks[e.task.0 as usize].state == TaskState::Complete;
+        ensure(open == (yes.len() >= *count as usize), "gates_open_by_count", || format!("{} of {count} yes", yes.len()))
+    }
+
+    pub(super) fn check(&self) -> Held {
+        Ok(invariant::check_state(&self.run)?)
+    }
+}
