@@ -10,7 +10,7 @@ pub(crate) use note::failure;
 use crate::live::{Counts, Picture, SpreadCount, TaskLine};
 use edgewise_core::event::TaskIx;
 use edgewise_core::plan::Work;
-use edgewise_core::run::{Run, Composite};
+use edgewise_core::run::{Composite, Run};
 use edgewise_core::state::Phase;
 use edgewise_core::time::Time;
 
@@ -76,10 +76,16 @@ impl Gather<'_> {
             }
         }
         let path = self.run.path(spread);
-        if let Some(line) = self.lines[..at].iter_mut().rev().find(|line| line.path == path) {
-            let failed = state.failed;
-            line.spread = Some(SpreadCount { done: state.done - failed, failed, running, total: state.total });
-        }
+        let Some(line) = self.lines[..at].iter_mut().rev().find(|line| line.path == path) else { return };
+        let (failed, total) = (state.failed, state.total);
+        line.spread = match &self.run.spec_of(spread).work {
+            Work::Spread(_) | Work::Parallel(_) => {
+                Some(SpreadCount { done: state.done - failed, failed, running, total })
+            }
+            // The round that a loop is in is at work, those before it are done.
+            Work::For(_) => Some(SpreadCount { done: state.made().saturating_sub(1), failed, running, total }),
+            _ => None,
+        };
     }
 
     fn line(&self, task: TaskIx, phase: Phase, depth: usize) -> TaskLine {

@@ -205,8 +205,8 @@ pub struct Failure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Box<Failure>>,
     /// The failures it stands for, if it stands for several; the first ones of very many.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<Failure>,
+    #[serde(default, skip_serializing_if = "<[Failure]>::is_empty")]
+    pub errors: Box<[Failure]>,
 }
 
 /// Which instant of a task a timer stands for.
@@ -316,7 +316,7 @@ impl Failure {
             retry_after: None,
             is: Vec::new(),
             cause: None,
-            errors: Vec::new(),
+            errors: Box::default(),
         }
     }
 

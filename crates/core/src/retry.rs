@@ -171,7 +171,8 @@ mod tests {
     #[test]
     fn a_typed_rule_is_chosen_by_the_last_failure_and_counts_all_attempts() {
         let five = Retry { max_attempts: 5, base: Millis(30_000), cap: Millis(30_000), ..Retry::default() };
-        let retry = Retry { typed: vec![Typed { kinds: vec!["NetworkError".into()], retry: five }], ..Retry::default() };
+        let retry =
+            Retry { typed: vec![Typed { kinds: vec!["NetworkError".into()], retry: five }], ..Retry::default() };
         let reset = Failure { is: vec!["NetworkError".into()], ..failure("ConnectionReset") };
         assert!(retry.allows_another(4, &reset), "the wider type fits");
         assert!(!retry.allows_another(5, &reset));

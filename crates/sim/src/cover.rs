@@ -25,15 +25,44 @@ const EVENTS: [&str; 12] = [
 ];
 
 const COMMANDS: [&str; 12] = [
-    "Start", "Cancel", "Pause", "Resume", "Approve", "Withdraw", "Reject", "Claim", "Complete", "GiveBack",
-    "Heartbeat", "Wait",
+    "Start",
+    "Cancel",
+    "Pause",
+    "Resume",
+    "Approve",
+    "Withdraw",
+    "Reject",
+    "Claim",
+    "Complete",
+    "GiveBack",
+    "Heartbeat",
+    "Wait",
 ];
 
 /// Answers, good and bad ones.
 const ANSWERS: [&str; 22] = [
-    "Started", "Started again", "Done", "Already", "Granted", "Completed", "Report refused", "Continue", "Stop",
-    "Ended", "attempt_over", "disk_full", "empty_claim", "key_taken", "not_an_approver", "refused", "run_not_found",
-    "store_busy", "task_not_found", "too_busy", "unknown_commit", "worker_lost",
+    "Started",
+    "Started again",
+    "Done",
+    "Already",
+    "Granted",
+    "Completed",
+    "Report refused",
+    "Continue",
+    "Stop",
+    "Ended",
+    "attempt_over",
+    "disk_full",
+    "empty_claim",
+    "key_taken",
+    "not_an_approver",
+    "refused",
+    "run_not_found",
+    "store_busy",
+    "task_not_found",
+    "too_busy",
+    "unknown_commit",
+    "worker_lost",
 ];
 
 const ENDS: [&str; 3] = ["Complete", "Error", "Cancelled"];

@@ -94,7 +94,12 @@ fn play(seed: u64, options: &Options) -> Result<Summary, Violation> {
         for (event, count) in &storm.witness.events {
             storm.cover.add("event", event, *count);
         }
-        Ok(Summary { steps: storm.steps, hash: storm.hash, cover: std::mem::take(&mut storm.cover), schedule: Vec::new() })
+        Ok(Summary {
+            steps: storm.steps,
+            hash: storm.hash,
+            cover: std::mem::take(&mut storm.cover),
+            schedule: Vec::new(),
+        })
     });
     match result {
         Ok(summary) => Ok(Summary { schedule, ..summary }),

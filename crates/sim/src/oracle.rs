@@ -111,10 +111,16 @@ impl Oracle<'_> {
 
     /// Whether no attempt follows this one: the definition is the bound, and the worker can only narrow it.
     fn is_last(&self, n: usize, attempt: u16, failure: &Failure) -> bool {
-        let Retry { max_attempts, retryable, on, never, .. } = &self.plan.spec(self.nodes[n].region, self.nodes[n].node).retry;
+        let Retry { max_attempts, retryable, on, never, .. } =
+            &self.plan.spec(self.nodes[n].region, self.nodes[n].node).retry;
         let hopeless = ["panic", "handler_not_found", "bad_input", "output_too_large"].contains(&&*failure.kind);
         let wanted = on.is_empty() || on.contains(&failure.kind);
-        attempt >= *max_attempts || !retryable || !failure.retryable || hopeless || !wanted || never.contains(&failure.kind)
+        attempt >= *max_attempts
+            || !retryable
+            || !failure.retryable
+            || hopeless
+            || !wanted
+            || never.contains(&failure.kind)
     }
 
     fn timer(&mut self, n: usize, e: &TimerFired) {
@@ -200,7 +206,8 @@ impl Oracle<'_> {
             return;
         }
         let (region, first) = (&self.plan.regions[*region as usize], self.scopes[*scope].first);
-        let needs: Vec<_> = region.needs(*node).map(|(_, need)| (self.fact(first + need.up as usize), need.accepts)).collect();
+        let needs: Vec<_> =
+            region.needs(*node).map(|(_, need)| (self.fact(first + need.up as usize), need.accepts)).collect();
         let accepted = needs.iter().filter(|(fact, accepts)| fact.is_some_and(|f| accepts.contains(f))).count();
         let refused = needs.iter().filter(|(fact, accepts)| fact.is_some_and(|f| !accepts.contains(f))).count();
         let wanted = match region.join(*node) {
@@ -215,19 +222,25 @@ impl Oracle<'_> {
         }
     }
 
+    /// How many items another node made, if it is one that the items come from.
+    fn items_of(&self, n: usize, root: &Root) -> Option<Option<usize>> {
+        let Root::Output { node, .. } = root else { return None };
+        let up = &self.nodes[self.scopes[self.nodes[n].scope].first + *node as usize];
+        Some(up.items.filter(|_| up.end == Some(Resolution::Success)))
+    }
+
     fn begin(&mut self, n: usize) {
         self.nodes[n].ready = true;
         let Work::Spread(spread) = self.work(n) else { return };
         let of_input = || self.input.get("list").and_then(|l| l.as_array().map(Vec::len));
         let items = match &spread.items {
             Items::Literal(list) => Some(list.len()),
-            Items::Ref(reference) => match reference.root {
-                Root::Output { node, .. } => {
-                    let up = &self.nodes[self.scopes[self.nodes[n].scope].first + node as usize];
-                    up.items.filter(|_| up.end == Some(Resolution::Success))
-                }
-                _ => of_input(),
-            },
+            Items::Ref(reference) => self.items_of(n, &reference.root).unwrap_or_else(of_input),
+            Items::Expr(list) => {
+                let mut root = Root::Input;
+                list.roots(&mut |found| root = found.clone());
+                self.items_of(n, &root).unwrap_or_else(of_input)
+            }
         };
         self.nodes[n].items = items;
         match items {

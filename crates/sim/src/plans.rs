@@ -33,7 +33,7 @@ fn fill(dice: &mut Dice, draft: &mut PlanDraft, region: usize, nodes: u32, depth
     for node in 0..nodes {
         let ups: Vec<u32> = (0..node).filter(|_| dice.one_in(2)).collect();
         let work = work(dice, draft, depth, node, now);
-        let spec = Spec { work, retry: retry(dice), timeouts: timeouts(dice) };
+        let spec = Spec { when: None, work, retry: retry(dice), timeouts: timeouts(dice) };
         draft.specs.push(spec);
         let join = match dice.below(6) {
             0 => Join::Any,

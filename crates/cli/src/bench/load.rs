@@ -92,6 +92,7 @@ fn build(draft: PlanDraft, name: &str) -> Result<Plan> {
 fn noop() -> Spec {
     let action = Name::parse(NOOP).unwrap_or_else(|_| unreachable!("a good name"));
     Spec {
+        when: None,
         work: Work::Action { action, with: Template::default() },
         retry: Retry::default(),
         timeouts: Timeouts::default(),
@@ -121,7 +122,7 @@ fn layers(depth: u32, width: u32) -> PlanDraft {
 fn spread() -> PlanDraft {
     let items = Items::Literal((0..10_000).map(serde_json::Value::from).collect());
     let spread = Spread { region: 1, items, tolerate: 0, fail_fast: false };
-    let work = Spec { work: Work::Spread(spread), retry: Retry::default(), timeouts: Timeouts::default() };
+    let work = Spec { work: Work::Spread(spread), ..noop() };
     let (mut root, mut item) = (RegionDraft::default(), RegionDraft::default());
     let up = root.node("each", 1, Join::All);
     let down = root.node("join", 0, Join::All);

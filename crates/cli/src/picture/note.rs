@@ -96,6 +96,7 @@ fn left_out(run: &Run, reason: &Reason) -> String {
             };
             format!("{} {how}", run.path(*task))
         }
+        Reason::When => "its `when` is false".into(),
         Reason::BecauseOf { task } => format!("{} failed", run.path(*task)),
         Reason::Operator(asked) => match &asked.why {
             Some(why) => format!("by {}: {why}", asked.by),

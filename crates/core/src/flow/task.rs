@@ -114,8 +114,12 @@ impl Tasks<'_, '_> {
         let mut holes = Holes::new(self.names, place);
         let work = self.work(entry, &fields, &mut holes, sink);
         uses.append(&mut holes.uses);
-        let mut spec =
-            Spec { when: None, work: work.unwrap_or_else(nothing), retry: Retry::default(), timeouts: Timeouts::default() };
+        let mut spec = Spec {
+            when: None,
+            work: work.unwrap_or_else(nothing),
+            retry: Retry::default(),
+            timeouts: Timeouts::default(),
+        };
         if !matches!(spec.work, Work::Gate(_)) {
             self.policies(&fields, &mut spec, sink);
         }

@@ -47,5 +47,6 @@ fn misplaced(run: &Run, number: u32, scope: &Scope, script: &[Statement]) -> Opt
         }
     }
     let waits = script.get(chain.at as usize).is_some_and(|s| s.node().is_some());
-    (!waits && !stalled).then(|| (None, format!("scope {number} stands at statement {} and waits for nothing", chain.at)))
+    (!waits && !stalled)
+        .then(|| (None, format!("scope {number} stands at statement {} and waits for nothing", chain.at)))
 }

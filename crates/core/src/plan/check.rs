@@ -139,7 +139,10 @@ fn check_spec(spec: &Spec, region: &RegionDraft, say: &mut dyn FnMut(&'static st
     for retry in std::iter::once(&spec.retry).chain(typed) {
         if retry.max_attempts == 0 || retry.max_attempts > most {
             let found = retry.max_attempts;
-            say("bad_max_attempts", format!("max_attempts counts the first attempt, so it is 1 to {most}, not {found}"));
+            say(
+                "bad_max_attempts",
+                format!("max_attempts counts the first attempt, so it is 1 to {most}, not {found}"),
+            );
         }
     }
     if let Work::Action { action, .. } = &spec.work
@@ -147,7 +150,8 @@ fn check_spec(spec: &Spec, region: &RegionDraft, say: &mut dyn FnMut(&'static st
     {
         say("reserved_name", format!("`{action}` is ours: names of actions do not start with `edgewise/`"));
     }
-    let of_programs = !matches!(spec.work, Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_) | Work::Spread(_));
+    let of_programs =
+        !matches!(spec.work, Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_) | Work::Spread(_));
     if of_programs && region.script.is_none() {
         say("bad_region", "only a chain has branches, loops, handlers, arms and calls".into());
     }

@@ -29,7 +29,7 @@ impl Fold<'_> {
             _ => Ok(()),
         };
         if let Err(failure) = begun {
-            self.give_up(task, failure);
+            self.give_up(task, *failure);
         }
     }
 
@@ -135,11 +135,11 @@ impl Fold<'_> {
             (Work::Call(_), Exit::Return(value)) => self.succeed(task, value),
             (Work::For(each), Exit::Normal | Exit::Continue) => {
                 let next = self.next_item(task, each);
-                next.unwrap_or_else(|failure| self.give_up(task, failure));
+                next.unwrap_or_else(|failure| self.give_up(task, *failure));
             }
             (Work::While(each), Exit::Normal | Exit::Continue) => {
                 let next = self.next_round(task, each);
-                next.unwrap_or_else(|failure| self.give_up(task, failure));
+                next.unwrap_or_else(|failure| self.give_up(task, *failure));
             }
             (Work::For(_) | Work::While(_), Exit::Break) | (_, Exit::Normal) => self.succeed(task, Value::Null),
             (Work::Try(tried), Exit::Fail(failure)) => self.handle(task, tried, index, failure),
@@ -170,14 +170,14 @@ impl Fold<'_> {
             state.caught = Some(failure);
         }
         let opened = self.open_scope(task, at as u32 + 1, named.into_iter().collect());
-        opened.unwrap_or_else(|failure| self.give_up(task, failure));
+        opened.unwrap_or_else(|failure| self.give_up(task, *failure));
     }
 
     /// A composite that cannot begin or go on.
-    fn give_up(&mut self, task: TaskIx, failure: Box<Failure>) {
+    fn give_up(&mut self, task: TaskIx, failure: Failure) {
         match self.state(task) {
-            TaskState::Pending => self.fail_for_good(task, *failure, Move::InputFailed),
-            _ => self.fail(task, *failure),
+            TaskState::Pending => self.fail_for_good(task, failure, Move::InputFailed),
+            _ => self.fail(task, failure),
         }
     }
 

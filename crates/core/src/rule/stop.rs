@@ -35,7 +35,10 @@ impl Fold<'_> {
         self.run.stalled.remove(&number);
         if number == 0 {
             self.run.end = Some(End::Cancelled);
-        } else if matches!(self.run.spec_of(self.run.scopes[number as usize].parent).work, Work::Spread(_) | Work::Parallel(_)) {
+        } else if matches!(
+            self.run.spec_of(self.run.scopes[number as usize].parent).work,
+            Work::Spread(_) | Work::Parallel(_)
+        ) {
             self.ended.push_back(number);
         }
     }

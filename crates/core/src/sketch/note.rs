@@ -1,6 +1,7 @@
 //! What a node does, in one small line.
 
 use super::NodeKind;
+use crate::expr::Expr;
 use crate::gate::{Gate, Wait};
 use crate::name::Name;
 use crate::plan::{Items, Join, Plan, Region, Spec, Spread, Work};
@@ -14,6 +15,8 @@ pub(super) fn kind(spec: &Spec) -> NodeKind {
         Work::Command(_) => NodeKind::Command,
         Work::Gate(_) => NodeKind::Gate,
         Work::Spread(_) => NodeKind::Spread,
+        Work::Sleep(_) => NodeKind::Gate,
+        composite => NodeKind::Composite(composite.kind()),
     }
 }
 
@@ -36,6 +39,36 @@ fn work(plan: &Plan, spec: &Spec) -> String {
         Work::Command(command) => first_line(&command.script),
         Work::Gate(gate) => wait(gate),
         Work::Spread(spread) => each(plan, spread),
+        Work::Sleep(span) => format!("sleeps for {}", short(span.text())),
+        Work::Parallel(parallel) => format!("{} at once", parallel.arms.len()),
+        Work::Branch(branch) => {
+            branch.arms.first().and_then(|arm| arm.when.as_ref()).map_or_else(String::new, condition)
+        }
+        Work::For(each) => format!("for each of {}", short(each.items.text())),
+        Work::While(each) => format!("while {}", short(each.when.text())),
+        Work::Try(_) => String::new(),
+        Work::Call(call) => format!("{}()", call.function),
+    }
+}
+
+fn condition(when: &Expr) -> String {
+    format!("if {}", short(when.text()))
+}
+
+/// What a box of a composite with several is called.
+pub(super) fn arm(work: &Work, index: u32) -> String {
+    let at = index as usize;
+    match work {
+        Work::Branch(branch) => match branch.arms.get(at).and_then(|arm| arm.when.as_ref()) {
+            Some(when) => condition(when),
+            None => "else".into(),
+        },
+        Work::Try(tried) => match at.checked_sub(1).and_then(|n| tried.handlers.get(n)) {
+            Some(handler) if handler.kinds.is_empty() => "except".into(),
+            Some(handler) => format!("except {}", handler.kinds.join(", ")),
+            None => "try".into(),
+        },
+        _ => format!("arm {}", index + 1),
     }
 }
 
@@ -43,7 +76,7 @@ fn each(plan: &Plan, spread: &Spread) -> String {
     let items = match &spread.items {
         Items::Literal(items) if items.len() == 1 => "for 1 item".to_owned(),
         Items::Literal(items) => format!("for each of {} items", items.len()),
-        Items::Ref(_) => "for each item".to_owned(),
+        Items::Ref(_) | Items::Expr(_) => "for each item".to_owned(),
     };
     // What a spread over a single node does stands in the spread's own box.
     match inner(plan, spread) {
@@ -56,7 +89,7 @@ fn each(plan: &Plan, spread: &Spread) -> String {
 pub(super) fn inner<'p>(plan: &'p Plan, spread: &Spread) -> Option<&'p Spec> {
     let region = &plan.regions[spread.region as usize];
     let only = (region.len() == 1).then(|| &plan.specs[region.spec(0) as usize])?;
-    (!matches!(only.work, Work::Spread(_))).then_some(only)
+    (!only.work.is_composite()).then_some(only)
 }
 
 fn wait(gate: &Gate) -> String {
@@ -79,6 +112,10 @@ fn approval(from: &[Name], count: u32) -> String {
 
 fn first_line(script: &str) -> String {
     let line = script.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
+    short(line)
+}
+
+fn short(line: &str) -> String {
     let mut short: String = line.chars().take(NOTE_CHARS).collect();
     if short.len() < line.len() {
         short.push('…');

@@ -1,10 +1,10 @@
 //! From a plan to a sketch: a node each, and a group for each composite whose region is worth opening.
 //!
 //! The nodes and edges of one region stand together and in the plan's order, so that the node of a task is found by
-//! adding two numbers. A new kind of composite has to be taught only to [`Drawn::opens`].
+//! adding two numbers. A new kind of composite has to be taught only to [`Drawn::open`].
 
-use super::{Edge, Node, Sketch, note};
-use crate::plan::{Plan, ROOT, Region, Work};
+use super::{Edge, Node, NodeKind, Sketch, note};
+use crate::plan::{Accepts, Plan, ROOT, Region, Work};
 
 /// A sketch, and where each region begins in it.
 pub(super) struct Drawn<'p> {
@@ -43,8 +43,17 @@ impl<'p> Drawn<'p> {
         let first = self.sketch.nodes.len() as u32;
         self.first[number as usize] = Some((first, self.sketch.edges.len() as u32));
         for node in 0..region.len() {
-            let made = self.node(region, node, inside);
-            open.extend(self.opens(region, node).map(|within| (within, Some(made))));
+            self.node(region, node, inside);
+        }
+        // The boxes of arms come after the nodes, which must stand together.
+        for node in 0..region.len() {
+            self.open(region, node, first + node, open);
+        }
+        if region.script().is_some() {
+            for node in 1..region.len() {
+                let (from, to) = (first + node - 1, first + node);
+                self.sketch.join(Edge { from, to, accepts: Accepts::SUCCESS, resolution: None });
+            }
         }
         for node in 0..region.len() {
             for (_, need) in region.needs(node) {
@@ -54,15 +63,31 @@ impl<'p> Drawn<'p> {
         }
     }
 
-    /// The region of a composite that is drawn as a box of its own.
-    fn opens(&self, region: &Region, node: u32) -> Option<u32> {
-        match &self.plan.specs[region.spec(node) as usize].work {
-            Work::Spread(spread) => note::inner(self.plan, spread).is_none().then_some(spread.region),
-            Work::Action { .. } | Work::Command(_) | Work::Gate(_) => None,
+    /// The regions of a composite that are drawn within its box; where there are several, each in a box of its own.
+    fn open(&mut self, region: &Region, node: u32, made: u32, open: &mut Vec<(u32, Option<u32>)>) {
+        let work = &self.plan.specs[region.spec(node) as usize].work;
+        if matches!(work, Work::Spread(spread) if note::inner(self.plan, spread).is_some()) {
+            return;
+        }
+        let several = matches!(work, Work::Branch(_) | Work::Try(_) | Work::Parallel(_));
+        for (index, within) in (0..).zip(work.regions()) {
+            if self.plan.regions[within as usize].is_empty() {
+                // Nothing but inline work: there is nothing to wait for and nothing to draw.
+                continue;
+            }
+            let group = if several { self.arm(work, index, made) } else { made };
+            open.push((within, Some(group)));
         }
     }
 
-    fn node(&mut self, region: &Region, node: u32, inside: Option<u32>) -> u32 {
+    fn arm(&mut self, work: &Work, index: u32, inside: u32) -> u32 {
+        let label = note::arm(work, index);
+        let id = format!("{}[{index}]", self.sketch.nodes[inside as usize].id);
+        let kind = NodeKind::Composite("arm");
+        self.sketch.add(Node { id, label, kind, note: String::new(), inside: Some(inside), now: None })
+    }
+
+    fn node(&mut self, region: &Region, node: u32, inside: Option<u32>) {
         let name = region.name(node);
         let id = match inside {
             Some(group) => format!("{}.{name}", self.sketch.nodes[group as usize].id),
@@ -70,6 +95,6 @@ impl<'p> Drawn<'p> {
         };
         let kind = note::kind(&self.plan.specs[region.spec(node) as usize]);
         let note = note::note(self.plan, region, node);
-        self.sketch.add(Node { id, label: name.to_owned(), kind, note, inside, now: None })
+        self.sketch.add(Node { id, label: name.to_owned(), kind, note, inside, now: None });
     }
 }

@@ -7,8 +7,8 @@ use super::of_plan::Drawn;
 use super::tally::Tally;
 use super::{Count, Head, Now, Sketch};
 use crate::event::TaskIx;
-use crate::plan::Resolution;
-use crate::run::Run;
+use crate::plan::{Resolution, Work};
+use crate::run::{GONE_SCOPE, Run, Scope, resolution_of};
 use crate::state::Phase;
 
 impl Sketch {
@@ -46,7 +46,7 @@ fn is_done(now: Now) -> bool {
 /// How many tasks of each node are in which phase.
 fn tallies(run: &Run, drawn: &Drawn<'_>) -> Vec<Tally> {
     let mut tallies = vec![Tally::default(); drawn.sketch.nodes.len()];
-    for scope in &run.scopes {
+    for scope in run.scopes.iter().filter(|scope| **scope != GONE_SCOPE) {
         let Some((first, _)) = drawn.first[scope.region as usize] else { continue };
         for node in 0..run.region_of(scope).len() {
             tallies[(first + node) as usize].add(run.phase_of(TaskIx(scope.task + node)));
@@ -59,7 +59,11 @@ fn tallies(run: &Run, drawn: &Drawn<'_>) -> Vec<Tally> {
 fn facts(run: &Run, drawn: &Drawn<'_>) -> Vec<Option<Resolution>> {
     // The outer `None` is an edge of which no scope has spoken yet.
     let mut facts: Vec<Option<Option<Resolution>>> = vec![None; drawn.sketch.edges.len()];
-    for scope in &run.scopes {
+    for scope in run.scopes.iter().filter(|scope| **scope != GONE_SCOPE) {
+        if run.region_of(scope).script().is_some() {
+            steps(run, drawn, scope, &mut facts);
+            continue;
+        }
         let Some((_, first)) = drawn.first[scope.region as usize] else { continue };
         for edge in 0..run.region_of(scope).edge_count() {
             let fact = run.resolution(scope, edge);
@@ -70,10 +74,21 @@ fn facts(run: &Run, drawn: &Drawn<'_>) -> Vec<Option<Resolution>> {
     facts.into_iter().map(Option::flatten).collect()
 }
 
+/// What follows a statement of a chain is reached by its end.
+fn steps(run: &Run, drawn: &Drawn<'_>, scope: &Scope, facts: &mut [Option<Option<Resolution>>]) {
+    let Some((_, first)) = drawn.first[scope.region as usize] else { return };
+    for node in 1..run.region_of(scope).len() {
+        let fact = resolution_of(run.tasks[(scope.task + node - 1) as usize].state);
+        let known = &mut facts[(first + node - 1) as usize];
+        *known = Some(if known.is_none_or(|before| before == fact) { fact } else { None });
+    }
+}
+
 /// A node of the root is one task. The root is made first, so its tasks have the numbers of its nodes.
 fn of_root(run: &Run, task: TaskIx) -> Now {
     let leased = run.is_leasable(task);
-    let items = run.spreads.get(&task).map(|spread| {
+    let at_once = matches!(run.spec_of(task).work, Work::Spread(_) | Work::Parallel(_));
+    let items = run.composites.get(&task).filter(|_| at_once).map(|spread| {
         let scopes = spread.scopes().map(|scope| &run.scopes[scope as usize]);
         let at_work = |scope: &&crate::run::Scope| {
             scope.open > 0

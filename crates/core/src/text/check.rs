@@ -76,7 +76,9 @@ impl<'t> Check<'_, 't, '_> {
                 let word = last_word(end);
                 let place = self.sink.place(statement.at.range());
                 let message = format!("this is never reached: {word} before it ends the block");
-                self.sink.warning(place, "unreachable", message).help(Some("remove it, or what stands before it".into()));
+                self.sink
+                    .warning(place, "unreachable", message)
+                    .help(Some("remove it, or what stands before it".into()));
                 // What follows is just as unreachable, but still checked.
                 for rest in block.iter().skip_while(|s| !std::ptr::eq(*s, statement)) {
                     self.statement(rest);

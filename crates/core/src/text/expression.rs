@@ -9,8 +9,29 @@ use crate::suggest::shown;
 
 /// Words that name nothing, beside those that begin statements.
 const WORDS: [&str; 23] = [
-    "in", "as", "true", "false", "null", "and", "or", "not", "is", "True", "False", "None", "lambda", "const", "function",
-    "import", "let", "loop", "package", "namespace", "var", "void", "await",
+    "in",
+    "as",
+    "true",
+    "false",
+    "null",
+    "and",
+    "or",
+    "not",
+    "is",
+    "True",
+    "False",
+    "None",
+    "lambda",
+    "const",
+    "function",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "var",
+    "void",
+    "await",
 ];
 
 /// Functions that authors expect from elsewhere.
@@ -224,7 +245,10 @@ impl Parser<'_, '_, '_> {
                 Some((close + 1, "not_supported", message, "write `list[1][2]` for a list of lists".to_owned()))
             }
             "(" if !behind && (comma.is_some() || inner.is_empty()) => {
-                let help = format!("write a list: `[{}]`", brief(&self.layout.text[self.layout.extent(token + 1, close).range()]));
+                let help = format!(
+                    "write a list: `[{}]`",
+                    brief(&self.layout.text[self.layout.extent(token + 1, close).range()])
+                );
                 Some((close + 1, "not_supported", "there are no tuples".to_owned(), help))
             }
             _ => None,

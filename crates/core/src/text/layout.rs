@@ -62,8 +62,7 @@ pub(super) struct Layout<'a> {
 impl<'a> Layout<'a> {
     pub(super) fn scan(text: &'a str, sink: &mut Sink<'_>) -> Self {
         let layout = Self { text, tokens: Vec::new(), comments: Vec::new(), lines: Vec::new() };
-        let mut scanner =
-            Scanner { layout, sink, at: 0, open: Vec::new(), bad: false, tabs: None };
+        let mut scanner = Scanner { layout, sink, at: 0, open: Vec::new(), bad: false, tabs: None };
         scanner.file();
         scanner.layout
     }

@@ -166,7 +166,12 @@ fn a_loop_goes_over_its_list_once_evaluated_and_hands_its_variables_on() {
             return [total, x]";
     check(body, &json!({"xs": [1, 2, 3, 4, 5, 6]}), &["echo(1)", "echo(2)", "echo(4)"], Ok(json!([7, 5])));
     check("\n            for x in xs:\n                @echo(v=x)", &json!({"xs": []}), &[], Ok(json!(null)));
-    check("\n            for x in n:\n                pass", &json!({"n": 1}), &[], Err("TypeMismatch: `for` needs a list, but `n` is a number"));
+    check(
+        "\n            for x in n:\n                pass",
+        &json!({"n": 1}),
+        &[],
+        Err("TypeMismatch: `for` needs a list, but `n` is a number"),
+    );
 }
 
 #[test]
@@ -301,8 +306,14 @@ fn sleeping_is_a_timer_and_approvals_are_gates() {
             sleep \"5s\"
             @echo(v=1)";
     check(body, &json!({"n": 3}), &["echo(1)"], Ok(json!(null)));
-    check("    sleep n", &json!({"n": -3}), &[], Err("TypeMismatch: `sleep` takes seconds or a duration such as \"5m\", at most 3660d of them, but `n` is -3"));
-    let mut p = Performance::new("flow t():\n    wait approval(from=[\"ada\"])\n    @echo(v=1)\n", &json!({}), Watch::All);
+    check(
+        "    sleep n",
+        &json!({"n": -3}),
+        &[],
+        Err("TypeMismatch: `sleep` takes seconds or a duration such as \"5m\", at most 3660d of them, but `n` is -3"),
+    );
+    let mut p =
+        Performance::new("flow t():\n    wait approval(from=[\"ada\"])\n    @echo(v=1)\n", &json!({}), Watch::All);
     p.play(&mut stub);
     assert_eq!(p.driver.run.state, RunState::WaitingForDependencies);
     assert_eq!(p.driver.approve("approval", "ada"), Verdict::Applied);

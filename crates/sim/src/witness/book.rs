@@ -89,7 +89,9 @@ impl Book {
             Event::RunCancelRequested(_) => self.cancelled = true,
             Event::DispatchEnqueued(e) => self.lease(before, e)?,
             Event::DispatchReturned(e) => {
-                ensure(self.is_live(e.task, e.token), "stale_tokens_change_nothing", || "a lease came back late".into())?;
+                ensure(self.is_live(e.task, e.token), "stale_tokens_change_nothing", || {
+                    "a lease came back late".into()
+                })?;
                 *self.begun.entry((e.task, e.generation)).or_default() -= 1;
             }
             Event::TaskFinished(e) => {
@@ -144,7 +146,9 @@ impl Book {
         let yes = self.yes.entry(e.task).or_default();
         ensure(yes.insert(e.by.clone()), "approvers_differ", || format!("{} said yes twice", e.by))?;
         let open = self.run.tasks[e.task.0 as usize].state == TaskState::Complete;
-        ensure(open == (yes.len() >= *count as usize), "gates_open_by_count", || format!("{} of {count} yes", yes.len()))
+        ensure(open == (yes.len() >= *count as usize), "gates_open_by_count", || {
+            format!("{} of {count} yes", yes.len())
+        })
     }
 
     pub(super) fn check(&self) -> Held {

@@ -79,6 +79,7 @@ enum ReasonFacts<'a> {
     Failed(&'a Failure),
     Upstream { task: String, resolution: Resolution },
     BecauseOf { task: String },
+    When,
     Operator(Act),
 }
 
@@ -150,7 +151,7 @@ impl<'a> TaskFacts<'a> {
             Work::Action { action, .. } => ("action", Some(action.as_str()), None),
             Work::Command(_) => ("command", None, None),
             Work::Gate(gate) => ("gate", None, Some(gate)),
-            Work::Spread(_) => ("spread", None, None),
+            other => (other.kind(), None, None),
         };
         let approved = run.approvals.get(&ix).into_iter().flatten().map(|a| &a.by);
         let timers = run.timers.range(TimerKey::all_of(ix));
@@ -173,7 +174,7 @@ impl<'a> TaskFacts<'a> {
             needs: edges(run, ix),
             timers: timers.map(|(key, due)| (key.kind, due.to_string())).collect(),
             gate: gate.map(|gate| GateFacts { gate, approved_by: approved.collect() }),
-            spread: run.composites.get(&ix).map(|s| SpreadFacts {
+            spread: run.composites.get(&ix).filter(|_| forks(&spec.work)).map(|s| SpreadFacts {
                 total: s.total,
                 made: s.made(),
                 done: s.done,
@@ -190,9 +191,15 @@ impl<'a> ReasonFacts<'a> {
             Reason::Failed(failure) => Self::Failed(failure),
             Reason::Upstream { task, resolution } => Self::Upstream { task: run.path(*task), resolution: *resolution },
             Reason::BecauseOf { task } => Self::BecauseOf { task: run.path(*task) },
+            Reason::When => Self::When,
             Reason::Operator(asked) => Self::Operator(Act::from(&**asked)),
         }
     }
+}
+
+/// Whether it does many things at once.
+fn forks(work: &Work) -> bool {
+    matches!(work, Work::Spread(_) | Work::Parallel(_))
 }
 
 fn edges(run: &Run, ix: TaskIx) -> Vec<EdgeFacts> {

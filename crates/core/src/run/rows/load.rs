@@ -11,7 +11,9 @@ use crate::state::TaskState;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What chains were handed after the task they stand at began, by their scope.
+/// What the chain of a task was handed since it began.
+type Handed = (TaskIx, Vec<(Var, Held)>);
+/// The same by the number of the chain's scope.
 type Since = BTreeMap<u32, Vec<(Var, Held)>>;
 
 impl Run {
@@ -56,7 +58,8 @@ impl Run {
         if !run.is_laid_out() {
             return Err(corrupt("a composite or its scopes are missing"));
         }
-        let since = run.put_back_chains(since, body.stalled).ok_or_else(|| corrupt("a program stands where it cannot"))?;
+        let since =
+            run.put_back_chains(since, body.stalled).ok_or_else(|| corrupt("a program stands where it cannot"))?;
         run.derive_edges();
         run.derive_counts();
         run.put_back_variables(since);
@@ -78,7 +81,7 @@ impl Run {
     }
 
     /// Gives what its chain was handed since it began, if it says so.
-    fn put_back(&mut self, row: &TaskRow) -> Option<Option<(TaskIx, Vec<(Var, Held)>)>> {
+    fn put_back(&mut self, row: &TaskRow) -> Option<Option<Handed>> {
         if self.is_program() && self.task(row.task).is_none() {
             // Of an iteration that is over.
             return Some(None);
@@ -149,11 +152,12 @@ impl Run {
 
     /// A chain stands at its one task that has begun and is not done, or where the fold stopped. Gives what each
     /// was handed since.
-    fn put_back_chains(&mut self, since: Vec<(TaskIx, Vec<(Var, Held)>)>, stalled: Vec<Stalled>) -> Option<Since> {
+    fn put_back_chains(&mut self, since: Vec<Handed>, stalled: Vec<Stalled>) -> Option<Since> {
         let mut of_task: BTreeMap<TaskIx, Vec<(Var, Held)>> = since.into_iter().collect();
         let mut since = Since::new();
         let begun = |task: &Task| task.state != TaskState::Pending && !task.state.is_done();
-        let open: Vec<TaskIx> = self.present().filter(|t| begun(&self.tasks[t.0 as usize]) && self.in_chain(*t)).collect();
+        let open: Vec<TaskIx> =
+            self.present().filter(|t| begun(&self.tasks[t.0 as usize]) && self.in_chain(*t)).collect();
         for task in open {
             let number = self.tasks[task.0 as usize].scope;
             let scope = self.scopes[number as usize];

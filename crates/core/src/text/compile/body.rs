@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::policy::Defaults;
-use super::{error, say_all};
+use super::say_all;
 use crate::expr::{self, Fault, Hyphens};
 use crate::flow::problem::Sink;
 use crate::gate::{Gate, OnDeadline, Wait};

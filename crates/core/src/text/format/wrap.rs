@@ -134,7 +134,8 @@ impl<'w, 'a> Wrap<'w, 'a> {
         if !forced.is_empty() && self.fits(&forced, from, to, indent, tail) {
             return forced;
         }
-        let widest = groups.iter().filter(|(_, _, forced)| !forced).max_by_key(|(open, close, _)| self.width(*open, close + 1));
+        let widest =
+            groups.iter().filter(|(_, _, forced)| !forced).max_by_key(|(open, close, _)| self.width(*open, close + 1));
         let mut some = forced;
         some.extend(widest.map(|(open, _, _)| *open));
         some.sort_unstable();

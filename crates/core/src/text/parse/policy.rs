@@ -148,15 +148,20 @@ impl<'a> Parser<'_, 'a, '_> {
             return None;
         }
         if seen.contains(&word) {
-            self.error(at, "duplicate_key", format!("`{word}` is given twice")).help(Some("remove one of the two".into()));
+            self.error(at, "duplicate_key", format!("`{word}` is given twice"))
+                .help(Some("remove one of the two".into()));
             return None;
         }
         seen.push(word);
         match colon {
             Some(colon) if self.layout.word(colon) == "=" => {
                 let help = format!("write `{word}: …`");
-                self.error(self.extent(Slice { from: colon, to: colon + 1 }), "unexpected", "policies have `:` between key and value")
-                    .help(Some(help));
+                self.error(
+                    self.extent(Slice { from: colon, to: colon + 1 }),
+                    "unexpected",
+                    "policies have `:` between key and value",
+                )
+                .help(Some(help));
                 None
             }
             Some(colon) => self.set(word, slice.after(colon), all),

@@ -60,7 +60,8 @@ impl Parser<'_, '_, '_> {
                 Value::Work(work) => Some(StatementKind::Do(work)),
                 Value::Expr(_) => {
                     let message = "the value of this expression goes nowhere";
-                    let help = format!("keep it, as in `result = {}`, or remove the line", super::brief(self.text(slice)));
+                    let help =
+                        format!("keep it, as in `result = {}`, or remove the line", super::brief(self.text(slice)));
                     self.error(at, "unused_value", message).help(Some(help));
                     None
                 }
@@ -136,7 +137,8 @@ impl Parser<'_, '_, '_> {
         let rest = self.until_colon(slice, word);
         if !rest.is_empty() {
             let at = self.extent(rest);
-            self.error(at, "unexpected", format!("`:` follows `{word}` directly")).help(Some(format!("write `{word}:`")));
+            self.error(at, "unexpected", format!("`:` follows `{word}` directly"))
+                .help(Some(format!("write `{word}:`")));
         }
         self.block(&format!("`{word}`"))
     }
@@ -167,7 +169,8 @@ impl Parser<'_, '_, '_> {
             }
             None => {
                 let at = self.extent(rest);
-                self.error(at, "bad_for", "`for` needs a name and a list").help(Some("write `for item in list:`".into()));
+                self.error(at, "bad_for", "`for` needs a name and a list")
+                    .help(Some("write `for item in list:`".into()));
                 (None, None)
             }
         };
@@ -259,7 +262,8 @@ impl Parser<'_, '_, '_> {
         }
         if let Some(from) = self.tops(rest).find(|t| self.layout.word(*t) == "from") {
             let help = "leave it out: an error raised in a handler carries the handled one as its cause";
-            self.error(self.extent(Slice { from, ..rest }), "not_supported", "`raise` has no `from`").help(Some(help.into()));
+            self.error(self.extent(Slice { from, ..rest }), "not_supported", "`raise` has no `from`")
+                .help(Some(help.into()));
             return None;
         }
         let Some(open) = self.tops(rest).find(|t| self.layout.word(*t) == "(") else {
@@ -329,7 +333,8 @@ impl Parser<'_, '_, '_> {
             if count > 1 && count != calls && calls > 0 {
                 let at = self.extent(left);
                 let message = format!("{count} names are assigned, but {calls} calls are made in parallel");
-                self.error(at, "bad_count", message).help(Some("name each result, or take all of them as one list".into()));
+                self.error(at, "bad_count", message)
+                    .help(Some("name each result, or take all of them as one list".into()));
                 return None;
             }
         }

@@ -36,7 +36,8 @@ impl Parser<'_, '_, '_> {
         let at = self.extent(slice);
         let Some(text) = self.quoted(slice) else {
             let message = "`wait until` takes an instant that stands in the text";
-            let help = "write it in quotes, as in `\"2027-01-31T12:00:00Z\"`; a computed time is slept: `sleep seconds`";
+            let help =
+                "write it in quotes, as in `\"2027-01-31T12:00:00Z\"`; a computed time is slept: `sleep seconds`";
             self.error(at, "bad_value", message).help(Some(help.into()));
             return None;
         };
@@ -67,7 +68,8 @@ impl Parser<'_, '_, '_> {
             let known = KEYS.iter().position(|k| *k == key).filter(|_| self.is(piece, piece.from + 1, "="));
             let Some(n) = known else {
                 let near = self.sink.meant(key, KEYS);
-                let help = near.unwrap_or_else(|| "keys are `from=`, `count=`, `deadline=` and `on_deadline=`".to_owned());
+                let help =
+                    near.unwrap_or_else(|| "keys are `from=`, `count=`, `deadline=` and `on_deadline=`".to_owned());
                 let message = format!("`approval` has no {}", shown(self.text(piece)));
                 self.error(self.extent(piece), "unknown_key", message).help(Some(help));
                 return None;
@@ -92,7 +94,8 @@ impl Parser<'_, '_, '_> {
             needed = self.whole(slice, "count", 1..=limits::APPROVERS as u64)?;
             if !people.is_empty() && needed as usize > people.len() {
                 let message = format!("{needed} approvals are needed, but only {} may approve", people.len());
-                self.error(self.extent(slice), "bad_count", message).help(Some("name more people or lower `count`".into()));
+                self.error(self.extent(slice), "bad_count", message)
+                    .help(Some("name more people or lower `count`".into()));
                 return None;
             }
         }
