@@ -91,7 +91,7 @@ fn a_chain_that_stands_where_its_tasks_do_not_is_noticed() {
         |run| run.chains.get_mut(&0).unwrap().at = 2,
         |run| run.chains.get_mut(&1).unwrap().at = 1,
         |run| drop(run.chains.remove(&1)),
-        |run| drop(run.stalled.insert(1)),
+        |run| assert!(run.stalled.insert(1)),
         |run| run.end = Some(edgewise_core::run::End::Cancelled),
         |run| run.tasks[2].state = TaskState::Skipped,
         |run| run.tasks[3].state = TaskState::Pending,
