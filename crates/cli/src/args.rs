@@ -16,7 +16,7 @@ pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
 pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
-pub use project::{Bench, Check, Doctor, Init};
+pub use project::{Bench, Check, Doctor, Fmt, Init};
 pub use run::{Mode, Run};
 pub use value::{Input, Label, RunRef};
 
@@ -74,6 +74,8 @@ pub enum Command {
     Gate(Gate),
     /// Check a flow without running it; all problems are shown.
     Check(Check),
+    /// Lay out programs canonically.
+    Fmt(Fmt),
     /// Look for damage: refold the ledger, compare the projections, check every invariant.
     Doctor(Doctor),
     /// Measure this machine.

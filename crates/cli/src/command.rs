@@ -7,6 +7,7 @@ mod check;
 mod doctor;
 mod engine;
 mod events;
+mod fmt;
 mod gate_act;
 mod gate_list;
 mod graph;
@@ -62,6 +63,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
             GateCommand::Reject(args) => gate_act::reject(args, context),
         },
         Command::Check(args) => check::perform(args, context),
+        Command::Fmt(args) => fmt::perform(args, context),
         Command::Doctor(args) => doctor::perform(args, context),
         Command::Bench(args) => bench::perform(args, context),
         Command::Engine(args) => engine::perform(args, context),

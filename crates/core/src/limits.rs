@@ -43,6 +43,8 @@ pub const INLINE_STEPS: u32 = 10_000;
 pub const PROBLEMS: usize = 100;
 /// Longest text of one expression.
 pub const EXPR_BYTES: usize = 64 << 10;
+/// Most parameters of one flow or function in program text, arguments of one call, names of one assignment.
+pub const ARGUMENTS: usize = 256;
 /// Deepest nesting of one expression, also along a chain such as `a + b + c`.
 pub const EXPR_DEPTH: u32 = 200;
 /// Most parts of one expression, once named values stand in place of their names.

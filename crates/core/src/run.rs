@@ -344,7 +344,7 @@ impl Run {
 
     /// The tasks that are there: all but those that loops have given back.
     pub fn present(&self) -> impl Iterator<Item = TaskIx> + '_ {
-        (0..self.total()).map(TaskIx).filter(|task| self.task(*task).is_some())
+        self.tasks.present().map(|task| TaskIx(task as u32))
     }
 
     /// How many tasks there are.

@@ -1,13 +1,14 @@
-//! Every flow that the documents show compiles without a warning.
+//! Every flow that the documents show compiles without a warning, and every program is read.
 
 use edgewise_core::flow::compile;
+use edgewise_core::text;
 
-/// The YAML blocks of a document, with their first line's number.
-fn blocks(text: &str) -> Vec<(usize, String)> {
+/// The blocks of a document in a language, with their first line's number.
+fn blocks(text: &str, language: &str) -> Vec<(usize, String)> {
     let mut blocks = Vec::new();
     let mut lines = text.lines().enumerate();
     while let Some((number, line)) = lines.next() {
-        if line == "```yaml" {
+        if line.strip_prefix("```") == Some(language) {
             let block: Vec<&str> = lines.by_ref().map(|(_, l)| l).take_while(|l| *l != "```").collect();
             blocks.push((number + 2, block.join("\n")));
         }
@@ -21,7 +22,7 @@ fn every_flow_in_the_documents_compiles() {
         ("README.md", include_str!("../../../README.md"), 1),
         ("docs/guide/flows.md", include_str!("../../../docs/guide/flows.md"), 3),
     ] {
-        let blocks = blocks(text);
+        let blocks = blocks(text, "yaml");
         assert_eq!(blocks.len(), count, "{file}");
         for (line, block) in blocks {
             match compile(&block, file) {
@@ -29,5 +30,20 @@ fn every_flow_in_the_documents_compiles() {
                 Err(problems) => panic!("{file}:{line} does not compile:\n{problems}"),
             }
         }
+    }
+}
+
+#[test]
+fn every_program_in_the_documents_is_read_and_laid_out() {
+    let file = "docs/guide/programs.md";
+    let blocks = blocks(include_str!("../../../docs/guide/programs.md"), "flow");
+    assert_eq!(blocks.len(), 4);
+    for (line, block) in blocks {
+        let block = format!("{block}\n");
+        match text::parse(&block, file) {
+            Ok(parsed) => assert!(parsed.warnings.is_empty(), "{file}:{line} has warnings:\n{}", parsed.warnings),
+            Err(problems) => panic!("{file}:{line} is not read:\n{problems}"),
+        }
+        assert_eq!(text::format(&block, file).as_deref(), Ok(block.as_str()), "{file}:{line}");
     }
 }

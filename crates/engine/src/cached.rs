@@ -96,7 +96,7 @@ impl Cached {
         cached.written = run.seq;
         cached.plan_written = true;
         cached.timers.clone_from(&run.timers);
-        for task in (0..run.total()).map(TaskIx) {
+        for task in run.present() {
             match run.tasks[task.0 as usize].state {
                 TaskState::Enqueued => cached.outbox.insert(task),
                 TaskState::InProgress if run.is_leasable(task) => cached.leases.insert(task),

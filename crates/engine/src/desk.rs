@@ -218,7 +218,7 @@ impl Desk {
             run.task(task).is_some_and(|t| t.state == TaskState::InProgress && t.token == lease.token)
         });
         if run.counts[TaskState::Enqueued as usize] > 0 || run.leased > 0 {
-            for task in (0..run.total()).map(TaskIx) {
+            for task in run.present() {
                 match run.tasks[task.0 as usize].state {
                     TaskState::Enqueued => offer(&mut self.lanes, run, task),
                     TaskState::InProgress if run.is_leasable(task) && self.leases.get(run.id, task).is_none() => {
@@ -255,7 +255,7 @@ impl Desk {
     /// Counts a run's tasks anew: a spread makes more of them.
     pub fn recount(&mut self, run: RunId) {
         if let Some(cached) = self.runs.get_mut(&run) {
-            self.cached_tasks -= std::mem::replace(&mut cached.counted, u64::from(cached.run.total()));
+            self.cached_tasks -= std::mem::replace(&mut cached.counted, cached.run.tasks.held() as u64);
             self.cached_tasks += cached.counted;
         }
     }

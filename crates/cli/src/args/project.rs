@@ -1,4 +1,4 @@
-//! Commands about the project and the machine: `init`, `check`, `doctor`, `bench`.
+//! Commands about the project and the machine: `init`, `check`, `fmt`, `doctor`, `bench`.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -25,6 +25,22 @@ pub struct Check {
     /// The flow
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+}
+
+/// Lay out programs canonically.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  edgewise fmt release.flow            written anew if its layout changes
+  edgewise fmt --check *.flow          exit code 1 if one is not laid out
+  edgewise fmt - < release.flow        from stdin to stdout")]
+pub struct Fmt {
+    /// The programs; `-` is stdin
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; name the files that are not laid out
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Look for damage: refold the ledger, compare the projections, check every invariant.

@@ -31,6 +31,7 @@ enum EveryCommand {
     Resume(Resume),
     Gate(Gate),
     Check(Check),
+    Fmt(Fmt),
     Doctor(Doctor),
     Bench(Bench),
 }
@@ -81,6 +82,8 @@ fn what_the_help_shows_is_understood() {
         "gate withdraw @ release",
         "gate reject @ release",
         "check a.yaml -q",
+        "fmt a.flow b.flow --check",
+        "fmt -",
         "doctor --verify",
         "bench chain --quick --json",
         "--dir /tmp/x --color never runs",
@@ -107,6 +110,8 @@ fn what_makes_no_sense_is_a_usage_error() {
         "runs -o json --json",
         "runs --as -x",
         "gate approve @",
+        "fmt",
+        "fmt --check",
     ] {
         assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
     }

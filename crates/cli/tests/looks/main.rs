@@ -92,6 +92,39 @@ fn flows_are_checked_without_a_project() {
     ground.golden("check.txt", &lines);
 }
 
+#[test]
+fn programs_are_laid_out() {
+    let ground = Ground::new();
+    let file = |name: &str| ground.folder.path().join(name);
+    for (name, text) in [
+        ("good.flow", "flow f(a):\n    return a + 1\n"),
+        ("odd.flow", "flow f( a ):\n  return a+1 # sum\n"),
+        ("bad.flow", "flow f(a):\n    x = a and 1\n    import b\n"),
+        ("some.yaml", "flow: f\n"),
+    ] {
+        std::fs::write(file(name), text).unwrap();
+    }
+    std::fs::write(file("latin.flow"), b"# \xe9\n").unwrap();
+    let lines = [
+        "fmt good.flow --check",
+        "fmt good.flow odd.flow --check",
+        "fmt good.flow odd.flow --check --json",
+        "fmt odd.flow bad.flow --check -q",
+        "fmt odd.flow some.yaml latin.flow none.flow",
+        "fmt odd.flow --check",
+        "fmt odd.flow -o jsonl",
+    ];
+    ground.golden("fmt.txt", &lines);
+    assert_eq!(std::fs::read_to_string(file("odd.flow")).unwrap(), "flow f(a):\n    return a + 1  # sum\n");
+    assert_eq!(std::fs::read_to_string(file("bad.flow")).unwrap().lines().count(), 3, "it is left as it was");
+    for (line, code, out) in [("fmt -", 0, "flow f():\n    pass\n"), ("fmt - --check -q", 1, "<stdin>\n")] {
+        std::fs::write(file("in"), "flow f() :\n  pass").unwrap();
+        let mut command = ground.command(line);
+        let output = command.stdin(std::fs::File::open(file("in")).unwrap()).output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap().as_str()), (Some(code), out), "{line}");
+    }
+}
+
 #[tokio::test]
 async fn a_program_is_shown_where_it_went_and_its_past_rounds_are_still_known() {
     let mut ground = Ground::new();

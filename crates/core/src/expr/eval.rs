@@ -67,18 +67,15 @@ impl<'v> Machine<'_, 'v> {
         match &self.tree.node(id).kind {
             Kind::Literal(value) => Ok(Cow::Borrowed(value)),
             Kind::Var(up, _) => self.variable(id, *up, env),
-            Kind::Root(number) => {
-                let root = self.roots.get(*number as usize).and_then(|(_, root)| self.values.value(root));
-                root.ok_or_else(|| Stop::new("NoValue", id, Why::NothingMade))
-            }
+            Kind::Root(number) => self.root(id, *number),
             Kind::Name(_) => Err(Stop::new("NoValue", id, Why::NothingMade)),
-            Kind::Select(of, key) => self.select(id, self.eval(*of, env)?, *of, key),
-            Kind::Has(of, key) => match &*self.eval(*of, env)? {
-                Value::Object(map) => Ok(boolean(map.contains_key(&**key))),
-                other => Err(Stop::new("TypeMismatch", *of, Why::NeedsMap(kind(other)))),
-            },
+            Kind::Select(of, key) => {
+                let from = self.eval(*of, env)?;
+                self.select(id, from, *of, key)
+            }
+            Kind::Has(of, key) => self.has(*of, key, env),
             Kind::Index(of, at) => self.index(id, *of, *at, env),
-            Kind::Not(of) => Ok(boolean(!self.flag(*of, env)?)),
+            Kind::Not(of) => self.flag(*of, env).map(|flag| boolean(!flag)),
             Kind::Neg(of) => self.negative(id, *of, env),
             Kind::Binary(op, left, right) => self.binary(id, *op, [*left, *right], env),
             Kind::And(row) => self.row(row, false, env),
@@ -91,6 +88,24 @@ impl<'v> Machine<'_, 'v> {
             Kind::Map(entries) => self.map(id, entries, env),
             Kind::Call(function, args, _) => self.call(id, *function, args, env),
             Kind::Each(each) => self.each(id, each, env),
+        }
+    }
+
+    fn root<'e>(&self, id: Id, number: u32) -> Evaluated<Cow<'e, Value>>
+    where
+        'v: 'e,
+    {
+        let root = self.roots.get(number as usize).and_then(|(_, root)| self.values.value(root));
+        root.ok_or_else(|| Stop::new("NoValue", id, Why::NothingMade))
+    }
+
+    fn has<'e>(&self, of: Id, key: &str, env: Option<&'e Env<'e>>) -> Evaluated<Cow<'e, Value>>
+    where
+        'v: 'e,
+    {
+        match &*self.eval(of, env)? {
+            Value::Object(map) => Ok(boolean(map.contains_key(key))),
+            other => Err(Stop::new("TypeMismatch", of, Why::NeedsMap(kind(other)))),
         }
     }
 

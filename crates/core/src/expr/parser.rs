@@ -14,7 +14,8 @@ use crate::limits;
 use crate::suggest::shown;
 use serde_json::Value;
 
-type Parsed<T> = Result<T, Fault>;
+/// Errors are boxed, because every level of the descent holds room for one.
+type Parsed<T> = Result<T, Box<Fault>>;
 
 pub(super) struct Parser<'t> {
     lexer: Lexer<'t>,
@@ -71,7 +72,7 @@ impl<'t> Parser<'t> {
                 Ok((parser, end))
             }
             Err(fault) => {
-                parser.faults.push(fault);
+                parser.faults.push(*fault);
                 Err(parser.faults)
             }
         }
@@ -80,7 +81,7 @@ impl<'t> Parser<'t> {
     fn ended(mut self) -> Result<Tree, Vec<Fault>> {
         if self.token != Token::End {
             let fault = self.unexpected("an operator or the end");
-            self.faults.push(fault);
+            self.faults.push(*fault);
         }
         self.done()
     }
@@ -115,12 +116,12 @@ impl<'t> Parser<'t> {
         if self.eat(sign)? { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
     }
 
-    fn unexpected(&self, expected: &str) -> Fault {
+    fn unexpected(&self, expected: &str) -> Box<Fault> {
         let found = match self.token {
             Token::End => "the expression ends".to_owned(),
             _ => format!("there is {}", shown(self.said())),
         };
-        Fault::new(self.span, "bad_expression", format!("expected {expected}, but {found}"))
+        Box::new(Fault::new(self.span, "bad_expression", format!("expected {expected}, but {found}")))
     }
 
     /// Collects something that is well formed but not supported.
@@ -128,10 +129,11 @@ impl<'t> Parser<'t> {
         self.faults.push(Fault::new(span, "not_supported", message).help(help));
     }
 
-    fn too_deep(&self, span: Span) -> Fault {
+    fn too_deep(&self, span: Span) -> Box<Fault> {
         let message = format!("the expression is nested deeper than the {} levels allowed", limits::EXPR_DEPTH);
-        Fault::new(Span { to: span.from, ..span }, "too_deep", message)
-            .help("name parts of it with `let:`, or compute it in a task")
+        let fault = Fault::new(Span { to: span.from, ..span }, "too_deep", message)
+            .help("name parts of it with `let:`, or compute it in a task");
+        Box::new(fault)
     }
 
     fn push(&mut self, kind: Kind, span: Span) -> Parsed<Id> {
@@ -249,28 +251,54 @@ impl<'t> Parser<'t> {
             if self.eat(".")? {
                 left = self.dotted(left, from)?;
             } else if self.eat("[")? {
-                if self.at("?") {
-                    let message = "there are no optional values";
-                    self.refuse(self.span, message, "write `has(x.key) ? x.key : other`");
-                    self.advance()?;
-                }
-                let at = self.expression()?;
-                self.expect("]")?;
-                let span = from.to(self.before);
-                let kind = match &self.tree.node(at).kind {
-                    Kind::Literal(Value::String(key)) => Kind::Select(left, key.as_str().into()),
-                    _ => Kind::Index(left, at),
-                };
-                left = self.push(kind, span)?;
+                left = self.index(left, from)?;
             } else if self.at("{") && self.is_name(left) {
-                let span = self.span_of(left);
-                let help = "write a map: `{\"key\": value}`";
-                self.refuse(span, format!("there are no messages such as {}", shown(span.of(self.lexer.text))), help);
-                return Err(self.faults.pop().unwrap_or_else(|| self.unexpected("an operator")));
+                return Err(self.message(left));
             } else {
                 return Ok(left);
             }
         }
+    }
+
+    /// What follows an opening bracket.
+    fn index(&mut self, left: Id, from: Span) -> Parsed<Id> {
+        if self.at("?") {
+            self.optional()?;
+        }
+        let at = self.expression()?;
+        self.expect("]")?;
+        let span = from.to(self.before);
+        let kind = match self.key(at) {
+            Some(key) => Kind::Select(left, key),
+            None => Kind::Index(left, at),
+        };
+        self.push(kind, span)
+    }
+
+    fn optional(&mut self) -> Parsed<()> {
+        self.refuse(self.span, "there are no optional values", "write `has(x.key) ? x.key : other`");
+        self.advance()
+    }
+
+    fn message(&self, left: Id) -> Box<Fault> {
+        let span = self.span_of(left);
+        let message = format!("there are no messages such as {}", shown(span.of(self.lexer.text)));
+        let fault = Fault::new(span, "not_supported", message).help("write a map: `{\"key\": value}`");
+        Box::new(fault)
+    }
+
+    /// The key that an index in brackets is, if it is written out. Its node was the last, and goes.
+    fn key(&mut self, at: Id) -> Option<Box<str>> {
+        let Kind::Literal(Value::String(key)) = &self.tree.node(at).kind else { return None };
+        let key = key.as_str().into();
+        self.pop();
+        Some(key)
+    }
+
+    /// Takes the last node away.
+    fn pop(&mut self) {
+        self.tree.nodes.pop();
+        self.heights.pop();
     }
 
     fn is_name(&self, id: Id) -> bool {
@@ -280,18 +308,18 @@ impl<'t> Parser<'t> {
     /// What follows a dot: a key, or a call.
     fn dotted(&mut self, left: Id, from: Span) -> Parsed<Id> {
         if self.at("?") {
-            self.refuse(self.span, "there are no optional values", "write `has(x.key) ? x.key : other`");
-            self.advance()?;
+            self.optional()?;
         }
         if self.token != Token::Ident {
-            return Err(self
-                .unexpected("a key after the dot")
-                .help("a key that is no name stands in brackets: `x[\"odd key\"]`"));
+            return Err(Box::new(
+                self.unexpected("a key after the dot")
+                    .help("a key that is no name stands in brackets: `x[\"odd key\"]`"),
+            ));
         }
         let (name, at) = (self.said(), self.span);
         if KEYWORDS.contains(&name) {
             let help = format!("write `[\"{name}\"]` instead of `.{name}`");
-            return Err(Fault::new(at, "bad_expression", format!("`{name}` cannot follow a dot")).help(help));
+            return Err(Box::new(Fault::new(at, "bad_expression", format!("`{name}` cannot follow a dot")).help(help)));
         }
         self.advance()?;
         if self.at("(") {
@@ -301,36 +329,41 @@ impl<'t> Parser<'t> {
     }
 
     fn primary(&mut self, minus: Option<Span>) -> Parsed<Id> {
+        match self.token {
+            Token::Ident => self.word(),
+            Token::Sign("(") => self.brackets(),
+            Token::Sign("[") => self.list(),
+            Token::Sign("{") => self.map(),
+            _ => self.literal(minus),
+        }
+    }
+
+    fn brackets(&mut self) -> Parsed<Id> {
+        self.advance()?;
+        let inner = self.expression()?;
+        self.expect(")")?;
+        Ok(inner)
+    }
+
+    fn literal(&mut self, minus: Option<Span>) -> Parsed<Id> {
         let span = self.span;
         let value = match self.token {
             Token::Int | Token::Double => self.number(minus)?,
+            Token::Text => Value::String(decode(self.said(), span)?),
             Token::Uint => {
                 let digits = self.said().trim_end_matches(['u', 'U']);
-                self.refuse(
-                    span,
-                    format!("{} is unsigned, but all integers are signed", shown(self.said())),
-                    format!("write `{digits}`"),
-                );
+                let message = format!("{} is unsigned, but all integers are signed", shown(self.said()));
+                self.refuse(span, message, format!("write `{digits}`"));
                 Value::Null
             }
-            Token::Text => Value::String(decode(self.said(), span)?),
             Token::Bytes => {
                 let text = self.said().trim_start_matches(['b', 'B', 'r', 'R']);
                 self.refuse(span, "there are no bytes, only texts", format!("write {}", shown(text)));
                 Value::Null
             }
-            Token::Ident => return self.word(),
-            Token::Sign("(") => {
-                self.advance()?;
-                let inner = self.expression()?;
-                self.expect(")")?;
-                return Ok(inner);
-            }
-            Token::Sign("[") => return self.list(),
-            Token::Sign("{") => return self.map(),
             Token::Sign(".") => {
                 let fault = Fault::new(span, "not_supported", "a name cannot start with a dot");
-                return Err(fault.help("leave the dot out; `.5` is written `0.5`"));
+                return Err(Box::new(fault.help("leave the dot out; `.5` is written `0.5`")));
             }
             _ => return Err(self.unexpected("a value")),
         };
@@ -345,8 +378,8 @@ impl<'t> Parser<'t> {
         if self.token == Token::Double {
             let number = format!("{sign}{text}").parse::<f64>().ok().and_then(serde_json::Number::from_f64);
             return number.map(Value::Number).ok_or_else(|| {
-                Fault::new(span, "bad_number", format!("{} is too large for a number", shown(text)))
-                    .help("doubles go up to about 1.8e308")
+                let message = format!("{} is too large for a number", shown(text));
+                Box::new(Fault::new(span, "bad_number", message).help("doubles go up to about 1.8e308"))
             });
         }
         let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
@@ -360,7 +393,7 @@ impl<'t> Parser<'t> {
             Err(_) => {
                 let message = format!("{} is no integer of 64 bits", shown(&format!("{sign}{text}")));
                 let help = "integers go from -9223372036854775808 to 9223372036854775807; with `.0` it is a double";
-                Err(Fault::new(span, "bad_number", message).help(help))
+                Err(Box::new(Fault::new(span, "bad_number", message).help(help)))
             }
         }
     }
@@ -374,8 +407,10 @@ impl<'t> Parser<'t> {
             "false" => Kind::Literal(Value::Bool(false)),
             "null" => Kind::Literal(Value::Null),
             "in" => {
-                return Err(Fault::new(span, "bad_expression", "expected a value, but there is `in`")
-                    .help("`in` stands between an item and a list, or a key and a map"));
+                return Err(Box::new(
+                    Fault::new(span, "bad_expression", "expected a value, but there is `in`")
+                        .help("`in` stands between an item and a list, or a key and a map"),
+                ));
             }
             _ if self.at("(") => return self.call(name, span),
             _ => match self.vars.iter().rev().position(|var| &**var == name) {
@@ -417,14 +452,7 @@ impl<'t> Parser<'t> {
         let mut entries = Vec::new();
         while !self.at("}") {
             let key = self.expression()?;
-            if let Kind::Literal(value) = &self.tree.node(key).kind
-                && !value.is_string()
-            {
-                let span = self.span_of(key);
-                let said = span.of(self.lexer.text);
-                let help = format!("write `\"{said}\"`");
-                self.refuse(span, format!("{} cannot be a key: keys are texts", shown(said)), help);
-            }
+            self.check_key(key);
             self.expect(":")?;
             entries.push((key, self.expression()?));
             if !self.eat(",")? {
@@ -434,5 +462,20 @@ impl<'t> Parser<'t> {
         self.expect("}")?;
         let span = from.to(self.before);
         self.push(Kind::Map(entries.into()), span)
+    }
+
+    /// A key that is written out is a text.
+    fn check_key(&mut self, key: Id) {
+        if let Kind::Literal(value) = &self.tree.node(key).kind
+            && !value.is_string()
+        {
+            let span = self.span_of(key);
+            let said = span.of(self.lexer.text);
+            self.refuse(
+                span,
+                format!("{} cannot be a key: keys are texts", shown(said)),
+                format!("write `\"{said}\"`"),
+            );
+        }
     }
 }

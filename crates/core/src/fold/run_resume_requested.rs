@@ -21,7 +21,7 @@ pub(super) fn apply(fold: &mut Fold<'_>) {
     if fold.run.counts[TaskState::Enqueued as usize] == 0 {
         return;
     }
-    let enqueued = (0..fold.run.total()).map(TaskIx).filter(|t| fold.state(*t) == TaskState::Enqueued);
+    let enqueued = fold.run.present().filter(|t| fold.state(*t) == TaskState::Enqueued);
     let ready: Vec<TaskIx> = enqueued.collect();
     fold.changes.ready.extend(ready);
 }

@@ -63,7 +63,7 @@ impl Fold<'_> {
             return;
         }
         let failed: Vec<TaskIx> =
-            (0..self.run.total()).map(TaskIx).filter(|t| self.state(*t) == TaskState::Error).collect();
+            self.run.present().filter(|t| self.state(*t) == TaskState::Error).collect();
         self.done.extend(failed);
         self.stop_scope(0, None);
     }

@@ -51,6 +51,15 @@ impl<T: Copy + PartialEq> Pages<T> {
         (0..self.len).map(|at| &self[at])
     }
 
+    /// Where there are entries. Pages that were given back cost nothing to pass over.
+    pub fn present(&self) -> impl Iterator<Item = usize> + '_ {
+        let pages = self.pages.iter().enumerate();
+        pages.flat_map(|(number, page)| {
+            let here = page.entries.iter().enumerate().filter(|(_, entry)| **entry != self.gone);
+            here.map(move |(within, _)| number * PAGE + within)
+        })
+    }
+
     /// Adds one entry.
     pub fn push(&mut self, entry: T) {
         self.extend_to(self.len + 1, entry);
@@ -153,6 +162,7 @@ mod tests {
         assert_eq!((pages.len(), pages.held()), (3 * PAGE + 1, PAGE + 1));
         assert_eq!((pages.get(9), pages.get(10), pages[10], pages.get(3 * PAGE)), (Some(&7), None, 0, Some(&8)));
         assert_eq!(pages.get(3 * PAGE + 1), None);
+        assert_eq!(pages.present().collect::<Vec<_>>(), (0..10).chain([3 * PAGE]).collect::<Vec<_>>());
     }
 
     #[test]

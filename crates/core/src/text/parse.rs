@@ -168,6 +168,17 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
         &self.layout.text[self.extent(slice).range()]
     }
 
+    /// The pieces of a list in the text; too many of them are refused, so that comparing them stays cheap.
+    fn few(&mut self, slice: Slice, what: &str) -> Option<Vec<Slice>> {
+        let pieces = self.pieces(slice);
+        if pieces.len() <= limits::ARGUMENTS {
+            return Some(pieces);
+        }
+        let message = format!("there are {} {what}, at most {} are allowed", pieces.len(), limits::ARGUMENTS);
+        self.error(self.extent(slice), "too_many", message).help(Some("put them into a list or a map".into()));
+        None
+    }
+
     /// A name that the author may give; `what` says of what.
     fn named(&mut self, slice: Slice, what: &str) -> Option<Word> {
         let at = self.extent(slice);

@@ -3,42 +3,54 @@
 use edgewise_core::event::Failure;
 use edgewise_core::expr::{Expr, Fault, Hyphens, parse};
 use edgewise_core::template::{Root, Values};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Every name is a key of one map; lent or given away, which must make no difference.
-pub struct Ground {
-    pub names: Value,
+/// Values by name; a name may have dots in it. They are lent or given away, which must make no difference.
+pub struct Named {
+    names: Vec<(String, Value)>,
     pub lend: bool,
 }
 
-impl<'v> Values<'v> for &'v Ground {
-    fn value(&self, _: &Root) -> Option<Cow<'v, Value>> {
-        Some(if self.lend { Cow::Borrowed(&self.names) } else { Cow::Owned(self.names.clone()) })
+impl Named {
+    pub fn new(names: Map<String, Value>) -> Self {
+        Self { names: names.into_iter().collect(), lend: true }
     }
 
-    fn written(&self, _: &Root) -> String {
-        "names".into()
+    /// Binds as many segments as a name has; what is not there is refused.
+    pub fn bind(&self, text: &str) -> Result<Expr, Vec<Fault>> {
+        parse(text, Hyphens::Refused)?.bind(&mut |path, span| {
+            let find = |count: usize| self.names.iter().position(|(name, _)| *name == path[..count].join("."));
+            let found = (1..=path.len()).rev().find_map(|count| find(count).map(|node| (count, node as u32)));
+            let found = found.map(|(count, node)| (count, Root::Output { up: 0, node }));
+            found.ok_or_else(|| Fault::new(span, "unknown_reference", format!("`{}` names nothing", path.join("."))))
+        })
     }
 }
 
-/// Binds names so that each is a key of the ground: `x` becomes `names.x`.
-pub fn bound(text: &str) -> Result<Expr, Vec<Fault>> {
-    parse(text, Hyphens::Refused)?.bind(&mut |path, span| match path[0] {
-        "names" => Ok((1, Root::Input)),
-        other => Err(Fault::new(span, "unknown_reference", format!("`{other}` names nothing here"))),
-    })
+impl<'v> Values<'v> for &'v Named {
+    fn value(&self, root: &Root) -> Option<Cow<'v, Value>> {
+        let Root::Output { node, .. } = root else { return None };
+        let (_, value) = &self.names[*node as usize];
+        Some(if self.lend { Cow::Borrowed(value) } else { Cow::Owned(value.clone()) })
+    }
+
+    fn written(&self, _: &Root) -> String {
+        String::new()
+    }
 }
 
 /// What an expression comes to, lent and given away, before and after it was stored.
 pub fn eval(text: &str, names: &Value) -> Result<Value, Failure> {
-    let expr = bound(text).unwrap_or_else(|faults| panic!("{text}: {faults:?}"));
+    let mut named = Named::new(names.as_object().cloned().unwrap_or_default());
+    let expr = named.bind(text).unwrap_or_else(|faults| panic!("{text}: {faults:?}"));
     let stored = serde_json::to_string(&expr).unwrap();
     let loaded: Expr = serde_json::from_str(&stored).unwrap_or_else(|e| panic!("{text} as {stored}: {e}"));
     assert_eq!(expr, loaded, "{text}");
-    let [lent, given] = [true, false].map(|lend| Ground { names: names.clone(), lend });
-    let found = expr.eval(&&lent).map(Cow::into_owned);
-    assert_eq!(found, expr.eval(&&given).map(Cow::into_owned), "{text}");
-    assert_eq!(found, loaded.eval(&&lent).map(Cow::into_owned), "{text}");
+    assert_eq!(serde_json::to_string(&loaded).unwrap(), stored, "{text}");
+    let found = expr.eval(&&named).map(Cow::into_owned);
+    assert_eq!(found, loaded.eval(&&named).map(Cow::into_owned), "{text}");
+    named.lend = false;
+    assert_eq!(found, expr.eval(&&named).map(Cow::into_owned), "{text}");
     found
 }

@@ -2,14 +2,15 @@
 //!
 //! Three invariants over streams refold what they are given, so only a broken fold can violate them.
 
-use crate::driver::{Driver, Sketch, action, approval, name, spread};
+use crate::driver::{Driver, Sketch, Watch, action, approval, name, spread};
+use crate::programs::{Performance, stub};
 use edgewise_core::event::{Event, TaskIx};
 use edgewise_core::fold::{Changes, Ignored, Verdict};
 use edgewise_core::gate::Approval;
 use edgewise_core::history::Stream;
-use edgewise_core::invariant::{STATE, STEP, STREAM, Step, seq_is_dense};
+use edgewise_core::invariant::{STATE, STEP, STREAM, Step, chain_has_one_place, seq_is_dense};
 use edgewise_core::plan::OnFailure;
-use edgewise_core::run::{Asked, Run};
+use edgewise_core::run::{Asked, Chain, Run};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use std::collections::BTreeSet;
@@ -43,7 +44,7 @@ fn asked() -> Option<Asked> {
     Some(Asked { by: name("op"), why: None, at: Time(1) })
 }
 
-const DAMAGED_STATES: [(&str, Damage); 15] = [
+const DAMAGED_STATES: [(&str, Damage); 16] = [
     ("load_equals_fold", |run| run.tasks[5].started_at = Time(5)),
     ("edges_match_plan", |run| run.edges.push(0)),
     ("edge_has_cause", |run| run.edges[3] = 1),
@@ -61,6 +62,7 @@ const DAMAGED_STATES: [(&str, Damage); 15] = [
         run.approvals.entry(TaskIx(6)).or_default().push(again);
     }),
     ("spread_is_whole", |run| run.composites.get_mut(&TaskIx(7)).unwrap().done += 1),
+    ("chain_has_one_place", |run| drop(run.chains.insert(9, Chain::default()))),
     ("run_done_iff_tasks_done", |run| run.state = RunState::Complete),
 ];
 
@@ -77,6 +79,28 @@ fn every_invariant_over_states_notices_what_it_forbids() {
         let violation = holds(&run).unwrap_err();
         assert_eq!(violation.invariant, name);
         assert!(violation.to_string().starts_with(name), "{violation}");
+    }
+}
+
+#[test]
+fn a_chain_that_stands_where_its_tasks_do_not_is_noticed() {
+    let text = "flow t():\n    @a()\n    for x in [1, 2]:\n        @b()\n    @c()\n";
+    let mut p = Performance::new(text, &serde_json::json!({}), Watch::All);
+    assert!(p.step(&mut stub));
+    let damages: [Damage; 7] = [
+        |run| run.chains.get_mut(&0).unwrap().at = 2,
+        |run| run.chains.get_mut(&1).unwrap().at = 1,
+        |run| drop(run.chains.remove(&1)),
+        |run| assert!(run.stalled.insert(1)),
+        |run| run.end = Some(edgewise_core::run::End::Cancelled),
+        |run| run.tasks[2].state = TaskState::Skipped,
+        |run| run.tasks[3].state = TaskState::Pending,
+    ];
+    for (n, damage) in damages.into_iter().enumerate() {
+        let mut run = p.driver.run.clone();
+        assert_eq!(chain_has_one_place(&run), Ok(()));
+        damage(&mut run);
+        assert!(chain_has_one_place(&run).is_err(), "damage {n}");
     }
 }
 

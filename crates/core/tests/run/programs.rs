@@ -24,7 +24,11 @@ pub struct Performance {
 
 impl Performance {
     pub fn new(text: &str, input: &Value, watch: Watch) -> Self {
-        let plan = compiled(text);
+        Self::of(compiled(text), input, watch)
+    }
+
+    /// Also of a graph.
+    pub fn of(plan: Plan, input: &Value, watch: Watch) -> Self {
         let (hash, _) = plan.encode();
         let mut driver = Driver::triggered_watching(plan, watch);
         driver.run = Run::new(RunId(7), hash, Arc::clone(&driver.run.plan));

@@ -1,6 +1,7 @@
 //! Both state machines as tables: every state is reached, every move is taken, every event meets every state.
 
-use crate::driver::{Driver, Sketch, action, approval, gate, name, work};
+use crate::driver::{Driver, Sketch, Watch, action, approval, gate, name, work};
+use crate::programs::Performance;
 use edgewise_core::event::{
     Approved, DispatchEnqueued, Event, Failure, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
 };
@@ -237,7 +238,9 @@ fn derived() -> Vec<Driver> {
     let mut waited = beside(gate(Wait::After(Millis(5))), OnFailure::Continue);
     waited.ok("other");
     waited.fire_next();
-    vec![skipped, reset, cancelled, revived, starved, waited, spread_done_twice(true), spread_done_twice(false)]
+    let left = Performance::new("flow t():\n    return 1\n    @never()\n", &serde_json::json!({}), Watch::All).driver;
+    let twice = [spread_done_twice(true), spread_done_twice(false)];
+    [skipped, reset, cancelled, revived, starved, waited, left].into_iter().chain(twice).collect()
 }
 
 /// A spread that was Complete or ResolvedManually is opened again through its failed item.

@@ -159,7 +159,7 @@ fn a_spread_comes_down_to_its_items() {
     let ready = ["each[2]: ready, waits for a worker that offers noop", "  > a worker that offers noop"];
     check(&d, "join", &[&[run, "join: blocked", "  < each"], &items[..], &ready].concat());
     d.ok("each[2]");
-    let failed = "each: failed with SpreadFailed: 1 of 3 items failed; the first: boom: it broke";
+    let failed = "each: failed with boom: it broke";
     let item = "each[1]: failed at attempt 1 of 1 with boom: it broke";
     check(&d, "", &["a failure was not answered", failed, "  < each[1]", item]);
 }

@@ -4,7 +4,6 @@
 //! run, and looking is cheap. It only makes hints again; what is so is decided by the runs, as always.
 
 use crate::desk::{Desk, lost_lease, offer};
-use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
 use edgewise_core::state::TaskState;
 use std::collections::BTreeSet;
@@ -24,7 +23,7 @@ pub(crate) fn sweep(desk: &mut Desk) -> usize {
     while looked_at < TASKS
         && let Some(run) = desk.to_sweep.pop()
     {
-        looked_at += desk.runs.get(&run).map_or(0, |cached| u64::from(cached.run.total()));
+        looked_at += desk.runs.get(&run).map_or(0, |cached| cached.counted);
         found += look_at(desk, run, &idle);
     }
     found
@@ -39,7 +38,7 @@ fn look_at(desk: &mut Desk, run: RunId, idle: &BTreeSet<String>) -> usize {
     if run.counts[TaskState::Enqueued as usize] == 0 && run.leased == 0 {
         return found;
     }
-    for task in (0..run.total()).map(TaskIx) {
+    for task in run.present() {
         match run.tasks[task.0 as usize].state {
             // A lane with offers in it is being worked off; only where workers wait for nothing is something missing.
             TaskState::Enqueued if !run.paused && run.action_of(task).is_some_and(|a| idle.contains(a)) => {

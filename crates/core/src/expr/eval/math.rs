@@ -26,12 +26,12 @@ impl Num {
         }
     }
 
-    /// By size, whatever they are; exact, also where a double could not tell integers apart.
+    /// By size, whatever they are. Integers are compared exactly; an integer and a double as doubles, as CEL does.
     pub(super) fn order(self, other: Self) -> Ordering {
         match (self, other) {
-            (Self::Double(a), Self::Double(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
-            (Self::Double(a), b) => b.against(a).reverse(),
-            (a, Self::Double(b)) => a.against(b),
+            (Self::Double(_), _) | (_, Self::Double(_)) => {
+                self.as_double().partial_cmp(&other.as_double()).unwrap_or(Ordering::Equal)
+            }
             (a, b) => a.wide().cmp(&b.wide()),
         }
     }
@@ -44,10 +44,12 @@ impl Num {
         }
     }
 
-    /// An integer against a double: first the whole part, then the fraction.
-    fn against(self, double: f64) -> Ordering {
-        let whole = double.trunc();
-        self.wide().cmp(&(whole as i128)).then_with(|| 0.0f64.partial_cmp(&(double - whole)).unwrap_or(Ordering::Equal))
+    fn as_double(self) -> f64 {
+        match self {
+            Self::Int(n) => n as f64,
+            Self::Large(n) => n as f64,
+            Self::Double(n) => n,
+        }
     }
 
     fn word(self) -> &'static str {

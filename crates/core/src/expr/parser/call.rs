@@ -95,7 +95,11 @@ impl Parser<'_> {
         self.expect(")")?;
         let span = at.to(self.before);
         let kind = match &self.tree.node(of).kind {
-            Kind::Select(of, key) => Kind::Has(*of, key.clone()),
+            Kind::Select(of, key) => {
+                let has = Kind::Has(*of, key.clone());
+                self.pop();
+                has
+            }
             _ => {
                 let fault = Fault::new(self.span_of(of), "bad_call", "`has` asks whether a key is there");
                 self.faults.push(fault.help("write it as `has(x.key)`; for items of a list compare `size(x)`"));
@@ -112,13 +116,17 @@ impl Parser<'_> {
         let (var, at) = (self.said(), self.span);
         if self.token != Token::Ident {
             let fault = self.unexpected("the name of a variable");
-            return Err(fault.help(format!("write it as `list.{written}(x, …)`, where `x` stands for each item")));
+            return Err(Box::new(
+                fault.help(format!("write it as `list.{written}(x, …)`, where `x` stands for each item")),
+            ));
         }
         self.advance()?;
         if !self.at(",") || RESERVED.contains(&var) || ["true", "false", "null", "in"].contains(&var) {
             let fault =
                 Fault::new(at, "bad_call", format!("`{written}` needs the name of a variable and what to do with it"));
-            return Err(fault.help(format!("write it as `list.{written}(x, …)`, where `x` stands for each item")));
+            return Err(Box::new(
+                fault.help(format!("write it as `list.{written}(x, …)`, where `x` stands for each item")),
+            ));
         }
         self.advance()?;
         self.vars.push(var.into());
@@ -127,7 +135,9 @@ impl Parser<'_> {
         self.vars.pop();
         if second.is_some() && name != Macro::Map || self.at(",") {
             let fault = Fault::new(self.span, "bad_call", format!("`{written}` has too many arguments"));
-            return Err(fault.help(format!("write it as `list.{written}(x, …)`; pairs come from `enumerate(list)`")));
+            return Err(Box::new(
+                fault.help(format!("write it as `list.{written}(x, …)`; pairs come from `enumerate(list)`")),
+            ));
         }
         self.expect(")")?;
         let (filter, body) = match second {

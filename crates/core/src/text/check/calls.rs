@@ -37,11 +37,8 @@ impl<'t> Check<'_, 't, '_> {
                 Some(_) => {}
             }
         }
-        let missing: Vec<String> = call
-            .bound(function)
-            .filter(|(_, value)| value.is_none())
-            .map(|(p, _)| format!("`{}`", p.name.text))
-            .collect();
+        let missing = call.bound(function).filter(|(_, value)| value.is_none()).take(5);
+        let missing: Vec<String> = missing.map(|(p, _)| format!("`{}`", p.name.text)).collect();
         if !missing.is_empty() {
             let message = format!("`{name}` is not given {}", missing.join(", "));
             error(self.sink, call.name.at, "missing_argument", message).help(Some("add what is missing".into()));

@@ -97,10 +97,16 @@ impl<'w, 'a> Wrap<'w, 'a> {
         if from >= to {
             return;
         }
-        if !self.is_forced(from, to) && self.column + self.width(from, to) + tail <= WIDTH {
+        let fits = self.column + self.width(from, to) + tail <= WIDTH;
+        if fits && !self.is_forced(from, to) {
             return self.flat(from, to, true);
         }
-        let broken = self.choose(from, to, indent, tail);
+        let groups = self.groups(from, to);
+        // Comments outside of all brackets have been put above already.
+        if fits && !groups.iter().any(|(_, _, forced)| *forced) {
+            return self.flat(from, to, true);
+        }
+        let broken = self.choose(&groups, (from, to), indent, tail);
         let mut token = from;
         let mut chosen = broken.into_iter().peekable();
         while token < to {
@@ -115,8 +121,8 @@ impl<'w, 'a> Wrap<'w, 'a> {
         }
     }
 
-    /// The brackets to break: those that must be, then the widest, then all.
-    fn choose(&self, from: usize, to: usize, indent: usize, tail: usize) -> Vec<usize> {
+    /// The outermost brackets with something in them, and whether they must be broken.
+    fn groups(&self, from: usize, to: usize) -> Vec<(usize, usize, bool)> {
         let mut groups = Vec::new();
         let mut token = from;
         while token < to {
@@ -130,6 +136,11 @@ impl<'w, 'a> Wrap<'w, 'a> {
             }
             token += 1;
         }
+        groups
+    }
+
+    /// The brackets to break: those that must be, then the widest, then all.
+    fn choose(&self, groups: &[(usize, usize, bool)], (from, to): (usize, usize), indent: usize, tail: usize) -> Vec<usize> {
         let forced: Vec<usize> = groups.iter().filter(|(_, _, forced)| *forced).map(|(open, _, _)| *open).collect();
         if !forced.is_empty() && self.fits(&forced, from, to, indent, tail) {
             return forced;

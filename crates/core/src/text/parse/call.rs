@@ -43,7 +43,7 @@ impl Parser<'_, '_, '_> {
 
     fn action_arguments(&mut self, slice: Slice, action: String) -> Option<Vec<(Word, Expr)>> {
         let mut arguments = Some(Vec::new());
-        for piece in self.pieces(slice) {
+        for piece in self.few(slice, "arguments")? {
             match self.argument(piece) {
                 Some(Some((name, value))) => {
                     if let Some(list) = self.once(arguments.as_mut(), &name) {
@@ -113,7 +113,7 @@ impl Parser<'_, '_, '_> {
         let mut positional = Vec::new();
         let mut named = Vec::new();
         let mut good = true;
-        for piece in self.pieces(slice) {
+        for piece in self.few(slice, "arguments")? {
             match self.argument(piece) {
                 Some(Some((name, value))) => match self.once(Some(&mut named), &name) {
                     Some(list) => list.push((name, value)),

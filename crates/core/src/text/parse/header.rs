@@ -48,8 +48,8 @@ impl Parser<'_, '_, '_> {
         self.at += 1;
         let open = self.tops(slice).find(|t| self.layout.word(*t) == "(");
         let Some(open) = open else {
-            let name = self.text(slice);
-            let help = format!("write `{word} {}():`", if name.is_empty() { "name" } else { name });
+            let name = if slice.is_empty() { "name".to_owned() } else { super::brief(self.text(slice)) };
+            let help = format!("write `{word} {name}():`");
             let at = self.extent(Slice { from: slice.to, ..slice });
             self.error(at, "missing_parameters", format!("`(` is missing behind the name of the {word}"))
                 .help(Some(help));
@@ -67,7 +67,7 @@ impl Parser<'_, '_, '_> {
 
     fn parameters(&mut self, slice: Slice, typed: bool) -> Vec<Parameter> {
         let mut parameters: Vec<Parameter> = Vec::new();
-        for piece in self.pieces(slice) {
+        for piece in self.few(slice, "parameters").unwrap_or_default() {
             let Some(parameter) = self.parameter(piece, typed) else { continue };
             let name = &parameter.name;
             if parameters.iter().any(|p| p.name.text == name.text) {

@@ -224,7 +224,8 @@ impl Parser<'_, '_, '_> {
         // Types in parentheses are read as types without them.
         if rest.len() > 1 && self.is(rest, rest.from, "(") && self.mate(rest.from) == rest.to - 1 {
             let at = self.extent(rest);
-            let help = format!("write `except {}`", self.text(Slice { from: rest.from + 1, to: rest.to - 1 }));
+            let types = super::brief(self.text(Slice { from: rest.from + 1, to: rest.to - 1 }));
+            let help = format!("write `except {types}`");
             self.error(at, "not_supported", "the types of `except` stand without parentheses").help(Some(help));
             rest = Slice { from: rest.from + 1, to: rest.to - 1 };
         }
@@ -319,8 +320,9 @@ impl Parser<'_, '_, '_> {
             return self.augmented(slice, equals).map(|sum| StatementKind::Assign { targets, value: Value::Expr(sum) });
         }
         if let Some(second) = self.find(right, &ASSIGN) {
-            let (a, b, value) = (self.text(left), self.text(right.before(second)), self.text(right.after(second)));
-            let help = format!("write two lines: `{b} = {}` and `{a} = {b}`", super::brief(value));
+            let (a, b, value) = (left, right.before(second), right.after(second));
+            let [a, b, value] = [a, b, value].map(|slice| super::brief(self.text(slice)));
+            let help = format!("write two lines: `{b} = {value}` and `{a} = {b}`");
             let token = Slice { from: second, to: second + 1 };
             self.error(self.extent(token), "not_supported", "a line assigns once").help(Some(help));
             return None;
@@ -364,7 +366,7 @@ impl Parser<'_, '_, '_> {
             self.error(at, "bad_target", message).help(Some(help));
             return None;
         }
-        let pieces = self.pieces(slice);
+        let pieces = self.few(slice, "names")?;
         let words = pieces.into_iter().map(|piece| self.named(piece, "a variable")).collect::<Option<Vec<_>>>()?;
         for (n, word) in words.iter().enumerate() {
             if words[..n].iter().any(|earlier| earlier.text == word.text) {

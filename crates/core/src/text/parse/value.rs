@@ -81,7 +81,7 @@ impl Parser<'_, '_, '_> {
         let Some(colon) = colon else {
             let mut help = "write `spread list:item -> …`".to_owned();
             if let Some(within) = self.tops(head).find(|t| self.layout.word(*t) == "in") {
-                let (item, list) = (self.text(head.before(within)), self.text(head.after(within)));
+                let [item, list] = [head.before(within), head.after(within)].map(|part| super::brief(self.text(part)));
                 help = format!("write `spread {list}:{item} -> …`");
             }
             self.error(self.extent(head), "bad_spread", "`spread` needs a list and the name of an item")
