@@ -53,3 +53,5 @@ pub const EXPR_NODES: usize = 50_000;
 pub const EVAL_STEPS: u64 = 10_000_000;
 /// Most bytes that evaluating one expression makes, whether they are kept or not.
 pub const EVAL_BYTES: usize = 64 << 20;
+/// Most steps of one rehearsal: a loop that never ends must end somewhere.
+pub const REHEARSAL_STEPS: u32 = 100_000;

@@ -31,7 +31,10 @@ const SIMPLE: [(&str, &str); 7] = [
     ("sleep 1h", "sleep for 1h"),
     ("raise A ( \"x\" )", "raise A(‹\"x\"›)"),
     ("return", "return nothing"),
-    ("wait approval ( from = [ a , \"b\" ] , count = 1 )", r#"wait {"wait":{"approval":{"from":["a","b"],"count":1}}}"#),
+    (
+        "wait approval ( from = [ a , \"b\" ] , count = 1 )",
+        r#"wait {"wait":{"approval":{"from":["a","b"],"count":1}}}"#,
+    ),
     ("total += a - 1", "total = ‹total + (a - 1)›"),
     ("helper ( 1 , y = a )", "do helper(‹1›, y=‹a›)"),
 ];

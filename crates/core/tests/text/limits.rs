@@ -41,12 +41,49 @@ fn of_very_many_problems_the_first_are_shown_and_the_rest_are_counted() {
 fn hard() -> Vec<(String, String)> {
     let mut texts = Vec::new();
     for piece in [
-        "(", ")", "[{", "\"", "'''", "\\", "\\\"\"\"", "#", "\n", "\t\n", " ", "é", "@", "a", "a ", "a.", "1", "-", "!", "x\n",
-        "if a:\n", "(\n", "(a\nif", "a = (\n", "x=1\n ", "flow f():\n", "flow f():\n pass\n", "fn f():\n f()\n", "r\"", ";",
-        "a, ", "[a->", "?:", "else:\n", "@a(\n#\n", "x = a < b < c\n", "\r",
+        "(",
+        ")",
+        "[{",
+        "\"",
+        "'''",
+        "\\",
+        "\\\"\"\"",
+        "#",
+        "\n",
+        "\t\n",
+        " ",
+        "é",
+        "@",
+        "a",
+        "a ",
+        "a.",
+        "1",
+        "-",
+        "!",
+        "x\n",
+        "if a:\n",
+        "(\n",
+        "(a\nif",
+        "a = (\n",
+        "x=1\n ",
+        "flow f():\n",
+        "flow f():\n pass\n",
+        "fn f():\n f()\n",
+        "r\"",
+        ";",
+        "a, ",
+        "[a->",
+        "?:",
+        "else:\n",
+        "@a(\n#\n",
+        "x = a < b < c\n",
+        "\r",
     ] {
         for start in ["", "flow f(a):\n    ", "flow f(a):\n    x = ", "flow f(a):\n    @a(", "flow f(a):\n    @a() ["] {
-            texts.push((format!("{start:?} then {piece:?}"), format!("{start}{}", piece.repeat((1 << 20) / piece.len()))));
+            texts.push((
+                format!("{start:?} then {piece:?}"),
+                format!("{start}{}", piece.repeat((1 << 20) / piece.len())),
+            ));
         }
     }
     let steps: String = (0..1_400).map(|n| format!("{}if a:\n", " ".repeat(n))).collect();
@@ -59,9 +96,18 @@ fn hard() -> Vec<(String, String)> {
     texts.push(("elements".into(), format!("flow f(a):\n    x = [{}]\n", "a, ".repeat(300_000))));
     texts.push(("groups".into(), format!("flow f(a):\n    x = {}[a]\n", "[a] + ".repeat(150_000))));
     texts.push(("comments".into(), format!("flow f(a):\n    x = [\n{}]\n", "a, # b\n".repeat(120_000))));
-    texts.push(("arguments".into(), format!("flow f(a):\n    @a({})\n", (0..90_000).map(|n| format!("a{n}=a,")).collect::<String>())));
-    texts.push(("targets".into(), format!("flow f(a):\n    {} = a\n", (0..90_000).map(|n| format!("a{n}")).collect::<Vec<_>>().join(", "))));
-    texts.push(("parameters".into(), format!("flow f({}):\n    pass\n", (0..90_000).map(|n| format!("a{n}")).collect::<Vec<_>>().join(", "))));
+    texts.push((
+        "arguments".into(),
+        format!("flow f(a):\n    @a({})\n", (0..90_000).map(|n| format!("a{n}=a,")).collect::<String>()),
+    ));
+    texts.push((
+        "targets".into(),
+        format!("flow f(a):\n    {} = a\n", (0..90_000).map(|n| format!("a{n}")).collect::<Vec<_>>().join(", ")),
+    ));
+    texts.push((
+        "parameters".into(),
+        format!("flow f({}):\n    pass\n", (0..90_000).map(|n| format!("a{n}")).collect::<Vec<_>>().join(", ")),
+    ));
     texts.push(("policies".into(), format!("flow f(a):\n    @a() {}\n", "[A -> retry: 3]".repeat(60_000))));
     texts
 }
@@ -79,7 +125,10 @@ fn no_megabyte_takes_long_or_exhausts_the_stack() {
             let read = start.elapsed().as_millis();
             let _ = format(&text, "a.flow");
             let both = start.elapsed().as_millis();
-            if read > 60 || both > 200 { println!("{name}: {read} {both}"); } assert!(both < bound, "{name}: {read} ms to read, {both} ms with formatting");
+            if read > 60 || both > 200 {
+                println!("{name}: {read} {both}");
+            }
+            assert!(both < bound, "{name}: {read} ms to read, {both} ms with formatting");
             slowest = slowest.max((read, name));
         }
         slowest
