@@ -11,11 +11,12 @@ mod region;
 pub use build::{PlanDraft, Problem, RegionDraft};
 pub use region::{InEdge, OutEdge, Region};
 
+use crate::expr::Expr;
 use crate::gate::Gate;
 use crate::input::Input;
 use crate::name::Name;
 use crate::retry::Retry;
-use crate::template::{Reference, Template};
+use crate::template::Template;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -132,8 +133,8 @@ pub struct Spread {
 pub enum Items {
     /// Written in the flow.
     Literal(Vec<serde_json::Value>),
-    /// An input or an earlier output, which must be a list.
-    Ref(Reference),
+    /// Computed from inputs and earlier outputs; it must come to a list.
+    Expr(Expr),
 }
 
 /// How long a task may take; absent means as long as it likes.

@@ -166,3 +166,8 @@ pub(super) const RESERVED: [&str; 17] = [
 
 /// Words that cannot follow a dot either.
 pub(super) const KEYWORDS: [&str; 4] = ["true", "false", "null", "in"];
+
+/// Whether a word cannot be the name of anything.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word) || KEYWORDS.contains(&word)
+}

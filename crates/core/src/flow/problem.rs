@@ -160,6 +160,11 @@ impl<'a> Sink<'a> {
         self.found.len() >= limits::PROBLEMS
     }
 
+    /// How many errors were found so far.
+    pub(super) fn errors(&self) -> usize {
+        self.errors
+    }
+
     pub(super) fn has_errors(&self) -> bool {
         self.errors > 0
     }

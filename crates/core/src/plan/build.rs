@@ -2,10 +2,11 @@
 
 use super::region::Names;
 use super::{Accepts, InEdge, Items, Join, OnFailure, OutEdge, Plan, Region, Spec, Work};
+use crate::expr::Expr;
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
-use crate::template::{Reference, Root, Template};
+use crate::template::{Root, Template};
 
 /// A plan in the making.
 #[derive(Debug, Default)]
@@ -122,16 +123,18 @@ impl PlanDraft {
     fn check_output(&self, problems: &mut Vec<Problem>) {
         let nodes = self.regions.first().map_or(0, RegionDraft::len);
         let Some(output) = &self.output else { return };
-        output.references(&mut |r| {
-            let ok = match r.root {
-                Root::Input => true,
-                Root::Output { up, node } => up == 0 && node < nodes,
-                Root::Item { .. } => false,
-            };
-            if !ok {
-                let message = format!("{:?} names nothing that the run's output can use", r.root);
-                problems.push(Problem { region: 0, node: None, code: "unknown_reference", message });
-            }
+        output.expressions(&mut |expr| {
+            expr.roots(&mut |root| {
+                let ok = match root {
+                    Root::Input => true,
+                    Root::Output { up, node } => *up == 0 && *node < nodes,
+                    Root::Item { .. } => false,
+                };
+                if !ok {
+                    let message = format!("{root:?} names nothing that the run's output can use");
+                    problems.push(Problem { region: 0, node: None, code: "unknown_reference", message });
+                }
+            });
         });
     }
 
@@ -205,8 +208,8 @@ impl PlanDraft {
             }
             for (node, spec) in region.specs.iter().enumerate() {
                 let mut bad = None;
-                self.specs[*spec as usize].work.references(&mut |r| {
-                    let ok = match &r.root {
+                self.specs[*spec as usize].work.roots(&mut |root| {
+                    let ok = match root {
                         Root::Input => true,
                         Root::Output { up, node } => {
                             chain.get(*up as usize).is_some_and(|c| *node < self.regions[*c as usize].len())
@@ -214,7 +217,7 @@ impl PlanDraft {
                         Root::Item { up } => (*up as usize) + 1 < chain.len(),
                     };
                     if !ok {
-                        bad = Some(format!("{:?} names nothing in this plan", r.root));
+                        bad = Some(format!("{root:?} names nothing in this plan"));
                     }
                 });
                 if let Some(message) = bad {
@@ -231,18 +234,23 @@ impl PlanDraft {
 }
 
 impl Work {
-    /// Calls `see` with every reference the work makes.
-    pub fn references(&self, see: &mut dyn FnMut(&Reference)) {
+    /// Calls `see` with every expression of the work.
+    pub fn expressions(&self, see: &mut dyn FnMut(&Expr)) {
         match self {
-            Work::Action { with, .. } => with.references(see),
-            Work::Command(command) => command.env.iter().for_each(|(_, t)| t.references(see)),
+            Work::Action { with, .. } => with.expressions(see),
+            Work::Command(command) => command.env.iter().for_each(|(_, t)| t.expressions(see)),
             Work::Gate(_) => {}
             Work::Spread(spread) => {
-                if let Items::Ref(r) = &spread.items {
-                    see(r);
+                if let Items::Expr(expr) = &spread.items {
+                    see(expr);
                 }
             }
         }
+    }
+
+    /// Calls `see` with every root that the work's expressions start from.
+    pub fn roots(&self, see: &mut dyn FnMut(&Root)) {
+        self.expressions(&mut |expr| expr.roots(see));
     }
 }
 
@@ -384,25 +392,6 @@ fn check_cycles(number: u32, region: &Region, problems: &mut Vec<Problem>) {
     problems.push(Problem { region: number, node: Some(cycle[0]), code: "cycle", message });
 }
 
-impl Template {
-    /// Calls `see` with every reference in the template.
-    pub fn references(&self, see: &mut dyn FnMut(&Reference)) {
-        match self {
-            Template::Value(_) => {}
-            Template::Ref(r) => see(r),
-            Template::Text(parts) => {
-                for part in parts {
-                    if let crate::template::Part::Ref(r) = part {
-                        see(r);
-                    }
-                }
-            }
-            Template::List(list) => list.iter().for_each(|t| t.references(see)),
-            Template::Map(map) => map.iter().for_each(|(_, t)| t.references(see)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -447,7 +436,7 @@ mod tests {
     fn an_output_that_names_nothing_is_refused() {
         let mut draft = draft(1, []);
         let root = Root::Output { up: 0, node: 1 };
-        draft.output = Some(Template::Ref(Reference { root, path: Vec::new() }));
+        draft.output = Some(Template::Expr(Expr::root("tasks.x.output", root, &[])));
         assert_eq!(draft.build(Name::parse("f").unwrap()).unwrap_err()[0].code, "unknown_reference");
     }
 }

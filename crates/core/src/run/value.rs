@@ -71,7 +71,7 @@ impl Run {
     /// without spending an attempt. The grant evaluates again and gets the same: outputs are facts.
     pub(crate) fn check_input(&self, task: TaskIx) -> Result<(), Failure> {
         let work = &self.spec_of(task).work;
-        if !work.has_references() {
+        if !work.has_expressions() {
             return Ok(());
         }
         match work {
@@ -125,10 +125,10 @@ impl Run {
 }
 
 impl Work {
-    /// Whether what is given to a worker depends on anything but the plan.
-    pub fn has_references(&self) -> bool {
+    /// Whether what is given to a worker is computed, and so could fail.
+    pub fn has_expressions(&self) -> bool {
         let mut any = false;
-        self.references(&mut |_| any = true);
+        self.expressions(&mut |_| any = true);
         any
     }
 }
