@@ -53,6 +53,11 @@ impl Ast {
         self.chains().iter().for_each(|chain| see(&chain.names(), chain.span));
     }
 
+    /// Where the whole expression stands in the text.
+    pub fn span(&self) -> Span {
+        self.tree.node(self.tree.top).span
+    }
+
     /// Binds the free names. `find` is given a name with the keys selected from it, and says which root that
     /// is and how many of the segments make it up.
     pub fn bind(self, find: &mut dyn FnMut(&[&str], Span) -> Result<(usize, Root), Fault>) -> Result<Expr, Vec<Fault>> {
@@ -125,13 +130,9 @@ impl Ast {
         }
         let mut tree = Tree::default();
         tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
-        if tree.heights().iter().any(|height| *height > limits::EXPR_DEPTH) {
-            let most = limits::EXPR_DEPTH;
-            let message =
-                format!("with its named values the expression is nested deeper than the {most} levels allowed");
-            return Err(vec![Fault::new(whole, "too_deep", message).help("compute it in a task")]);
-        }
-        Ok(Self { tree, hyphens: self.hyphens })
+        let ast = Self { tree, hyphens: self.hyphens };
+        ast.within_limits(whole).map_err(|fault| vec![fault])?;
+        Ok(ast)
     }
 
     /// A free name of `other` that a macro around `node` uses for its variable.
@@ -197,8 +198,18 @@ fn copy(from: &Tree, id: Id, instead: &BTreeMap<Id, Instead<'_>>, to: &mut Tree)
     let node = from.node(id);
     let kind = match instead.get(&id) {
         Some(Instead::Root(number)) => Kind::Root(*number),
-        Some(Instead::Tree(other)) => return copy(other, other.top, &BTreeMap::new(), to),
+        Some(Instead::Tree(other)) => return graft(other, Some(node.span), to),
         None => node.kind.renumbered(&mut |child| copy(from, child, instead, to)),
     };
     to.push(kind, node.span)
+}
+
+/// Copies a whole tree into another. What is wrong with it there is wrong at `span`, where its name stands.
+pub(super) fn graft(from: &Tree, span: Option<Span>, to: &mut Tree) -> Id {
+    let first = to.nodes.len();
+    let top = copy(from, from.top, &BTreeMap::new(), to);
+    if let Some(span) = span {
+        to.nodes[first..].iter_mut().for_each(|node| node.span = span);
+    }
+    top
 }

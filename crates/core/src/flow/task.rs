@@ -10,17 +10,19 @@ use super::reference::{Names, Place};
 use super::scalar::{literal, resolve};
 use super::source::Span;
 use super::tree::{Entry, Kind, Node};
+use crate::expr::is_reserved;
 use crate::limits;
 use crate::plan::{Accepts, Command, Items, Join, OutputForm, Spec, Timeouts, Work};
 use crate::retry::Retry;
 use crate::suggest::shown;
 use crate::template::Template;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Keys of the design that this version refuses, with what to do instead.
 pub(super) const LATER: [(&str, &str); 13] = [
     ("when", "branch on how a task ended with `after: { name: failed }`"),
-    ("let", "name the value where it is needed"),
+    ("let", "name the value with `let:` at the top of the flow"),
     ("limit", "all ready tasks may run at once for now"),
     ("item", "use `gate: { approval: … }` for work of people"),
     ("flow", "put the tasks of the other flow into this one"),
@@ -227,6 +229,11 @@ pub(super) fn variables(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut S
     env
 }
 
+/// Whether a name is taken, and cannot be that of an item or a named value.
+pub(super) fn means_something(name: &str) -> bool {
+    ["inputs", "tasks", "secrets", "run"].contains(&name) || is_reserved(name)
+}
+
 /// What the item is called; keys of a spread without a spread are refused.
 fn item_name<'n>(fields: &Fields<'n, '_>, sink: &mut Sink<'_>) -> Option<&'n str> {
     if fields.entry("each").is_none() {
@@ -244,8 +251,8 @@ fn item_name<'n>(fields: &Fields<'n, '_>, sink: &mut Sink<'_>) -> Option<&'n str
     if !word {
         let message = format!("{} cannot be the name of an item", shown(name));
         sink.error(node.span, "bad_name", message).help(Some("use letters, digits and `_`".into()));
-    } else if ["inputs", "tasks", "secrets", "run", "true", "false", "null", "in"].contains(&name) {
-        sink.error(node.span, "bad_name", format!("`{name}` means something else in references"));
+    } else if means_something(name) {
+        sink.error(node.span, "bad_name", format!("`{name}` means something else in expressions"));
     }
     Some(name)
 }
@@ -260,15 +267,23 @@ fn items(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Opt
         Kind::List(list) => Some(Items::Literal(list.iter().map(|n| literal(n, sink)).collect())),
         Kind::Scalar(text, _) if text.trim_start().starts_with(OPEN) => {
             let bare = text.trim().trim_start_matches(OPEN).trim_end_matches("}}").trim();
-            let message = "`each` takes a reference without `${{ }}`";
+            let message = "`each` takes an expression without `${{ }}`";
             sink.error(node.span, "bad_template", message).help(Some(format!("write {}", shown(bare))));
             None
         }
         Kind::Scalar(text, style) if resolve(text, *style).is_ok_and(|v| v.is_string()) => {
-            holes.bare(node, text, sink).map(Items::Ref)
+            let expr = holes.bare(node, text, sink)?;
+            match expr.constant() {
+                Some(Ok(Value::Array(list))) => Some(Items::Literal(list)),
+                Some(Ok(_)) => {
+                    wrong(node, "`each`", "a list or an expression such as `tasks.name.output`", sink);
+                    None
+                }
+                _ => Some(Items::Expr(expr)),
+            }
         }
         _ => {
-            wrong(node, "`each`", "a list or a reference such as `tasks.name.output`", sink);
+            wrong(node, "`each`", "a list or an expression such as `tasks.name.output`", sink);
             None
         }
     }
