@@ -62,8 +62,7 @@ pub(super) struct Layout<'a> {
 impl<'a> Layout<'a> {
     pub(super) fn scan(text: &'a str, sink: &mut Sink<'_>) -> Self {
         let layout = Self { text, tokens: Vec::new(), comments: Vec::new(), lines: Vec::new() };
-        let mut scanner =
-            Scanner { layout, sink, at: 0, open: Vec::new(), bad: false, tabs: None };
+        let mut scanner = Scanner { layout, sink, at: 0, open: Vec::new(), bad: false, tabs: None };
         scanner.file();
         scanner.layout
     }
@@ -230,7 +229,7 @@ impl Scanner<'_, '_, '_> {
 
     fn deeper(&mut self, token: usize) {
         self.open.push(token);
-        if self.open.len() > limits::DEPTH {
+        if self.open.len() > limits::DEPTH && !self.bad {
             let at = (self.at - 1, self.at);
             let message = format!("brackets are nested deeper than {} levels", limits::DEPTH);
             self.wrong(at, "too_deep", message, Some("give a part of it a name on a line of its own".into()));

@@ -236,7 +236,7 @@ pub struct Gather {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Call {
     /// `@name(key=…)`.
-    Action(ActionCall),
+    Action(Box<ActionCall>),
     /// `name(…)`.
     Function(FunctionCall),
 }

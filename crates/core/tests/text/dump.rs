@@ -7,8 +7,10 @@ pub fn program(program: &Program) -> String {
         let header = format!("flow {}({}){}", f.name, parameters(&f.parameters), policies(&f.defaults));
         format!("{header} {}", block(&f.body))
     });
-    let functions =
-        program.functions.iter().map(|f| format!("fn {}({}) {}", f.name.text, parameters(&f.parameters), block(&f.body)));
+    let functions = program
+        .functions
+        .iter()
+        .map(|f| format!("fn {}({}) {}", f.name.text, parameters(&f.parameters), block(&f.body)));
     flows.chain(functions).collect::<Vec<_>>().join("\n")
 }
 
@@ -98,12 +100,9 @@ fn policies(policies: &Policies) -> String {
         text += &format!(" on {}:{}", words(&typed.types), retrying(&typed.retry));
     }
     let times = policies.timeouts;
-    for (name, time) in [
-        ("timeout", times.attempt),
-        ("overall", times.overall),
-        ("queue", times.queue),
-        ("heartbeat", times.heartbeat),
-    ] {
+    for (name, time) in
+        [("timeout", times.attempt), ("overall", times.overall), ("queue", times.queue), ("heartbeat", times.heartbeat)]
+    {
         text += &time.map_or(String::new(), |time| format!(" {name}={time}"));
     }
     text

@@ -33,13 +33,19 @@ fn spaces_are_where_they_belong() {
         ("x=a ?b:1", "x = a ? b : 1\n"),
         ("x  ,y=[ 1,2 ]", "x, y = [1, 2]\n"),
         ("a+=1", "a += 1\n"),
-        ("@x.y( v = 1 , w=a==b )[retry:3,backoff : 5s][ A,B->retry:1 ]", "@x.y(v=1, w=a == b) [retry: 3, backoff: 5s] [A, B -> retry: 1]\n"),
+        (
+            "@x.y( v = 1 , w=a==b )[retry:3,backoff : 5s][ A,B->retry:1 ]",
+            "@x.y(v=1, w=a == b) [retry: 3, backoff: 5s] [A, B -> retry: 1]\n",
+        ),
         ("spread a : x->@y ( v=x )[fail_fast]", "spread a:x -> @y(v=x) [fail_fast]\n"),
         ("spread a?a:[] : x->@y()", "spread a ? a : []:x -> @y()\n"),
         ("if(a)&&b :\n  return(a)", "if (a) && b:\n    return (a)\n"),
         ("for x in[1] :\n  sleep  1h", "for x in [1]:\n    sleep 1h\n"),
         ("x = a in[1]", "x = a in [1]\n"),
-        ("try :\n  raise A( 'x' )\nexcept A ,B  as e :\n  raise", "try:\n    raise A('x')\nexcept A, B as e:\n    raise\n"),
+        (
+            "try :\n  raise A( 'x' )\nexcept A ,B  as e :\n  raise",
+            "try:\n    raise A('x')\nexcept A, B as e:\n    raise\n",
+        ),
         ("x,y=parallel[fail_fast] :\n  @a( )\n  @b()", "x, y = parallel [fail_fast]:\n    @a()\n    @b()\n"),
         ("wait  approval( from = [ a,b ],count = 1 )", "wait approval(from=[a, b], count=1)\n"),
         ("x = a.map(y,y.if [ 0 ])", "x = a.map(y, y.if[0])\n"),
@@ -113,7 +119,9 @@ fn long_lines_are_broken_at_brackets() {
         ),
         (
             format!("x = @load(v=[{long}, {long}, {long}, {{\"k\": {long}}}])"),
-            format!("x = @load(\n    v=[\n        {long},\n        {long},\n        {long},\n        {{\"k\": {long}}}\n    ]\n)\n"),
+            format!(
+                "x = @load(\n    v=[\n        {long},\n        {long},\n        {long},\n        {{\"k\": {long}}}\n    ]\n)\n"
+            ),
         ),
         (
             format!("return {{\"a\": {long}, \"b\": {long}, \"c\": {long}}}"),
@@ -136,7 +144,10 @@ fn comments_within_brackets_keep_them_apart() {
         ),
         ("x = (a + # why\n b)", "x = (\n    # why\n    a + b\n)\n"),
         ("@load( # nothing\n)", "@load(\n    # nothing\n)\n"),
-        ("@load(v=1 # before\n , # after\n w=2)  # end", "@load(\n    # before\n    v=1,  # after\n    w=2\n)  # end\n"),
+        (
+            "@load(v=1 # before\n , # after\n w=2)  # end",
+            "@load(\n    # before\n    v=1,  # after\n    w=2\n)  # end\n",
+        ),
     ] {
         check(body, expected);
     }
@@ -144,12 +155,18 @@ fn comments_within_brackets_keep_them_apart() {
 
 #[test]
 fn long_texts_are_not_touched() {
-    check("x = @load(v=\"\"\"one\n  two # three\n\"\"\"  ,w = 1)", "x = @load(v=\"\"\"one\n  two # three\n\"\"\", w=1)\n");
+    check(
+        "x = @load(v=\"\"\"one\n  two # three\n\"\"\"  ,w = 1)",
+        "x = @load(v=\"\"\"one\n  two # three\n\"\"\", w=1)\n",
+    );
 }
 
 #[test]
 fn a_program_with_errors_is_not_formatted() {
     let problems = format("flow f():\n    x = (1\n", "a.flow").unwrap_err();
     assert_eq!((problems.file.as_str(), problems.list[0].code), ("a.flow", "open_bracket"));
-    assert!(format("flow f():\n  unknown( 1 )\n", "a.flow").is_ok(), "what is only a wrong name has a layout all the same");
+    assert!(
+        format("flow f():\n  unknown( 1 )\n", "a.flow").is_ok(),
+        "what is only a wrong name has a layout all the same"
+    );
 }

@@ -37,10 +37,19 @@ fn every_statement_has_its_tree() {
         ("raise TooMany(\"more than \" + string(a))", "raise TooMany(‹\"more than \" + string(a)›)"),
         ("raise aws.Throttled", "raise aws.Throttled()"),
         ("if a:\n    pass", "if ‹a› { pass }"),
-        ("if a ? b : xs:\n    pass\nelif b:\n    pass\nelse:\n    return", "if ‹a ? b : xs› { pass } if ‹b› { pass } else { return nothing }"),
-        ("for x in xs:\n    if x in [1]:\n        continue\n    break", "for x in ‹xs› { if ‹x in [1]› { continue }; break }"),
+        (
+            "if a ? b : xs:\n    pass\nelif b:\n    pass\nelse:\n    return",
+            "if ‹a ? b : xs› { pass } if ‹b› { pass } else { return nothing }",
+        ),
+        (
+            "for x in xs:\n    if x in [1]:\n        continue\n    break",
+            "for x in ‹xs› { if ‹x in [1]› { continue }; break }",
+        ),
         ("while true:\n    break", "while ‹true› { break }"),
-        ("try:\n    @a()\nexcept A, b.B as e:\n    raise\nexcept:\n    pass", "try { do @a() } except [A, b.B] as e { raise } except [] { pass }"),
+        (
+            "try:\n    @a()\nexcept A, b.B as e:\n    raise\nexcept:\n    pass",
+            "try { do @a() } except [A, b.B] as e { raise } except [] { pass }",
+        ),
         ("x = (a +  # why\n     b)", "x = ‹a + b›"),
         ("x = \"a#b\" + 'c'", "x = ‹\"a#b\" + \"c\"›"),
         ("x = \"\"\"a\n# no comment\n\"b\" \"\"\"", "x = ‹\"a\\n    # no comment\\n    \\\"b\\\" \"›"),
@@ -54,10 +63,19 @@ fn every_statement_has_its_tree() {
 fn work_that_forks_has_its_tree() {
     for (body, expected) in [
         ("spread xs:x -> @a(v=x)", "do spread ‹xs› as x -> @a(v=‹x›)"),
-        ("y = spread a ? xs : []:x -> helper(x) [tolerate: 2]", "y = spread ‹a ? xs : []› as x -> helper(‹x›) tolerate=2 fail_fast=false"),
-        ("y = spread xs.map(x, {\"k\": x}):x -> @a() [retry: 2] [tolerate: 1, fail_fast]", "y = spread ‹xs.map(x, {\"k\": x})› as x -> @a() retry=2 tolerate=1 fail_fast=true"),
+        (
+            "y = spread a ? xs : []:x -> helper(x) [tolerate: 2]",
+            "y = spread ‹a ? xs : []› as x -> helper(‹x›) tolerate=2 fail_fast=false",
+        ),
+        (
+            "y = spread xs.map(x, {\"k\": x}):x -> @a() [retry: 2] [tolerate: 1, fail_fast]",
+            "y = spread ‹xs.map(x, {\"k\": x})› as x -> @a() retry=2 tolerate=1 fail_fast=true",
+        ),
         ("parallel:\n    @a()\n    helper(1)", "do parallel { @a(); helper(‹1›) }"),
-        ("x, y = parallel [fail_fast]:\n    @a() [timeout: 1m]\n    @b()\nreturn x", "x, y = parallel { @a() timeout=1m; @b() } tolerate=0 fail_fast=true; return ‹x›"),
+        (
+            "x, y = parallel [fail_fast]:\n    @a() [timeout: 1m]\n    @b()\nreturn x",
+            "x, y = parallel { @a() timeout=1m; @b() } tolerate=0 fail_fast=true; return ‹x›",
+        ),
         ("x = parallel:\n    @a()\n    @b()", "x = parallel { @a(); @b() }"),
         ("return parallel:\n    @a()", "return parallel { @a() }"),
     ] {
@@ -70,9 +88,15 @@ fn policies_are_keyed_and_read() {
     for (brackets, expected) in [
         ("[retry: 3]", " retry=3"),
         ("[retry: 3, backoff: 5s] [timeout: 2m]", " retry=3 backoff=5s timeout=2m"),
-        ("[backoff: 1s, kind: linear, factor: 1.5, cap: 1m, jitter: 0]", " backoff=1s kind=linear factor=1500 cap=1m jitter=0"),
+        (
+            "[backoff: 1s, kind: linear, factor: 1.5, cap: 1m, jitter: 0]",
+            " backoff=1s kind=linear factor=1500 cap=1m jitter=0",
+        ),
         ("[timeout: 2m, overall: 1h, queue: 10m, heartbeat: 30s]", " timeout=2m overall=1h queue=10m heartbeat=30s"),
-        ("[NetworkError, aws.Throttled -> retry: 5, backoff: 30s] [retry: 1]", " retry=1 on NetworkError, aws.Throttled: retry=5 backoff=30s"),
+        (
+            "[NetworkError, aws.Throttled -> retry: 5, backoff: 30s] [retry: 1]",
+            " retry=1 on NetworkError, aws.Throttled: retry=5 backoff=30s",
+        ),
     ] {
         check(&format!("@a() {brackets}"), &format!("do @a(){expected}"));
     }
@@ -82,8 +106,14 @@ fn policies_are_keyed_and_read() {
 fn gates_are_the_gates_of_yaml() {
     for (body, expected) in [
         ("wait approval()", r#"{"wait":{"approval":{"from":[],"count":1}}}"#),
-        ("wait approval(from=[lead, \"team/quality\"])", r#"{"wait":{"approval":{"from":["lead","team/quality"],"count":2}}}"#),
-        ("wait approval(from=['a', b, c], count=2, deadline=2d, on_deadline=open)", r#"{"wait":{"approval":{"from":["a","b","c"],"count":2}},"deadline":172800000,"on_deadline":"open"}"#),
+        (
+            "wait approval(from=[lead, \"team/quality\"])",
+            r#"{"wait":{"approval":{"from":["lead","team/quality"],"count":2}}}"#,
+        ),
+        (
+            "wait approval(from=['a', b, c], count=2, deadline=2d, on_deadline=open)",
+            r#"{"wait":{"approval":{"from":["a","b","c"],"count":2}},"deadline":172800000,"on_deadline":"open"}"#,
+        ),
         ("wait until \"1970-01-01T00:00:01Z\"", r#"{"wait":{"until":1000}}"#),
     ] {
         check(body, &format!("wait {expected}"));
@@ -119,7 +149,9 @@ fn layout_makes_no_difference() {
     for (from, to) in [("\n", "\r\n"), ("\n", "\r"), ("    ", "  "), ("\n", "  \n\n"), (" # comments", "# comments")] {
         assert_eq!(tree(&ETL.replace(from, to)), plain, "{from:?} {to:?}");
     }
-    let broken = ETL.replace("(sources=sources)", "(\n# a\nsources=sources,  # b\n\n)").replace("{\"loaded\": total, ", "{\"loaded\":\ntotal,\n");
+    let broken = ETL
+        .replace("(sources=sources)", "(\n# a\nsources=sources,  # b\n\n)")
+        .replace("{\"loaded\": total, ", "{\"loaded\":\ntotal,\n");
     assert_eq!(tree(&broken), plain);
     assert_eq!(tree(&format!("\u{feff}{ETL}")), plain);
 }
@@ -140,7 +172,9 @@ fn places_are_those_of_the_text() {
     });
     let expected = [("total", "total"), ("a.count", "a.count")];
     assert_eq!(found, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
-    let StatementKind::Assign { value: Value::Work(Work::Call(_)), targets } = &program.flows[0].body[2].kind else { panic!() };
+    let StatementKind::Assign { value: Value::Work(Work::Call(_)), targets } = &program.flows[0].body[2].kind else {
+        panic!()
+    };
     assert_eq!(&text[targets[0].at.range()], "x");
     assert_eq!(&text[program.flows[0].body[2].at.range()], "x = @load(v=a)");
 }

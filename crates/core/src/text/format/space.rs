@@ -57,7 +57,9 @@ impl Spaces<'_, '_> {
         match (kind, word) {
             (Kind::Open, "(") => !self.is_value(token - 1),
             (Kind::Open, "[") => self.notes.policies.contains(&token) || !self.is_value(token - 1),
-            (Kind::Op, ":") => self.open.last().is_some_and(|(_, asked)| *asked > 0) && !self.notes.items.contains(&token),
+            (Kind::Op, ":") => {
+                self.open.last().is_some_and(|(_, asked)| *asked > 0) && !self.notes.items.contains(&token)
+            }
             (Kind::Op, "=") => self.equals_is_wide(),
             _ => true,
         }

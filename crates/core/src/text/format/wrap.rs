@@ -140,12 +140,19 @@ impl<'w, 'a> Wrap<'w, 'a> {
     }
 
     /// The brackets to break: those that must be, then the widest, then all.
-    fn choose(&self, groups: &[(usize, usize, bool)], (from, to): (usize, usize), indent: usize, tail: usize) -> Vec<usize> {
+    fn choose(
+        &self,
+        groups: &[(usize, usize, bool)],
+        (from, to): (usize, usize),
+        indent: usize,
+        tail: usize,
+    ) -> Vec<usize> {
         let forced: Vec<usize> = groups.iter().filter(|(_, _, forced)| *forced).map(|(open, _, _)| *open).collect();
         if !forced.is_empty() && self.fits(&forced, from, to, indent, tail) {
             return forced;
         }
-        let widest = groups.iter().filter(|(_, _, forced)| !forced).max_by_key(|(open, close, _)| self.width(*open, close + 1));
+        let widest =
+            groups.iter().filter(|(_, _, forced)| !forced).max_by_key(|(open, close, _)| self.width(*open, close + 1));
         let mut some = forced;
         some.extend(widest.map(|(open, _, _)| *open));
         some.sort_unstable();

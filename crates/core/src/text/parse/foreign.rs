@@ -30,7 +30,11 @@ const FOREIGN: [(&str, &str, &str); 25] = [
     ("until", "there is no `until`", "write `while !(condition):`, or `wait until \"2027-01-31T12:00:00Z\"`"),
     ("throw", "errors are raised", "write `raise Type(\"message\")`"),
     ("foreach", "there is no `foreach`", "write `for item in list:`"),
-    ("finally", "`try` has no `finally`", "write what is always done behind the `try`, and again in a handler that ends in `raise`"),
+    (
+        "finally",
+        "`try` has no `finally`",
+        "write what is always done behind the `try`, and again in a handler that ends in `raise`",
+    ),
 ];
 
 impl Parser<'_, '_, '_> {
@@ -38,9 +42,11 @@ impl Parser<'_, '_, '_> {
     pub(super) fn refuse_statement(&mut self, slice: Slice) -> bool {
         let word = self.layout.word(slice.from);
         let Some((_, message, help)) = FOREIGN.iter().find(|(foreign, _, _)| *foreign == word) else {
-            if word == "@" || self.kind(slice, slice.from) == Some(Kind::Action) && slice.len() == 1 && self.decorates() {
+            if word == "@" || self.kind(slice, slice.from) == Some(Kind::Action) && slice.len() == 1 && self.decorates()
+            {
                 let at = self.extent(slice);
-                self.error(at, "not_supported", "there are no decorators").help(Some("put policies in brackets behind a call".into()));
+                self.error(at, "not_supported", "there are no decorators")
+                    .help(Some("put policies in brackets behind a call".into()));
                 return true;
             }
             return false;

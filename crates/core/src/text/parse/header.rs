@@ -18,7 +18,13 @@ impl Parser<'_, '_, '_> {
         let parameters = parameters.map(|slice| self.parameters(slice, true));
         let body = self.block("the flow");
         let policies = |brackets: super::policy::Brackets| brackets.policies;
-        Some(Flow { name: flow?, at, parameters: parameters?, defaults: defaults.map_or_else(Policies::default, policies), body })
+        Some(Flow {
+            name: flow?,
+            at,
+            parameters: parameters?,
+            defaults: defaults.map_or_else(Policies::default, policies),
+            body,
+        })
     }
 
     pub(super) fn function(&mut self) -> Option<Function> {
@@ -45,7 +51,8 @@ impl Parser<'_, '_, '_> {
             let name = if slice.is_empty() { "name".to_owned() } else { super::brief(self.text(slice)) };
             let help = format!("write `{word} {name}():`");
             let at = self.extent(Slice { from: slice.to, ..slice });
-            self.error(at, "missing_parameters", format!("`(` is missing behind the name of the {word}")).help(Some(help));
+            self.error(at, "missing_parameters", format!("`(` is missing behind the name of the {word}"))
+                .help(Some(help));
             return (slice, None, Slice { from: slice.to, to: slice.to });
         };
         let close = self.mate(open);
@@ -53,9 +60,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn flow_name(&mut self, slice: Slice) -> Option<Name> {
-        let at = self.extent(slice);
-        let place = self.sink.place(at.range());
-        self.sink.accept(Name::parse(self.text(slice)), place)
+        self.accept(Name::parse(self.text(slice)), self.extent(slice))
     }
 
     fn parameters(&mut self, slice: Slice, typed: bool) -> Vec<Parameter> {
@@ -68,7 +73,9 @@ impl Parser<'_, '_, '_> {
                 self.error(name.at, "duplicate_name", message).help(Some("remove one of the two".into()));
                 continue;
             }
-            if let Some(earlier) = parameters.last().filter(|p| !typed && p.default.is_some() && parameter.default.is_none()) {
+            if let Some(earlier) =
+                parameters.last().filter(|p| !typed && p.default.is_some() && parameter.default.is_none())
+            {
                 let message = format!("`{}` has no default, but `{}` before it has one", name.text, earlier.name.text);
                 let help = "put parameters with defaults last";
                 self.error(name.at, "missing_default", message).help(Some(help.into()));
@@ -90,7 +97,8 @@ impl Parser<'_, '_, '_> {
         let colon = self.find(front, &[":"]);
         let name = self.named(colon.map_or(front, |token| front.before(token)), "a parameter")?;
         if typed && !name.text.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            let message = format!("`{}` cannot be asked for: the name of a flow's parameter starts with a letter", name.text);
+            let message =
+                format!("`{}` cannot be asked for: the name of a flow's parameter starts with a letter", name.text);
             self.error(name.at, "bad_name", message).help(Some("rename it".into()));
             return None;
         }

@@ -3,6 +3,7 @@
 use super::Parser;
 use super::slice::Slice;
 use crate::suggest::shown;
+use crate::text::expression::is_reserved;
 use crate::text::layout::Kind;
 use crate::text::tree::{Expr, Extent, Handler, Sleep, Statement, StatementKind, Value, Word, Work};
 use crate::time::Millis;
@@ -60,7 +61,8 @@ impl Parser<'_, '_, '_> {
                 Value::Work(work) => Some(StatementKind::Do(work)),
                 Value::Expr(_) => {
                     let message = "the value of this expression goes nowhere";
-                    let help = format!("keep it, as in `result = {}`, or remove the line", super::brief(self.text(slice)));
+                    let help =
+                        format!("keep it, as in `result = {}`, or remove the line", super::brief(self.text(slice)));
                     self.error(at, "unused_value", message).help(Some(help));
                     None
                 }
@@ -136,7 +138,8 @@ impl Parser<'_, '_, '_> {
         let rest = self.until_colon(slice, word);
         if !rest.is_empty() {
             let at = self.extent(rest);
-            self.error(at, "unexpected", format!("`:` follows `{word}` directly")).help(Some(format!("write `{word}:`")));
+            self.error(at, "unexpected", format!("`:` follows `{word}` directly"))
+                .help(Some(format!("write `{word}:`")));
         }
         self.block(&format!("`{word}`"))
     }
@@ -167,7 +170,8 @@ impl Parser<'_, '_, '_> {
             }
             None => {
                 let at = self.extent(rest);
-                self.error(at, "bad_for", "`for` needs a name and a list").help(Some("write `for item in list:`".into()));
+                self.error(at, "bad_for", "`for` needs a name and a list")
+                    .help(Some("write `for item in list:`".into()));
                 (None, None)
             }
         };
@@ -237,7 +241,7 @@ impl Parser<'_, '_, '_> {
         let (at, text) = (self.extent(slice), self.text(slice));
         let dotted = slice.len() % 2 == 1
             && (slice.from..slice.to).all(|t| match (t - slice.from) % 2 {
-                0 => self.kind(slice, t) == Some(Kind::Name),
+                0 => self.kind(slice, t) == Some(Kind::Name) && !is_reserved(self.layout.word(t)),
                 _ => self.layout.word(t) == ".",
             });
         if dotted && text.len() <= crate::limits::NAME_BYTES && !text.contains(char::is_whitespace) {
@@ -260,7 +264,8 @@ impl Parser<'_, '_, '_> {
         }
         if let Some(from) = self.tops(rest).find(|t| self.layout.word(*t) == "from") {
             let help = "leave it out: an error raised in a handler carries the handled one as its cause";
-            self.error(self.extent(Slice { from, ..rest }), "not_supported", "`raise` has no `from`").help(Some(help.into()));
+            self.error(self.extent(Slice { from, ..rest }), "not_supported", "`raise` has no `from`")
+                .help(Some(help.into()));
             return None;
         }
         let Some(open) = self.tops(rest).find(|t| self.layout.word(*t) == "(") else {
@@ -294,8 +299,7 @@ impl Parser<'_, '_, '_> {
         if rest.len() == 1 && self.kind(rest, rest.from) == Some(Kind::Number) {
             let text = self.text(rest);
             if text.ends_with(|c: char| c.is_ascii_alphabetic()) {
-                let place = self.sink.place(self.extent(rest).range());
-                return self.sink.accept(Millis::parse(text), place).map(Sleep::For);
+                return self.accept(Millis::parse(text), self.extent(rest)).map(Sleep::For);
             }
         }
         self.expression(rest, "the time to sleep").map(Sleep::Value)
@@ -331,7 +335,8 @@ impl Parser<'_, '_, '_> {
             if count > 1 && count != calls && calls > 0 {
                 let at = self.extent(left);
                 let message = format!("{count} names are assigned, but {calls} calls are made in parallel");
-                self.error(at, "bad_count", message).help(Some("name each result, or take all of them as one list".into()));
+                self.error(at, "bad_count", message)
+                    .help(Some("name each result, or take all of them as one list".into()));
                 return None;
             }
         }

@@ -84,7 +84,8 @@ impl Parser<'_, '_, '_> {
                 let [item, list] = [head.before(within), head.after(within)].map(|part| super::brief(self.text(part)));
                 help = format!("write `spread {list}:{item} -> …`");
             }
-            self.error(self.extent(head), "bad_spread", "`spread` needs a list and the name of an item").help(Some(help));
+            self.error(self.extent(head), "bad_spread", "`spread` needs a list and the name of an item")
+                .help(Some(help));
             return None;
         };
         self.notes.items.insert(colon);
@@ -105,7 +106,9 @@ impl Parser<'_, '_, '_> {
             "spread" | "parallel" | "if" | "for" | "while" | "try" | "sleep" | "wait" | "raise" => {
                 "put it into a `fn` and call that"
             }
-            "return" | "break" | "continue" => "a call cannot end what is around it: decide by its result, behind the block",
+            "return" | "break" | "continue" => {
+                "a call cannot end what is around it: decide by its result, behind the block"
+            }
             _ if self.find(slice, &super::statement::ASSIGN).is_some() => {
                 "name the results in front: `a, b = parallel:`"
             }

@@ -36,12 +36,13 @@ impl Parser<'_, '_, '_> {
         let at = self.extent(slice);
         let Some(text) = self.quoted(slice) else {
             let message = "`wait until` takes an instant that stands in the text";
-            let help = "write it in quotes, as in `\"2027-01-31T12:00:00Z\"`; a computed time is slept: `sleep seconds`";
+            let help =
+                "write it in quotes, as in `\"2027-01-31T12:00:00Z\"`; a computed time is slept: `sleep seconds`";
             self.error(at, "bad_value", message).help(Some(help.into()));
             return None;
         };
-        let place = self.sink.place(at.range());
-        let time = self.sink.accept(Time::parse(text), place)?;
+        let time = Time::parse(text);
+        let time = self.accept(time, at)?;
         Some(Gate { wait: Wait::Until(time), deadline: None, on_deadline: OnDeadline::default() })
     }
 
@@ -67,7 +68,8 @@ impl Parser<'_, '_, '_> {
             let known = KEYS.iter().position(|k| *k == key).filter(|_| self.is(piece, piece.from + 1, "="));
             let Some(n) = known else {
                 let near = self.sink.meant(key, KEYS);
-                let help = near.unwrap_or_else(|| "keys are `from=`, `count=`, `deadline=` and `on_deadline=`".to_owned());
+                let help =
+                    near.unwrap_or_else(|| "keys are `from=`, `count=`, `deadline=` and `on_deadline=`".to_owned());
                 let message = format!("`approval` has no {}", shown(self.text(piece)));
                 self.error(self.extent(piece), "unknown_key", message).help(Some(help));
                 return None;
@@ -92,7 +94,8 @@ impl Parser<'_, '_, '_> {
             needed = self.whole(slice, "count", 1..=limits::APPROVERS as u64)?;
             if !people.is_empty() && needed as usize > people.len() {
                 let message = format!("{needed} approvals are needed, but only {} may approve", people.len());
-                self.error(self.extent(slice), "bad_count", message).help(Some("name more people or lower `count`".into()));
+                self.error(self.extent(slice), "bad_count", message)
+                    .help(Some("name more people or lower `count`".into()));
                 return None;
             }
         }
@@ -125,10 +128,9 @@ impl Parser<'_, '_, '_> {
         }
         let mut people: Vec<Name> = Vec::new();
         for piece in pieces {
-            let place = self.sink.place(self.extent(piece).range());
             let text = self.quoted(piece).unwrap_or_else(|| self.text(piece));
             let name = Name::parse(text);
-            let person = self.sink.accept(name, place)?;
+            let person = self.accept(name, self.extent(piece))?;
             if people.contains(&person) {
                 self.error(self.extent(piece), "duplicate_name", format!("`{person}` is named twice"))
                     .help(Some("remove one of the two".into()));
