@@ -85,7 +85,8 @@ const COMPARE: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
 /// Whether a word belongs to the language, so that nothing can be called by it.
 pub(super) fn is_reserved(word: &str) -> bool {
-    STATEMENTS.contains(&word) || WORDS.contains(&word)
+    // Most names are told apart by their length alone.
+    (2..=9).contains(&word.len()) && (STATEMENTS.contains(&word) || WORDS.contains(&word))
 }
 
 /// Whether expressions have a function with this name.

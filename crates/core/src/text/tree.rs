@@ -196,7 +196,7 @@ pub enum Work {
     /// One call.
     Call(Call),
     /// One call for each item of a list.
-    Spread(Spread),
+    Spread(Box<Spread>),
     /// Several calls at once.
     Parallel(Parallel),
 }
