@@ -60,15 +60,12 @@ fn one(path: &Path, check: bool, context: &mut Context<'_>) -> Result<bool> {
         return Err(Problem::new(Kind::Invalid, "not_program_text", what).next("lay out YAML with a tool for YAML"));
     }
     let mut bytes = Vec::new();
-    let read = if is_stdin(path) {
-        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        fs::read(path)
-    };
+    let read = if is_stdin(path) { std::io::stdin().read_to_end(&mut bytes).map(|_| bytes) } else { fs::read(path) };
     let bytes = read.map_err(|error| Problem::file("read", path, &error))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Problem::new(Kind::Invalid, "not_utf8", format!("{file} is not UTF-8 from byte {at} on")).next("save it as UTF-8")
+        Problem::new(Kind::Invalid, "not_utf8", format!("{file} is not UTF-8 from byte {at} on"))
+            .next("save it as UTF-8")
     })?;
     let laid_out = format(&text, &file).map_err(|problems| {
         let what = format!("{file} cannot be read, so it was left as it is");

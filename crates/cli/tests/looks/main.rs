@@ -121,7 +121,11 @@ fn programs_are_laid_out() {
         std::fs::write(file("in"), "flow f() :\n  pass").unwrap();
         let mut command = ground.command(line);
         let output = command.stdin(std::fs::File::open(file("in")).unwrap()).output().unwrap();
-        assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap().as_str()), (Some(code), out), "{line}");
+        assert_eq!(
+            (output.status.code(), String::from_utf8(output.stdout).unwrap().as_str()),
+            (Some(code), out),
+            "{line}"
+        );
     }
 }
 

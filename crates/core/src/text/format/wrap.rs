@@ -140,7 +140,13 @@ impl<'w, 'a> Wrap<'w, 'a> {
     }
 
     /// The brackets to break: those that must be, then the widest, then all.
-    fn choose(&self, groups: &[(usize, usize, bool)], (from, to): (usize, usize), indent: usize, tail: usize) -> Vec<usize> {
+    fn choose(
+        &self,
+        groups: &[(usize, usize, bool)],
+        (from, to): (usize, usize),
+        indent: usize,
+        tail: usize,
+    ) -> Vec<usize> {
         let forced: Vec<usize> = groups.iter().filter(|(_, _, forced)| *forced).map(|(open, _, _)| *open).collect();
         if !forced.is_empty() && self.fits(&forced, from, to, indent, tail) {
             return forced;
