@@ -68,6 +68,8 @@ fn what_the_help_shows_is_understood() {
         "logs @ build --attempt 2",
         "why @",
         "why @ publish",
+        "graph a.yaml",
+        "graph @ --format mermaid --to a.mmd",
         "history @",
         "history @ build[3]",
         "show @ --all",
@@ -106,6 +108,8 @@ fn what_makes_no_sense_is_a_usage_error() {
         "runs -o json --json",
         "runs --as -x",
         "gate approve @",
+        "graph",
+        "graph a.yaml --format png",
     ] {
         assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
     }

@@ -10,6 +10,7 @@ mod invariants;
 mod load;
 mod reopened;
 mod rules;
+mod sketched;
 mod smoke;
 mod states;
 mod storm;

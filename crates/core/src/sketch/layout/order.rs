@@ -23,6 +23,9 @@ pub(super) fn order(level: &mut Layered) {
     let mut idle = 0;
     for sweep in 0..sweeps {
         pass(level, &mut place, sweep % 2 == 0);
+        if sweeps == 1 {
+            return;
+        }
         let crossings = crossings(level, &place);
         if best.as_ref().is_none_or(|(fewest, _)| crossings < *fewest) {
             best = Some((crossings, level.layers.clone()));

@@ -22,7 +22,7 @@ fn sketch(parents: &[Option<u32>], edges: &[(u32, u32)]) -> Sketch {
 fn lay(sketch: &Sketch, boxes: &[Size], direction: Direction) -> Layout {
     let labels: Vec<Size> =
         (0..sketch.edges().len()).map(|n| Size { width: (n as i32 % 3) * 20, height: (n as i32 % 3) * 6 }).collect();
-    let spacing = Spacing { direction, boxes: 10, layers: 20, lane: 6, pad: 8, title: 12 };
+    let spacing = Spacing { direction, boxes: 10, layers: 20, track: 6, pad: 8, title: 12 };
     layout(&Task { sketch, boxes, labels: &labels, spacing })
 }
 
@@ -204,8 +204,15 @@ fn large_sketches_are_laid_out_quickly() {
     let grid =
         (100..10_000u32).flat_map(|n| (0..3).map(move |k| ((n / 100 - 1) * 100 + (n % 100 + k) % 100, n))).collect();
     let full = (100..10_000u32).flat_map(|n| (0..100).map(move |k| ((n / 100 - 1) * 100 + k, n))).collect();
-    let cases: [(&str, Vec<(u32, u32)>); 5] =
-        [("random", random), ("chain", chain), ("fan", fan), ("mesh of 3", grid), ("mesh of 100", full)];
+    let pair = (0..100).flat_map(|up| (100..200).map(move |down| (up, down))).collect();
+    let cases: [(&str, Vec<(u32, u32)>); 6] = [
+        ("random", random),
+        ("chain", chain),
+        ("fan", fan),
+        ("100 layers of 100, 3 edges each", grid),
+        ("100 before 100, all edges", pair),
+        ("100 layers of 100, all edges", full),
+    ];
     for (name, edges) in cases {
         let sketch = sketch(&[None; 10_000], &edges);
         let boxes = vec![Size { width: 120, height: 46 }; 10_000];
