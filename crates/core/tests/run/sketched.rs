@@ -59,8 +59,8 @@ fn a_run_in_the_middle_shows_how_far_each_node_is() {
     );
     d.fire_next();
     d.ok("list");
-    d.ok("load[0].fetch");
-    d.ok("load[0].store");
+    d.ok("load[2].fetch");
+    d.ok("load[2].store");
     d.lease(d.ix("load[1].fetch"));
     check(
         &d,
@@ -79,7 +79,7 @@ fn a_run_in_the_middle_shows_how_far_each_node_is() {
     assert_eq!(facts(&d), [ok, ok, open, open, open, open], "the last is open in two of three scopes");
     let head = Sketch::of_run(&d.run).run.expect("it is a run");
     assert_eq!(head.sentence(), "running, 1 of 5 done");
-    d.fail("load[2].fetch");
+    d.fail("load[0].fetch");
     let now = |d: &Driver, n: usize| Sketch::of_run(&d.run).nodes()[n].now.expect("a run has states");
     assert_eq!((now(&d, 5).phase, now(&d, 5).count.map(|count| count.failed)), (Running, Some(1)));
     let report = d.report(d.ix("load[1].fetch"), None, None);

@@ -103,6 +103,7 @@ proptest! {
                 let (first, second) = (layout.boxes[a as usize], layout.boxes[b as usize]);
                 if holds(&sketch, a, b) {
                     prop_assert!(within(second, first), "{a} does not contain {b}");
+                    prop_assert!(second.y >= first.y + 20, "{b} stands in the title of {a}");
                 } else {
                     prop_assert!(apart(first, second), "{a} and {b}: {first:?} {second:?}");
                 }
@@ -177,12 +178,15 @@ fn edges_that_would_take_too_many_places_go_straight() {
     let count = 3_000u32;
     let mut edges: Vec<(u32, u32)> = (1..count).map(|n| (n - 1, n)).collect();
     edges.extend((0..count - 2).map(|n| (n, count - 1)));
+    let level = layered::Layered::of(count as usize, &edges);
+    assert!(level.rank.len() < 50_000, "places for all would be millions: {}", level.rank.len());
+    assert_eq!(level.ways.iter().filter(|way| **way == layered::Way::None).count(), 0);
     let chain = sketch(&vec![None; count as usize], &edges);
     let layout = lay(&chain, &vec![Size { width: 40, height: 20 }; count as usize], Direction::Down);
-    assert!(layout.points.len() < 200_000, "{}", layout.points.len());
+    assert!((0..edges.len()).all(|edge| layout.route(edge).len() >= 2), "every edge is drawn");
 }
 
-/// The figures of the reference page: `cargo test --release -p edgewise-core -- --ignored --nocapture large_sketches`.
+/// How long large sketches take: `cargo test --release -p edgewise-core -- --ignored --nocapture large_sketches`.
 #[test]
 #[ignore = "a measurement, for release builds"]
 fn large_sketches_are_laid_out_quickly() {

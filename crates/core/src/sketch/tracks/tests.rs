@@ -69,6 +69,13 @@ fn a_track_that_is_passed_is_not_joined() {
 }
 
 #[test]
+fn what_comes_in_from_the_right_does_not_seem_to_go_on() {
+    let nodes = [("a", None), ("b", None), ("c", None), ("d", None), ("e", None), ("f", None)];
+    let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 5), (4, 5)];
+    check(&nodes, &edges, &["o a", "├─o─╮ b", "o───┤ c", "o───╯ d", "│ o e", "o─╯ f"]);
+}
+
+#[test]
 fn what_is_in_a_group_stands_below_it() {
     let nodes = [("a", None), ("g", None), ("z", None), ("x", Some(1)), ("y", Some(1))];
     check(&nodes, &[(0, 1), (1, 2), (3, 4)], &["o a", "o g", "│ : o x", "│ : o y", "o z"]);
