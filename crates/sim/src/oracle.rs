@@ -111,10 +111,16 @@ impl Oracle<'_> {
 
     /// Whether no attempt follows this one: the definition is the bound, and the worker can only narrow it.
     fn is_last(&self, n: usize, attempt: u16, failure: &Failure) -> bool {
-        let Retry { max_attempts, retryable, on, never, .. } = &self.plan.spec(self.nodes[n].region, self.nodes[n].node).retry;
+        let Retry { max_attempts, retryable, on, never, .. } =
+            &self.plan.spec(self.nodes[n].region, self.nodes[n].node).retry;
         let hopeless = ["panic", "handler_not_found", "bad_input", "output_too_large"].contains(&&*failure.kind);
         let wanted = on.is_empty() || on.contains(&failure.kind);
-        attempt >= *max_attempts || !retryable || !failure.retryable || hopeless || !wanted || never.contains(&failure.kind)
+        attempt >= *max_attempts
+            || !retryable
+            || !failure.retryable
+            || hopeless
+            || !wanted
+            || never.contains(&failure.kind)
     }
 
     fn timer(&mut self, n: usize, e: &TimerFired) {
@@ -200,7 +206,8 @@ impl Oracle<'_> {
             return;
         }
         let (region, first) = (&self.plan.regions[*region as usize], self.scopes[*scope].first);
-        let needs: Vec<_> = region.needs(*node).map(|(_, need)| (self.fact(first + need.up as usize), need.accepts)).collect();
+        let needs: Vec<_> =
+            region.needs(*node).map(|(_, need)| (self.fact(first + need.up as usize), need.accepts)).collect();
         let accepted = needs.iter().filter(|(fact, accepts)| fact.is_some_and(|f| accepts.contains(f))).count();
         let refused = needs.iter().filter(|(fact, accepts)| fact.is_some_and(|f| !accepts.contains(f))).count();
         let wanted = match region.join(*node) {

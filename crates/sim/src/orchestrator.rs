@@ -114,8 +114,7 @@ impl Orchestrator {
     /// Writes the rows that are on their way, or says that they were not written. True if there were any.
     pub fn write(&mut self, now: Time, lost: bool) -> bool {
         let clock = self.clock(now);
-        let (Some(flush), Some(writer), Some(committer)) =
-            (self.writing.take(), &mut self.writer, &mut self.committer)
+        let (Some(flush), Some(writer), Some(committer)) = (self.writing.take(), &mut self.writer, &mut self.committer)
         else {
             return false;
         };

@@ -134,8 +134,7 @@ impl Storm {
     fn introduce(&mut self) {
         let (o, w) = (self.orchestrators.len(), self.workers.len());
         self.note(|| format!("{o} orchestrators, {w} workers"));
-        let troubles: Vec<&str> =
-            Trouble::ALL.iter().filter(|t| self.weather.has(**t)).map(|t| t.word()).collect();
+        let troubles: Vec<&str> = Trouble::ALL.iter().filter(|t| self.weather.has(**t)).map(|t| t.word()).collect();
         self.note(|| format!("weather: {}", if troubles.is_empty() { "fair".into() } else { troubles.join(", ") }));
     }
 

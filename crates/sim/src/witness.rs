@@ -122,9 +122,12 @@ impl Witness {
         for stored in new {
             self.at = stored.position;
             stored.record.verify(&stored.stream.label()).map_err(|e| unreadable(&e))?;
-            self.hash = self.hash.rotate_left(5) ^ stored.record.bytes.iter().fold(stored.position.0, |hash, byte| {
-                (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-            });
+            self.hash = self.hash.rotate_left(5)
+                ^ stored
+                    .record
+                    .bytes
+                    .iter()
+                    .fold(stored.position.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
             let run = stored.stream.run;
             ensure(stored.stream == home().stream(run), "tenant_is_constant", || stored.stream.label())?;
             for entry in Entry::of(&stored.record).map_err(|e| unreadable(&e))? {

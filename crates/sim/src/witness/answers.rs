@@ -71,7 +71,9 @@ impl Witness {
         let Some(asked) = self.asked.get(&no) else { return Ok(()) };
         match (answer, asked) {
             (Answer::Started { run, .. }, Asked::Start(key)) => {
-                ensure(self.books.contains_key(run), "acked_is_kept", || format!("{run} was accepted and is not kept"))?;
+                ensure(self.books.contains_key(run), "acked_is_kept", || {
+                    format!("{run} was accepted and is not kept")
+                })?;
                 let owner = key.as_ref().map(|key| self.keys.get(key));
                 ensure(owner.is_none_or(|o| o == Some(run)), "one_run_per_key", || format!("{key:?} gave {run}"))
             }
@@ -94,7 +96,9 @@ impl Witness {
             }
             (Answer::Ended(state), Asked::Wait(run)) => {
                 let is = self.books[run].run.state;
-                ensure(state.is_done() && *state == is, "acked_is_kept", || format!("{run} ended {state:?} and is {is:?}"))
+                ensure(state.is_done() && *state == is, "acked_is_kept", || {
+                    format!("{run} ended {state:?} and is {is:?}")
+                })
             }
             _ => Ok(()),
         }
@@ -103,7 +107,9 @@ impl Witness {
     fn granted(&mut self, grant: &Grant, by: Answerer<'_>) -> Held {
         let token = grant.lease.token.hash();
         let book = &self.books[&grant.lease.run];
-        ensure(book.workers.contains_key(&token), "grants_are_kept", || "a lease was given out and is not kept".into())?;
+        ensure(book.workers.contains_key(&token), "grants_are_kept", || {
+            "a lease was given out and is not kept".into()
+        })?;
         let task = &book.run.tasks[grant.lease.task.0 as usize];
         let live = (task.token, task.state) == (token, TaskState::InProgress) && !book.ended.contains_key(&token);
         ensure(live, "one_live_lease", || format!("a lease of {} was given out that is over", grant.path))?;

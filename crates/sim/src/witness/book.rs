@@ -39,7 +39,18 @@ pub struct Book {
 impl Book {
     pub(super) fn new(run: Run) -> Self {
         let (workers, ended, live, begun, yes) = Default::default();
-        Self { run, entries: Vec::new(), workers, ended, live, begun, yes, paused: false, cancelled: false, just_ended: Vec::new() }
+        Self {
+            run,
+            entries: Vec::new(),
+            workers,
+            ended,
+            live,
+            begun,
+            yes,
+            paused: false,
+            cancelled: false,
+            just_ended: Vec::new(),
+        }
     }
 
     /// Its events, for whoever looks at all of them.
@@ -92,7 +103,9 @@ impl Book {
             Event::RunCancelRequested(_) => self.cancelled = true,
             Event::DispatchEnqueued(e) => self.lease(before, e)?,
             Event::DispatchReturned(e) => {
-                ensure(self.is_live(e.task, e.token), "stale_tokens_change_nothing", || "a lease came back late".into())?;
+                ensure(self.is_live(e.task, e.token), "stale_tokens_change_nothing", || {
+                    "a lease came back late".into()
+                })?;
                 *self.begun.entry((e.task, e.generation)).or_default() -= 1;
             }
             Event::TaskFinished(e) => {
@@ -147,7 +160,9 @@ impl Book {
         let yes = self.yes.entry(e.task).or_default();
         ensure(yes.insert(e.by.clone()), "approvers_differ", || format!("{} said yes twice", e.by))?;
         let open = self.run.tasks[e.task.0 as usize].state == TaskState::Complete;
-        ensure(open == (yes.len() >= *count as usize), "gates_open_by_count", || format!("{} of {count} yes", yes.len()))
+        ensure(open == (yes.len() >= *count as usize), "gates_open_by_count", || {
+            format!("{} of {count} yes", yes.len())
+        })
     }
 
     pub(super) fn check(&self) -> Held {

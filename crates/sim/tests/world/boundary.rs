@@ -1,14 +1,14 @@
 //! Crash at every write boundary: for each scenario and each store operation, the operation fails before or
 //! after it happened, or the engine dies around it; the run comes to the same end as without any fault.
 
-use edgewise_sim::driver::{World, boom, claim_of, finish_of};
-use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, SPREAD, flow};
 use edgewise_core::event::Failure;
 use edgewise_core::id::RunId;
 use edgewise_core::plan::Plan;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
 use edgewise_engine::command::{Answer, Command, Grant, Start};
+use edgewise_sim::driver::{World, boom, claim_of, finish_of};
+use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, SPREAD, flow};
 use edgewise_store::faulty::{Fault, Faults};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! Figures that are counted and not timed: appends, events, rows, reads. They hold on any machine.
 
-use edgewise_sim::driver::{World, claim_of, finish_of, start_of};
-use edgewise_sim::flows::flow;
 use edgewise_core::plan::Plan;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Millis;
 use edgewise_engine::command::{Command, Finish, Grant};
 use edgewise_engine::metrics::Counts;
+use edgewise_sim::driver::{World, claim_of, finish_of, start_of};
+use edgewise_sim::flows::flow;
 use edgewise_store::faulty::Op;
 use std::fmt::Write;
 use std::sync::Arc;

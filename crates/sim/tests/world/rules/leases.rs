@@ -1,11 +1,11 @@
 //! Leases: one winner, the first answer again, nothing for the late, and attempts that are spent only when begun.
 
-use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of};
-use edgewise_sim::flows::{CHAIN, ONE, SPREAD, TIMEOUTS};
 use edgewise_core::Kind;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::{Answer, Beat, Claim, Command};
+use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of};
+use edgewise_sim::flows::{CHAIN, ONE, SPREAD, TIMEOUTS};
 use edgewise_store::faulty::{Fault, Op};
 
 #[test]

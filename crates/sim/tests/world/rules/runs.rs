@@ -1,12 +1,12 @@
 //! What people ask of runs, and what they are told.
 
-use edgewise_sim::driver::{World, boom, finish_of, start_of};
-use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, ONE, SPREAD, flow};
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
 use edgewise_engine::command::{Answer, Beat, Command, Start};
+use edgewise_sim::driver::{World, boom, finish_of, start_of};
+use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, ONE, SPREAD, flow};
 use edgewise_store::faulty::{Fault, Op};
 
 #[test]

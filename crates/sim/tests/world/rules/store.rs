@@ -1,10 +1,10 @@
 //! Stores that fail: nothing is lost, nothing spins, and what could not be read is read later.
 
-use edgewise_sim::driver::{World, claim_of, finish_of};
-use edgewise_sim::flows::{CHAIN, ONE, SPREAD};
 use edgewise_core::state::RunState;
 use edgewise_core::time::Millis;
 use edgewise_engine::command::Command;
+use edgewise_sim::driver::{World, claim_of, finish_of};
+use edgewise_sim::flows::{CHAIN, ONE, SPREAD};
 use edgewise_store::Projections;
 use edgewise_store::faulty::{Fault, Op};
 

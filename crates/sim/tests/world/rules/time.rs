@@ -1,11 +1,11 @@
 //! Time: never early, once, also for what passed while nothing ran; and clocks that jump.
 
-use edgewise_sim::driver::{LEASE, World, boom};
-use edgewise_sim::flows::{CHAIN, GATE, ONE, TIMEOUTS};
 use edgewise_core::event::Event;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::Command;
+use edgewise_sim::driver::{LEASE, World, boom};
+use edgewise_sim::flows::{CHAIN, GATE, ONE, TIMEOUTS};
 use edgewise_store::faulty::{Fault, Op};
 
 fn fired(w: &World, run: edgewise_core::id::RunId) -> usize {
