@@ -55,7 +55,7 @@ const STEPS: &[Step] = &[
     quick(when(no_nextest, step("tests", "cargo test --workspace --all-targets --quiet"))),
     step("doc tests", "cargo test --workspace --doc --quiet"),
     step("release build", "cargo build --workspace --release --quiet"),
-    step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet"),
+    needs(&[STRACE], step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet")),
     needs(&[STRACE, VALGRIND], step("counted", "cargo xtask counted")),
 ];
 
