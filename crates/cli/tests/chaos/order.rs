@@ -1,8 +1,9 @@
 //! The order of things on the disk, as the kernel saw it: nothing is told to anybody, and no script is started,
 //! before the ledger's last write was synced.
 
-use crate::place::{BINARY, Place};
-use std::process::Stdio;
+use crate::place::{BINARY, HANG, Place, SAY, code_of};
+use std::process::Command;
+use std::time::Instant;
 
 /// What matters of a trace, in the order in which the kernel finished it.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,6 +53,7 @@ fn sort(call: &str, script: &str) -> impl Iterator<Item = Call> {
         "pwrite64" | "write" if on_ledger => Some(Call::Written),
         "fdatasync" | "fsync" if on_ledger => Some(Call::Synced),
         "write" if call.starts_with("write(1<") => Some(Call::Told),
+        "write" | "sendto" if call.contains("<socket:") && call.contains(r#"\"ok\":"#) => Some(Call::Told),
         "execve" if call.contains(script) => Some(Call::Started),
         _ => None,
     };
@@ -71,21 +73,20 @@ fn too_early(calls: &[Call]) -> Option<usize> {
     })
 }
 
-fn traced(place: &Place, args: &[&str], script: &str) -> Option<Vec<Call>> {
-    let file = place.path().join("trace");
-    let mut strace =
-        place.command("strace", &["-f", "-y", "-s", "200", "-e", "trace=write,pwrite64,fsync,fdatasync,execve", "-o"]);
-    let output = match strace.arg(&file).arg(BINARY).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).output() {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!(
-                "NOT TESTED: the order of writes and syncs needs strace (`cargo xtask test` installs it): {error}"
-            );
-            return None;
-        }
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(read(&std::fs::read_to_string(file).unwrap(), script))
+/// The binary under strace, which writes to the file `trace`; `None` if there is no strace.
+fn traced(place: &Place, args: &[&str]) -> Option<Command> {
+    if let Err(error) = Command::new("strace").arg("--version").output() {
+        eprintln!("NOT TESTED: the order of writes and syncs needs strace (`cargo xtask test` installs it): {error}");
+        return None;
+    }
+    let calls = "trace=write,sendto,pwrite64,fsync,fdatasync,execve";
+    let mut strace = place.command("strace", &["-f", "-y", "-s", "200", "-e", calls, "-o", "trace", BINARY]);
+    strace.args(args);
+    Some(strace)
+}
+
+fn calls(place: &Place, script: &str) -> Vec<Call> {
+    read(&std::fs::read_to_string(place.path().join("trace")).unwrap(), script)
 }
 
 #[test]
@@ -95,7 +96,9 @@ fn no_script_starts_before_the_sync_of_its_grant() {
     let chain = (1..20).map(|n| format!("  t{n}: {{ after: t{}, run: 'true # marked' }}\n", n - 1));
     let tasks: String = std::iter::once("  t0: { run: 'true # marked' }\n".to_owned()).chain(chain).collect();
     place.flow("chain", &tasks);
-    let Some(calls) = traced(&place, &["run", "chain.yaml", "--wait", "-q"], "marked") else { return };
+    let Some(mut strace) = traced(&place, &["run", "chain.yaml", "--wait", "-q"]) else { return };
+    assert!(strace.status().unwrap().success());
+    let calls = calls(&place, "marked");
     assert_eq!(calls.iter().filter(|c| **c == Call::Started).count(), 20);
     assert!(calls.iter().filter(|c| **c == Call::Synced).count() >= 20, "{calls:?}");
     assert_eq!(too_early(&calls), None, "{calls:?}");
@@ -105,22 +108,26 @@ fn no_script_starts_before_the_sync_of_its_grant() {
 fn nothing_is_answered_before_it_is_synced() {
     let place = Place::new();
     // Two would have to say yes, so that it is still open for the cancel.
-    place.flow("ask", "  ask: { gate: { approval: { count: 2 } } }\n");
-    for args in [
-        &["run", "ask.yaml", "--detach"][..],
-        &["pause", "@"],
-        &["resume", "@"],
-        &["gate", "approve", "@", "ask"],
-        &["cancel", "@"],
-    ] {
-        let words = args.join(" ");
-        // The trace ends with the last process, so each command finds the folder free.
-        let Some(calls) = traced(&place, args, "no script") else { return };
-        assert_eq!(too_early(&calls), None, "{words}: {calls:?}");
-        let told = calls.iter().position(|c| *c == Call::Told);
-        let synced = calls.iter().position(|c| *c == Call::Synced);
-        assert!(synced.is_some() && synced < told, "{words}: {calls:?}");
+    place.flow(
+        "ask",
+        &format!("  a: {{ run: '{SAY}' }}\n  ask: {{ after: a, gate: {{ approval: {{ count: 2 }} }} }}\n"),
+    );
+    let Some(mut strace) = traced(&place, &["run", "ask.yaml", "--wait"]) else { return };
+    let engine = strace.spawn().unwrap();
+    // By then the engine listens, and answers whoever asks.
+    place.line();
+    let gate = |act| ["gate", act, "@", "ask"];
+    let begun = Instant::now();
+    // It is refused until the gate is open; from then on nothing is committed but what is asked here.
+    while place.said(&gate("approve")).1 != 0 {
+        assert!(begun.elapsed() < HANG, "the gate does not open");
     }
+    let asked = [&gate("withdraw")[..], &gate("approve"), &["cancel", "@"]];
+    asked.iter().for_each(|args| assert_eq!(place.said(args).1, 0, "{args:?}"));
+    code_of(engine);
+    let calls = calls(&place, "no script");
+    assert!(calls.iter().filter(|c| **c == Call::Told).count() > asked.len(), "{calls:?}");
+    assert_eq!(too_early(&calls), None, "{calls:?}");
 }
 
 #[test]
