@@ -58,7 +58,7 @@ const STEPS: &[Step] = &[
     step("storms over SQLite", "cargo xtask sim --seeds 200 --sqlite"),
     step("doc tests", "cargo test --workspace --doc --quiet"),
     step("release build", "cargo build --workspace --release --quiet"),
-    step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet"),
+    needs(&[STRACE], step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet")),
     needs(&[STRACE, VALGRIND], step("counted", "cargo xtask counted")),
 ];
 
