@@ -15,6 +15,7 @@ pub mod clock;
 pub mod command;
 pub mod config;
 pub mod exit;
+pub mod flow_file;
 pub mod live;
 pub mod output;
 pub mod picture;

@@ -11,7 +11,7 @@ use crate::live::{Counts, Picture, SpreadCount, TaskLine};
 use edgewise_core::event::TaskIx;
 use edgewise_core::plan::Work;
 use edgewise_core::run::{Composite, Run};
-use edgewise_core::state::Phase;
+use edgewise_core::state::{Phase, TaskState};
 use edgewise_core::time::Time;
 
 /// Spreads with at most so many items show all of them.
@@ -51,6 +51,10 @@ impl Gather<'_> {
         let scope = self.run.scopes[number as usize];
         let len = self.run.region_of(&scope).len();
         for task in (scope.task..scope.task + len).map(TaskIx) {
+            // What a program did not come to is no news, and there may be much of it.
+            if self.run.was_not_reached(task) {
+                continue;
+            }
             let phase = self.run.phase_of(task);
             *self.counts.of(phase) += 1;
             if all || matches!(phase, Phase::Failed | Phase::Waiting) {
@@ -64,7 +68,9 @@ impl Gather<'_> {
     }
 
     fn items(&mut self, spread: TaskIx, state: &Composite, depth: usize, all: bool) {
-        let all = all && state.total <= SMALL_SPREAD;
+        // Of a loop only the round that it is in is there, however many there are.
+        let forks = matches!(self.run.spec_of(spread).work, Work::Spread(_) | Work::Parallel(_));
+        let all = all && (!forks || state.total <= SMALL_SPREAD);
         let at = self.lines.len();
         let mut running = 0;
         for scope in state.scopes() {
@@ -83,7 +89,10 @@ impl Gather<'_> {
                 Some(SpreadCount { done: state.done - failed, failed, running, total })
             }
             // The round that a loop is in is at work, those before it are done.
-            Work::For(_) => Some(SpreadCount { done: state.made().saturating_sub(1), failed, running, total }),
+            Work::For(_) => {
+                let at_work = u32::from(self.run.tasks[spread.0 as usize].state != TaskState::Complete);
+                Some(SpreadCount { done: state.made().saturating_sub(at_work), failed, running, total })
+            }
             _ => None,
         };
     }

@@ -7,6 +7,7 @@ use crate::args::RunRef;
 use crate::config::{Config, DIR};
 use crate::problem::{Problem, Result};
 use edgewise_core::event::TaskIx;
+use edgewise_core::fold::{Changes, fold};
 use edgewise_core::history::Entry;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 /// Where the logs of commands are, in the data folder.
 pub const LOGS: &str = "logs";
 /// Most names that are compared with one that was mistyped.
-const NAMES_COMPARED: u32 = 100_000;
+const NAMES_COMPARED: usize = 1_000_000;
 /// Records read at once.
 const PAGE: usize = 1_000;
 
@@ -100,6 +101,31 @@ impl View {
         }
     }
 
+    /// A run with the task of a path: as it is now or, if the task is in a round of a loop that is over, with
+    /// everything it ever did.
+    pub fn with_task(&mut self, run: Run, path: &str) -> Result<(Run, TaskIx)> {
+        if let Some(task) = run.find(path) {
+            return Ok((run, task));
+        }
+        let run = self.whole(run)?;
+        let task = find_task(&run, path)?;
+        Ok((run, task))
+    }
+
+    /// A run with everything it ever did: of a program also the rounds that it has given back, from its ledger.
+    pub fn whole(&mut self, run: Run) -> Result<Run> {
+        if !run.is_program() {
+            return Ok(run);
+        }
+        let (mut whole, mut changes) = (unfolded(&run), Changes::default());
+        self.entries(run.id, |entry| {
+            changes.clear();
+            fold(&mut whole, entry.stamp, &entry.event, &mut changes);
+            Ok(())
+        })?;
+        Ok(whole)
+    }
+
     /// Where the logs are.
     pub fn logs(&self) -> PathBuf {
         self.dir.join(LOGS)
@@ -116,10 +142,13 @@ pub fn find_task(run: &Run, path: &str) -> Result<TaskIx> {
     if let Some(task) = run.find(path) {
         return Ok(task);
     }
-    let known: Vec<String> = (0..run.total().min(NAMES_COMPARED)).map(|n| run.path(TaskIx(n))).collect();
+    let known: Vec<(TaskIx, String)> = run.present().take(NAMES_COMPARED).map(|task| (task, run.path(task))).collect();
+    if let Some((task, _)) = known.iter().find(|(_, known)| known == path) {
+        return Ok(*task);
+    }
     let what = format!("run {} has no task {}", run.id.short(), shown(path));
     let problem = Problem::new(Kind::NotFound, "task_not_found", what);
-    Err(match nearest(path, known.iter().map(String::as_str)) {
+    Err(match nearest(path, known.iter().map(|(_, known)| known.as_str())) {
         Some(near) => problem.next(format!("did you mean {}?", shown(near))),
         None => problem.next(format!("`edgewise show {} --all` lists its tasks", run.id.short())),
     })

@@ -11,6 +11,7 @@
 
 mod after;
 mod declare;
+mod file;
 mod gates;
 mod graph;
 mod holes;
@@ -24,6 +25,7 @@ pub(crate) mod source;
 mod task;
 mod tree;
 
+pub use file::{Form, choose, compile_file};
 pub use problem::{Level, Problem, Problems};
 
 use crate::input::Input;

@@ -85,13 +85,17 @@ impl StateWord {
 #[command(after_help = "\
 Examples:
   edgewise show @            the last run
-  edgewise show @ --all      with every item of its spreads
+  edgewise show @ --all      with every item of its spreads, and what was left out
+  edgewise show @ 'for#3.load'   one task, with its whole output
   edgewise show k3f9 --json")]
 pub struct Show {
     /// An id, its beginning, or @ for the last run
     #[arg(value_name = "RUN", value_parser = RunRef::parse)]
     pub run: RunRef,
-    /// Also the items of spreads, one line each
+    /// Only this task, and all there is to know of it
+    #[arg(value_name = "TASK", conflicts_with = "all")]
+    pub task: Option<String>,
+    /// Also the items of spreads, and what a program did not come to; one line each
     #[arg(long)]
     pub all: bool,
 }

@@ -65,6 +65,7 @@ fn what_the_help_shows_is_understood() {
         "watch k3f9",
         "runs --state failed,blocked --flow release --limit 5 -o jsonl",
         "show @ --json",
+        "show @ for#3.load",
         "events @ --task build[3]",
         "logs @ build --attempt 2",
         "why @",

@@ -3,31 +3,33 @@
 use super::Context;
 use crate::args::Check;
 use crate::exit::Exit;
-use crate::problem::{Problem, Result};
+use crate::flow_file::FlowFile;
+use crate::problem::Result;
 use crate::style::{Ink, Style};
 use crate::text;
-use edgewise_core::flow::{Level, Problems, compile};
+use edgewise_core::flow::{Level, Problems};
 use edgewise_core::id::PlanHash;
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Plan, Region};
 use serde::Serialize;
-use std::fs;
 
 /// What programs are told.
 #[derive(Serialize)]
 struct Report<'a> {
     file: String,
     ok: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flow: Option<Name>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<PlanHash>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tasks: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    edges: Option<u32>,
+    flows: Vec<Flow>,
     problems: Vec<Told<'a>>,
     more: usize,
+}
+
+/// One flow of the file.
+#[derive(Serialize)]
+struct Flow {
+    flow: Name,
+    plan: PlanHash,
+    tasks: u32,
+    edges: u32,
 }
 
 /// One problem.
@@ -44,38 +46,41 @@ struct Told<'a> {
 }
 
 pub(super) fn perform(args: &Check, context: &mut Context<'_>) -> Result<Exit> {
-    let file = args.file.display().to_string();
-    let text = fs::read(&args.file).map_err(|error| Problem::file("read", &args.file, &error))?;
-    let text = String::from_utf8(text).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Problem::new(edgewise_core::Kind::Invalid, "not_utf8", format!("{file} is not UTF-8 from byte {at} on"))
-            .next("save it as UTF-8")
-    })?;
-    match compile(&text, &file) {
-        Ok(compiled) => {
-            let (tasks, edges) = size(&compiled.plan);
-            let mut lines = lines(&compiled.warnings, context.printer.out_style);
-            let ok = context.printer.out_style.paint(Ink::Good, "ok:");
-            lines.push(format!("{ok} {}, {}", some(tasks, "task"), some(edges, "edge")));
-            let report = Report {
-                ok: true,
-                flow: Some(compiled.plan.flow.clone()),
-                plan: Some(compiled.plan.encode().0),
-                tasks: Some(tasks),
-                edges: Some(edges),
-                ..Report::new(file.clone(), &compiled.warnings)
-            };
-            context.printer.one(file, &lines, &report)?;
+    let file = FlowFile::typed(&args.file, context.cwd);
+    let style = context.printer.out_style;
+    match file.all()? {
+        Ok(flows) => {
+            // What is said of a file is said once, whichever of its flows it is about.
+            let warnings = flows.first().map(|one| one.warnings.clone()).unwrap_or_default();
+            let found: Vec<Flow> = flows.iter().map(|one| Flow::new(&one.plan)).collect();
+            let mut lines = lines(&warnings, style);
+            lines.extend(found.iter().map(|one| format!("{} {}", style.paint(Ink::Good, "ok:"), one.said(found.len()))));
+            let report = Report { ok: true, flows: found, ..Report::new(file.shown.clone(), &warnings) };
+            context.printer.one(file.shown, &lines, &report)?;
             Ok(Exit::Ok)
         }
         Err(problems) => {
-            let mut lines = lines(&problems, context.printer.out_style);
+            let mut lines = lines(&problems, style);
             let bad = problems.list.iter().filter(|p| p.level == Level::Error).count() + problems.more;
-            let found = context.printer.out_style.paint(Ink::Bad, &some(bad as u32, "problem"));
-            lines.push(format!("{found} in {}", text::escape(&file)));
-            context.printer.one(file.clone(), &lines, &Report::new(file, &problems))?;
+            let found = style.paint(Ink::Bad, &some(bad as u32, "problem"));
+            lines.push(format!("{found} in {}", text::escape(&file.shown)));
+            context.printer.one(file.shown.clone(), &lines, &Report::new(file.shown, &problems))?;
             Ok(Exit::Usage)
         }
+    }
+}
+
+impl Flow {
+    fn new(plan: &Plan) -> Self {
+        let (tasks, edges) = size(plan);
+        Self { flow: plan.flow.clone(), plan: plan.encode().0, tasks, edges }
+    }
+
+    /// A program has no edges to count; beside others a flow has a name.
+    fn said(&self, of: usize) -> String {
+        let name = if of > 1 { format!("{}: ", self.flow) } else { String::new() };
+        let edges = if self.edges > 0 { format!(", {}", some(self.edges, "edge")) } else { String::new() };
+        format!("{name}{}{edges}", some(self.tasks, "task"))
     }
 }
 
@@ -91,7 +96,7 @@ impl<'a> Report<'a> {
             excerpt: &p.excerpt,
         };
         let list = problems.list.iter().map(told).collect();
-        Self { file, ok: false, flow: None, plan: None, tasks: None, edges: None, problems: list, more: problems.more }
+        Self { file, ok: false, flows: Vec::new(), problems: list, more: problems.more }
     }
 }
 
@@ -113,8 +118,13 @@ fn lines(problems: &Problems, style: Style) -> Vec<String> {
     lines
 }
 
-/// Tasks as their author counts them: a spread over one task is that task.
+/// Tasks as their author counts them: a spread over one task is that task, and in a program what holds others is none.
 fn size(plan: &Plan) -> (u32, u32) {
+    if plan.root().script().is_some() {
+        let nodes = (0u32..).zip(&plan.regions).flat_map(|(number, region)| (0..region.len()).map(move |node| (number, node)));
+        let tasks = nodes.filter(|(region, node)| !plan.spec(*region, *node).work.is_composite()).count();
+        return (tasks as u32, 0);
+    }
     let within = plan.regions.iter().skip(1).map(Region::len).filter(|tasks| *tasks > 1);
     (plan.root().len() + within.sum::<u32>(), plan.regions.iter().map(Region::edge_count).sum())
 }

@@ -10,7 +10,7 @@ use crate::output::Row;
 use crate::problem::{Problem, Result};
 use crate::style::Ink;
 use crate::table::Cell;
-use crate::view::{View, find_task, unfolded};
+use crate::view::{View, unfolded};
 use edgewise_core::Kind;
 use edgewise_core::event::{Event, TaskIx, VERSION};
 use edgewise_core::fold::{Changes, fold};
@@ -47,7 +47,10 @@ struct Envelope<'a> {
 pub(super) fn perform(args: &Events, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let now = view.run(&args.run)?;
-    let only = args.task.as_ref().map(|path| find_task(&now, path)).transpose()?;
+    let (now, only) = match &args.task {
+        Some(path) => view.with_task(now, path).map(|(run, task)| (run, Some(task)))?,
+        None => (now, None),
+    };
     let (mut run, home) = (unfolded(&now), view.home.clone());
     let clock = Clock::local(wall_clock());
     let mut changes = Changes::default();

@@ -5,12 +5,12 @@ mod text;
 use super::Context;
 use crate::args::{Form, Graph, RunRef};
 use crate::exit::Exit;
+use crate::flow_file::FlowFile;
 use crate::output::Format;
 use crate::problem::{Problem, Result};
 use crate::style::Style;
 use crate::view::View;
 use edgewise_core::Kind;
-use edgewise_core::flow::compile;
 use edgewise_core::sketch::Sketch;
 use edgewise_core::suggest::shown;
 use std::path::Path;
@@ -20,9 +20,13 @@ const FLOWS: [&str; 3] = ["yaml", "yml", "flow"];
 
 pub(super) fn perform(args: &Graph, context: &mut Context<'_>) -> Result<Exit> {
     let form = form(args, context.printer.format)?;
-    let path = context.cwd.join(&args.what);
-    let is_flow = path.extension().is_some_and(|ending| FLOWS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
-    let sketch = if is_flow || path.is_file() { of_file(&args.what, &path)? } else { of_run(&args.what, context)? };
+    let file = FlowFile::typed(Path::new(&args.what), context.cwd);
+    let is_flow = file.path.extension().is_some_and(|ending| FLOWS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let sketch = if is_flow || file.path.is_file() {
+        Sketch::of_plan(&file.one("cannot be drawn: it is no valid flow")?.plan)
+    } else {
+        of_run(&args.what, context)?
+    };
     let printer = &mut context.printer;
     if let Some(file) = &args.to {
         let drawn = drawn(&sketch, form, Style { color: false, ..printer.out_style }, None)?;
@@ -55,23 +59,6 @@ fn form(args: &Graph, format: Format) -> Result<Form> {
                 .next("name it .svg, .dot, .mmd, .json or .txt, or say --format")
         }),
     }
-}
-
-fn of_file(name: &str, path: &Path) -> Result<Sketch> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        let problem = Problem::file("read", Path::new(name), &error);
-        if error.kind() == std::io::ErrorKind::NotFound { problem.next("check the path of the flow") } else { problem }
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Problem::new(Kind::Invalid, "not_utf8", format!("{name} is not UTF-8 from byte {at} on"))
-            .next("save it as UTF-8")
-    })?;
-    let compiled = compile(&text, name).map_err(|problems| {
-        let what = format!("{name} cannot be drawn: it is no valid flow");
-        Problem::new(Kind::Invalid, "invalid_flow", what).why(problems.to_string().trim_end())
-    })?;
-    Ok(Sketch::of_plan(&compiled.plan))
 }
 
 fn of_run(text: &str, context: &Context<'_>) -> Result<Sketch> {

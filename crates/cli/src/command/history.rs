@@ -45,6 +45,7 @@ struct Moved {
 pub(super) fn perform(args: &History, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
+    let run = view.whole(run)?;
     let only = args.task.as_ref().map(|path| find_task(&run, path)).transpose()?;
     let mut entries = Vec::new();
     view.entries(run.id, |entry| {

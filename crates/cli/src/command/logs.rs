@@ -36,9 +36,14 @@ struct Said<'a> {
 pub(super) fn perform(args: &Logs, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
+    // Rounds of loops that are over have logs too, and each line needs its path.
+    let run = view.whole(run)?;
     let dir = view.logs();
     let found = match &args.task {
-        Some(path) => of_task(&run, find_task(&run, path)?, args.attempt, &dir)?,
+        Some(path) => match round(&run, path) {
+            Some(tasks) => merge::attempts(&dir, run.id, |task| tasks.contains(&task))?,
+            None => of_task(&run, find_task(&run, path)?, args.attempt, &dir)?,
+        },
         None => merge::attempts(&dir, run.id, |task| run.task(task).is_some())?,
     };
     // With one attempt there is nothing to tell apart.
@@ -97,6 +102,16 @@ fn of_task(run: &Run, task: TaskIx, attempt: Option<NonZeroU16>, dir: &Path) -> 
     Err(Problem::new(Kind::NotFound, "no_such_attempt", what).next(next))
 }
 
+/// The tasks of one round, handler or call, such as `for#3`, which is no task itself.
+fn round(run: &Run, path: &str) -> Option<BTreeSet<TaskIx>> {
+    if !run.is_program() || !path.ends_with(|c: char| c.is_ascii_digit() || c == ')' || c == ']') {
+        return None;
+    }
+    let inside = format!("{path}.");
+    let tasks: BTreeSet<TaskIx> = run.present().filter(|task| run.path(*task).starts_with(&inside)).collect();
+    (!tasks.is_empty() && run.find(path).is_none()).then_some(tasks)
+}
+
 fn is_below(run: &Run, mut task: TaskIx, spread: TaskIx) -> bool {
     while run.tasks[task.0 as usize].scope != 0 {
         task = run.scope_of(task).parent;
@@ -109,7 +124,7 @@ fn is_below(run: &Run, mut task: TaskIx, spread: TaskIx) -> bool {
 
 fn nothing(run: &Run, task: Option<&str>) -> String {
     let Some(path) = task else { return "no task of this run has written anything here".into() };
-    let Some((ix, task)) = run.find(path).and_then(|ix| Some((ix, run.task(ix)?))) else {
+    let Some((ix, task)) = find_task(run, path).ok().and_then(|ix| Some((ix, run.task(ix)?))) else {
         return format!("`{path}` has not written anything yet");
     };
     match &run.spec_of(ix).work {

@@ -4,12 +4,13 @@ use super::Context;
 use super::engine::in_background;
 use crate::args::{Mode, Run};
 use crate::exit::Exit;
+use crate::flow_file::FlowFile;
 use crate::follow::{How, follow};
 use crate::live::can_draw;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
-use edgewise_core::flow::{Compiled, compile};
+use edgewise_core::flow::Compiled;
 use edgewise_core::id::RunId;
 use edgewise_core::input::{self, InputType};
 use edgewise_engine::Door;
@@ -67,21 +68,8 @@ fn say_if_old(run: RunId, new: bool, context: &mut Context<'_>) {
 
 /// Everything that can be wrong is found here.
 fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
-    let file = args.file.display().to_string();
-    let path = context.cwd.join(&args.file);
-    let bytes = std::fs::read(&path).map_err(|error| {
-        let problem = Problem::file("read", &args.file, &error);
-        if error.kind() == std::io::ErrorKind::NotFound { problem.next("check the path of the flow") } else { problem }
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Problem::new(Kind::Invalid, "not_utf8", format!("{file} is not UTF-8 from byte {at} on"))
-            .next("save it as UTF-8")
-    })?;
-    let compiled = compile(&text, &file).map_err(|problems| {
-        let what = format!("{file} cannot be run, nothing was started");
-        Problem::new(Kind::Invalid, "invalid_flow", what).why(problems.to_string().trim_end())
-    })?;
+    let file = FlowFile::typed(&args.file, context.cwd);
+    let compiled = file.one("cannot be run, nothing was started")?;
     if context.printer.for_people() {
         compiled.warnings.to_string().lines().for_each(|line| context.printer.say(line));
     }

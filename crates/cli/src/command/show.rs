@@ -2,6 +2,7 @@
 
 mod facts;
 mod lines;
+mod task;
 
 use super::{Context, lock};
 use crate::args::Show;
@@ -10,12 +11,17 @@ use crate::exit::Exit;
 use crate::problem::Result;
 use crate::view::View;
 use edgewise_core::event::TaskIx;
+use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_engine::engine::wall_clock;
 
 pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
+    if let Some(path) = &args.task {
+        let (run, task) = view.with_task(run, path)?;
+        return task::show(&run, task, context);
+    }
     let frozen = view.reader.frozen(run.id)?;
     let engine = lock::is_held(&view.dir);
     if !context.printer.for_people() {
@@ -33,8 +39,9 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// All tasks in plan order, each spread followed by its items if they are wanted; with how deep they are nested.
-fn in_order(run: &Run, items: bool) -> Vec<(TaskIx, usize)> {
+/// All tasks in plan order, each composite followed by what is inside of it; with how deep they are nested. The items
+/// of spreads and what a program did not come to are only there if all is wanted.
+fn in_order(run: &Run, all: bool) -> Vec<(TaskIx, usize)> {
     let tasks_of = |scope: u32| {
         let scope = &run.scopes[scope as usize];
         scope.task..scope.task + run.region_of(scope).len()
@@ -51,8 +58,12 @@ fn in_order(run: &Run, items: bool) -> Vec<(TaskIx, usize)> {
             begun.pop();
             continue;
         };
+        if !all && run.was_not_reached(task) {
+            continue;
+        }
         ordered.push((task, depth));
-        if let Some(spread) = run.composites.get(&task).filter(|_| items) {
+        let forks = matches!(run.spec_of(task).work, Work::Spread(_) | Work::Parallel(_));
+        if let Some(spread) = run.composites.get(&task).filter(|_| all || !forks) {
             let scopes: Vec<u32> = spread.scopes().collect();
             begun.extend(scopes.into_iter().rev().map(|scope| (tasks_of(scope), depth + 1)));
         }

@@ -7,7 +7,7 @@ use crate::args::Why as Args;
 use crate::clock::Clock;
 use crate::exit::Exit;
 use crate::problem::Result;
-use crate::view::{View, find_task};
+use crate::view::View;
 use edgewise_core::why::Why;
 use edgewise_engine::engine::wall_clock;
 use serde::Serialize;
@@ -30,7 +30,10 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
     let run = view.run(&args.run)?;
     let frozen = view.reader.frozen(run.id)?;
     let engine = lock::is_held(&view.dir);
-    let task = args.task.as_ref().map(|path| find_task(&run, path)).transpose()?;
+    let (run, task) = match &args.task {
+        Some(path) => view.with_task(run, path).map(|(run, task)| (run, Some(task)))?,
+        None => (run, None),
+    };
     let why = match task {
         Some(task) => Why::of_task(&run, task),
         None => Why::of_run(&run),

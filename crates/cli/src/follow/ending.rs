@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::picture::failure;
 use crate::problem::Result;
 use crate::text;
-use edgewise_core::event::TaskIx;
+use edgewise_core::event::{Failure, TaskIx};
+use edgewise_core::plan::Work;
 use edgewise_core::rule::is_handled;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
@@ -26,6 +27,9 @@ struct Report<'a> {
     state: RunState,
     phase: &'static str,
     output: Option<Value>,
+    /// The failure that a program ended with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<&'a Failure>,
     failed: Vec<Failed>,
 }
 
@@ -74,12 +78,19 @@ fn over(run: &Run, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
         let by = run.cancel.as_ref().map_or(String::new(), |asked| format!(" by {}", asked.by));
         context.printer.say(&format!("run {id} was cancelled{by}"));
     } else {
-        context.printer.say(&format!("run {id} failed"));
         let failed = failed(run);
+        // A program may fail with what none of its tasks failed with.
+        let own = run.failure().filter(|own| failed.iter().all(|(task, _)| run.failure_of(*task) != Some(own)));
+        context.printer.say(&match own {
+            Some(failure) => format!("run {id} failed with {}", failure.chain()),
+            None => format!("run {id} failed"),
+        });
         for (task, why) in failed.iter().take(FAILURES) {
             let path = run.path(*task);
             context.printer.say(&format!("  {path}: {why}"));
-            context.printer.say(&format!("    edgewise logs {id} {}", text::quoted(&path)));
+            if matches!(run.spec_of(*task).work, Work::Command(_)) {
+                context.printer.say(&format!("    edgewise logs {id} {}", text::quoted(&path)));
+            }
         }
         if failed.len() > FAILURES {
             context.printer.say(&format!("  and {} more; `edgewise show {id}` lists them", failed.len() - FAILURES));
@@ -89,10 +100,11 @@ fn over(run: &Run, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 /// Tasks that failed by themselves, and nobody answered that; a spread that failed because of its items says less
-/// than they do.
+/// than they do, and in a program all that holds others does.
 fn failed(run: &Run) -> Vec<(TaskIx, String)> {
-    let tasks = (0..run.total()).map(TaskIx).filter(|t| run.tasks[t.0 as usize].state == TaskState::Error);
-    let own = tasks.filter(|t| run.composites.get(t).is_none_or(|s| s.failed == 0) && !is_answered(run, *t));
+    let tasks = run.present().filter(|t| run.tasks[t.0 as usize].state == TaskState::Error);
+    let own = tasks.filter(|t| run.composites.get(t).is_none_or(|s| s.failed == 0 && !run.is_program()));
+    let own = own.filter(|t| !is_answered(run, *t));
     own.map(|t| (t, run.failure_of(t).map(failure).unwrap_or_default())).collect()
 }
 
@@ -122,6 +134,7 @@ fn report(run: &Run, lines: &[String], context: &mut Context<'_>) -> Result<()> 
         state: run.state,
         phase: run.state.phase().word(),
         output: if done { run.final_output().ok() } else { None },
+        failure: run.failure(),
         failed: told.collect(),
     };
     context.printer.one(run.id.to_string(), lines, &report)

@@ -14,6 +14,12 @@ use edgewise_core::time::Time;
 pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, now: Time) -> String {
     match (phase, &run.spec_of(task).work) {
         (Phase::Waiting, Work::Gate(gate)) => closed(run, task, gate, now),
+        (Phase::Waiting, Work::Sleep(_)) => opens(run, task, now),
+        (Phase::Running | Phase::Succeeded, Work::For(_) | Work::While(_)) => round(run, task, phase),
+        (Phase::Running, Work::Try(_)) => {
+            let caught = run.composites.get(&task).and_then(|state| state.caught.as_ref());
+            caught.map_or(String::new(), |f| format!("handles {}", failure(f)))
+        }
         (Phase::Waiting, _) => retry(run, task, now),
         (Phase::Ready, Work::Action { action, .. }) => format!("waits for a worker that does `{action}`"),
         (Phase::Ready, _) if run.paused => "waits for `edgewise resume`".into(),
@@ -36,10 +42,22 @@ fn closed(run: &Run, task: TaskIx, gate: &Gate, now: Time) -> String {
             let (id, path) = (run.id.short(), run.path(task));
             format!("edgewise gate approve {id} {}{as_whom} (by {who}{deadline})", text::quoted(&path))
         }
-        Wait::After(_) | Wait::Until(_) => {
-            let left = due(run, task, TimerKind::Gate, now).map_or(String::new(), |left| format!("opens in {left}"));
-            left + &deadline
-        }
+        Wait::After(_) | Wait::Until(_) => opens(run, task, now) + &deadline,
+    }
+}
+
+fn opens(run: &Run, task: TaskIx, now: Time) -> String {
+    due(run, task, TimerKind::Gate, now).map_or(String::new(), |left| format!("opens in {left}"))
+}
+
+/// `round 3`, or `3 rounds` once there are no more; a loop over a list has a bar that says how many there are.
+fn round(run: &Run, task: TaskIx, phase: Phase) -> String {
+    let Some(made) = run.composites.get(&task).map(edgewise_core::run::Composite::made) else { return String::new() };
+    match (phase, made) {
+        (Phase::Running, 0) => String::new(),
+        (Phase::Running, made) => format!("round {made}"),
+        (_, 1) => "1 round".into(),
+        (_, made) => format!("{made} rounds"),
     }
 }
 

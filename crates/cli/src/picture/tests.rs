@@ -6,7 +6,7 @@ use crate::style::Style;
 use edgewise_core::event::{
     Approved, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, RunTriggered, TaskFinished,
 };
-use edgewise_core::flow::compile;
+use edgewise_core::flow::compile_file;
 use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::id::{EventId, RunId, TokenHash};
 use edgewise_core::name::Name;
@@ -25,7 +25,8 @@ fn name(text: &str) -> Name {
 
 impl Told {
     fn of(flow: &str) -> Self {
-        let plan = compile(flow, "test.yaml").unwrap_or_else(|problems| panic!("{problems}")).plan;
+        let flows = compile_file(flow, "test").unwrap_or_else(|problems| panic!("{problems}"));
+        let plan = flows.into_iter().next().unwrap().plan;
         let (hash, _) = plan.encode();
         let run = Run::new(RunId::parse("k3f9x2ab00000000").unwrap(), hash, Arc::new(plan));
         let mut told = Self { run, at: Time(1_800_000_000_000) };
@@ -161,4 +162,21 @@ fn of_a_large_spread_only_failures_have_lines_and_not_too_many() {
 fn an_action_without_a_worker_says_what_it_waits_for() {
     let told = Told::of("flow: f\ntasks:\n  a: { action: mail/send }\n");
     assert_eq!(told.shown(), ["o a          waits for a worker that does `mail/send`"]);
+}
+
+#[test]
+fn a_loop_shows_the_round_it_is_in_and_what_was_not_reached_is_not_shown() {
+    let text = "flow f():\n    for n in range(20):\n        if n > 100:\n            break\n        @go(n=n)\n    @last()\n";
+    let mut told = Told::of(text);
+    for round in 0..2 {
+        told.begin(&format!("for#{round}.go"));
+        told.end(&format!("for#{round}.go"), Ok("1"));
+    }
+    let shown = told.shown();
+    assert_eq!(shown.len(), 4, "{shown:?}");
+    assert!(shown[0].contains("2 of 20") && shown[0].ends_with("round 3"), "{shown:?}");
+    assert!(shown[1].contains("for#2.if") && shown[2].contains("for#2.go"), "{shown:?}");
+    told.begin("for#2.go");
+    told.end("for#2.go", Err(Failure::permanent("no", "no")));
+    assert_eq!(told.shown().len(), 3, "`last` was never reached: {:?}", told.shown());
 }

@@ -1,7 +1,7 @@
 //! A folder with runs in it, made by a real engine with a clock that stands still; and the binary, asked about it.
 
 use edgewise_core::event::Failure;
-use edgewise_core::flow::compile;
+use edgewise_core::flow::compile_file;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
@@ -51,6 +51,38 @@ tasks:
   first: { run: 'echo one; printf "\033[31mred\033[0m\n"' }
   second: { after: first, each: [a, b], as: letter, run: 'echo "letter $L"', env: { L: '${{ letter }}' } }
   bad: { after: second, run: 'echo no >&2; exit 3', retry: 1 }
+"#;
+
+/// A program that goes three rounds, asks a function, handles a failure and goes one way of two.
+pub const PROGRAM: &str = r#"
+flow sums(version):
+    total = 0
+    for n in [1, 2, 3]:
+        got = @run(script="echo got $N >&2; echo $N", output="json", N=n)
+        total = total + got
+    if total > 100:
+        @run(script="echo much")
+    else:
+        twice(total)
+    try:
+        @run(script="echo no >&2; exit 3") [retry: 1]
+    except exit_3:
+        @run(script="echo never mind")
+    return {"total": total}
+
+fn twice(x):
+    y = @run(script="echo $((2 * X))", output="json", X=x)
+    return y
+"#;
+
+/// A program that ends with a failure that none of its tasks had.
+pub const RAISES: &str = r#"
+flow raises(version):
+    try:
+        @run(script="exit 4") [retry: 1]
+    except exit_4:
+        raise Broken("nothing helped")
+    @run(script="echo not reached")
 "#;
 
 pub fn name(text: &str) -> Name {
@@ -175,7 +207,8 @@ fn words(line: &str, runs: &[RunId]) -> Vec<String> {
 
 impl AtWork<'_> {
     pub async fn start(&mut self, flow: &str) -> RunId {
-        let compiled = compile(flow, "flow.yaml").unwrap_or_else(|problems| panic!("{problems}"));
+        let flows = compile_file(flow, "flow").unwrap_or_else(|problems| panic!("{problems}"));
+        let compiled = flows.into_iter().next().unwrap();
         let input = RawValue::from_string(r#"{"version":"1.2.0"}"#.into()).unwrap();
         let labels = [("env".to_owned(), "test".to_owned())].into();
         let start = Start { plan: Arc::new(compiled.plan), input, by: name("ada"), key: None, labels };

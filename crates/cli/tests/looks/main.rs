@@ -3,7 +3,7 @@
 mod damage;
 mod ground;
 
-use ground::{Ground, LOUD, story};
+use ground::{Ground, LOUD, PROGRAM, RAISES, story};
 
 #[tokio::test]
 async fn runs_are_listed_filtered_and_told_to_programs() {
@@ -184,6 +184,62 @@ fn programs_are_laid_out() {
             "{line}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_program_is_shown_where_it_went_and_its_past_rounds_are_still_known() {
+    let mut ground = Ground::new();
+    for flow in [PROGRAM, RAISES] {
+        let mut engine = ground.engine();
+        let run = engine.start(flow).await;
+        engine.run_commands(run).await;
+    }
+    let lines = [
+        "show $1",
+        "show $1 --all",
+        "show $1 for#0.got",
+        "show $1 for#0.got --json",
+        "show $1 for#7.got",
+        "why $1 for#1.got",
+        "why $1 if",
+        "logs $1",
+        "logs $1 for#1",
+        "logs $1 for#1.got",
+        "logs $1 for",
+        "history $1 for#0.got",
+        "events $1 --task try!1.run",
+        "show $2",
+        "why $2",
+        "watch $2",
+        "watch $1 --json",
+        "watch $2 --json",
+        "runs",
+    ];
+    ground.golden("programs.txt", &lines);
+}
+
+#[test]
+fn flow_files_may_hold_several_flows_and_one_is_named() {
+    let ground = Ground::new();
+    let write = |file: &str, text: &str| std::fs::write(ground.folder.path().join(file), text).unwrap();
+    write("two.flow", "flow load():\n    @run(script=\"echo loaded\")\n\nflow clean():\n    pass\n");
+    write("bad.flow", "flow bad(name):\n    @run(script=\"echo \" + name)\n    @run(output=\"jsn\", script=\"x\")\n");
+    write("noise.txt", "hello\n");
+    let lines = [
+        "check two.flow",
+        "check two.flow --json",
+        "check two.flow#clean",
+        "check bad.flow",
+        "check noise.txt",
+        "run two.flow",
+        "run two.flow#laod",
+        "run two.flow#clean --json",
+        "graph two.flow#load",
+        "graph two.flow",
+    ];
+    let (before, after) = lines.split_at(7);
+    ground.golden("files.txt", &[before, &after[1..]].concat());
+    assert_eq!(ground.ask(after[0]).0, 0);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@
 use super::Run;
 use crate::event::{Failure, TaskIx};
 use crate::plan::{Var, Work};
+use crate::state::TaskState;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,6 +98,14 @@ impl Run {
         }
     }
 
+    /// The failure that a program ended with, which nothing in it handled.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.end {
+            Some(End::Failed(failure)) => Some(failure),
+            _ => None,
+        }
+    }
+
     /// Whether the run is a program rather than a graph.
     pub fn is_program(&self) -> bool {
         self.plan.root().script().is_some()
@@ -105,6 +114,13 @@ impl Run {
     /// Whether a task is a statement of a program.
     pub fn in_chain(&self, task: TaskIx) -> bool {
         self.region_of(self.scope_of(task)).script().is_some()
+    }
+
+    /// Whether a statement's program ended, or went another way, before it came to it.
+    pub fn was_not_reached(&self, task: TaskIx) -> bool {
+        self.tasks[task.0 as usize].state == TaskState::Skipped
+            && !self.reasons.contains_key(&task)
+            && self.in_chain(task)
     }
 
     /// Whether a scope has nothing left to do.

@@ -5,6 +5,7 @@
 //! them, and functions after all that call them, so nothing in a plan ever points back.
 
 mod body;
+mod command;
 mod names;
 mod policy;
 

@@ -24,7 +24,7 @@ impl Why {
             RunState::BlockedByFailures => "it holds at a failure until an operator decides",
             RunState::Complete => "every task ended well, or its failure was answered",
             RunState::Error => match &self.failure {
-                Some(failure) => return format!("it failed with {}: {}", failure.kind, failure.message),
+                Some(failure) => return format!("failed with {}", failure.chain()),
                 None => "a failure was not answered",
             },
             RunState::Cancelled | RunState::ResolvedManually => return self.ended(clock),

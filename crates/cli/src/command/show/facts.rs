@@ -35,6 +35,8 @@ pub(super) struct RunFacts<'a> {
     input: Option<&'a Arc<Value>>,
     output: Option<Value>,
     output_error: Option<Failure>,
+    /// The failure that a program ended with.
+    failure: Option<&'a Failure>,
     cancel: Option<Act>,
     resolved: Option<Act>,
     seq: u64,
@@ -45,7 +47,7 @@ pub(super) struct RunFacts<'a> {
 }
 
 #[derive(Serialize)]
-struct TaskFacts<'a> {
+pub(super) struct TaskFacts<'a> {
     path: String,
     task: TaskIx,
     kind: &'static str,
@@ -133,6 +135,7 @@ impl<'a> RunFacts<'a> {
             input: about.map(|a| &a.input),
             output,
             output_error,
+            failure: run.failure(),
             cancel: run.cancel.as_ref().map(Act::from),
             resolved: run.resolved.as_ref().map(Act::from),
             seq: run.seq,
@@ -145,7 +148,7 @@ impl<'a> RunFacts<'a> {
 }
 
 impl<'a> TaskFacts<'a> {
-    fn new(run: &'a Run, ix: TaskIx) -> Self {
+    pub(super) fn new(run: &'a Run, ix: TaskIx) -> Self {
         let (task, spec) = (&run.tasks[ix.0 as usize], run.spec_of(ix));
         let (kind, action, gate) = match &spec.work {
             Work::Action { action, .. } => ("action", Some(action.as_str()), None),

@@ -7,6 +7,7 @@ use crate::style::{Ink, Style, ink};
 use crate::table::{self, Cell};
 use crate::text;
 use edgewise_core::event::TaskIx;
+use edgewise_core::plan::Work;
 use edgewise_core::run::{About, Asked, Run};
 use edgewise_core::state::{Phase, TaskState};
 use edgewise_core::time::Time;
@@ -84,7 +85,9 @@ impl Look {
         if let Some(about) = run.about.as_ref().filter(|a| !is_nothing(&a.input)) {
             facts.push(("input", about.input.to_string(), Ink::Plain));
         }
-        if run.state.is_done() {
+        if let Some(failure) = run.failure() {
+            facts.push(("failed", failure.chain(), Ink::Bad));
+        } else if run.state.is_done() {
             match run.final_output() {
                 Ok(output) if is_nothing(&output) => {}
                 Ok(output) => facts.push(("output", output.to_string(), Ink::Plain)),
@@ -183,9 +186,18 @@ fn items(total: u32, done: u32, failed: u32) -> String {
     format!("{done} of {total} items{failed}")
 }
 
+fn rounds(made: u32) -> String {
+    format!("{made} round{}", if made == 1 { "" } else { "s" })
+}
+
 fn output(run: &Run, ix: TaskIx) -> String {
-    if let Some(spread) = run.composites.get(&ix) {
-        return items(spread.total, spread.done, spread.failed);
+    if let Some(state) = run.composites.get(&ix) {
+        match &run.spec_of(ix).work {
+            Work::Spread(_) | Work::Parallel(_) => return items(state.total, state.done, state.failed),
+            Work::For(_) | Work::While(_) => return rounds(state.made()),
+            Work::Try(_) => return state.caught.as_ref().map(|f| format!("handled {}", f.kind)).unwrap_or_default(),
+            _ => {}
+        }
     }
     match run.output(ix) {
         Value::Null => String::new(),

@@ -1,5 +1,6 @@
 //! One body, of a flow or of a function: statements become a script, blocks become regions inside of it.
 
+use super::command;
 use super::names::Names;
 use super::policy::Defaults;
 use super::say_all;
@@ -269,18 +270,19 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         called: Option<&str>,
         item: Option<&'t Word>,
     ) -> Option<u32> {
-        let mut with = Vec::new();
-        let mut whole = true;
-        for (key, value) in &call.arguments {
-            match self.expr(value, item) {
-                Some(value) => with.push((key.text.clone(), given(value))),
-                None => whole = false,
-            }
+        let mut values = Vec::new();
+        for (_, value) in &call.arguments {
+            values.extend(self.expr(value, item));
         }
-        if !whole {
+        if values.len() < call.arguments.len() {
             return None;
         }
-        let work = plan::Work::Action { action: call.name.clone(), with: Template::Map(with) };
+        let work = if call.name.as_str() == command::NAME {
+            plan::Work::Command(command::command(call, values, self.sink)?)
+        } else {
+            let with = call.arguments.iter().zip(values).map(|((key, _), value)| (key.text.clone(), given(value)));
+            plan::Work::Action { action: call.name.clone(), with: Template::Map(with.collect()) }
+        };
         let name = called.map_or_else(|| call.name.replace('.', "-"), str::to_owned);
         let node = place.node(regions, &name, work);
         let (retry, timeouts) = self.defaults.under(&call.policies);
@@ -398,7 +400,7 @@ fn sleep(span: Millis) -> plan::Work {
 }
 
 /// What a worker is given under one name.
-fn given(value: expr::Expr) -> Template {
+pub(super) fn given(value: expr::Expr) -> Template {
     match value.as_literal() {
         Some(literal) => Template::Value(literal.clone()),
         None => Template::Expr(value),
