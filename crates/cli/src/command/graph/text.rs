@@ -199,3 +199,48 @@ fn line_sign(ways: u8, unicode: bool) -> &'static str {
         _ => "┼",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use edgewise_core::plan::{Accepts, Resolution};
+    use edgewise_core::sketch::{Edge, Now};
+
+    const HOSTILE: [&str; 4] =
+        ["a\u{1b}[2J\nb", "\u{202e}gnp.exe", "日本語のタスク名前日本語のタスク名前日本語", "<b> --> \"c\""];
+
+    /// Nodes in a row of so many, each with an edge to all of the next row.
+    fn rows(rows: u32, wide: u32, now: Option<Now>) -> Sketch {
+        let mut sketch = Sketch::new("test\u{7}");
+        for n in 0..rows * wide {
+            let label = format!("{}{n}", HOSTILE[n as usize % HOSTILE.len()]);
+            let note = "x\t".repeat(200);
+            sketch.add(Node { id: n.to_string(), label, kind: NodeKind::Gate, note, inside: None, now });
+        }
+        for (row, from, to) in (1..rows).flat_map(|r| (0..wide).flat_map(move |a| (0..wide).map(move |b| (r, a, b)))) {
+            let (from, to) = ((row - 1) * wide + from, row * wide + to);
+            sketch.join(Edge { from, to, accepts: Accepts::of(Resolution::Failed), resolution: None });
+        }
+        sketch
+    }
+
+    #[test]
+    fn every_line_fits_the_terminal_and_obeys_nobody() {
+        let now = Now { phase: Phase::Skipped, attempt: 2, max_attempts: 3, count: None };
+        for sketch in [rows(10, 5, None), rows(4, 2, Some(now)), rows(3, 40, None), Sketch::new("")] {
+            for (unicode, columns) in [(true, 80), (false, 80), (true, 20), (false, 1)] {
+                for line in lines(&sketch, Style { color: false, unicode }, Some(columns)) {
+                    assert!(text::width(&line) <= columns, "{columns}: {line}");
+                    assert_eq!(text::escape(&line), line, "control characters are shown");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tangle_is_listed_with_what_each_comes_after() {
+        let lines = lines(&rows(2, 60, None), Style::PLAIN, None);
+        assert_eq!(lines.len(), 2 + 120);
+        assert!(lines.last().is_some_and(|line| line.ends_with(" and 56 more")), "{lines:?}");
+    }
+}

@@ -5,7 +5,7 @@ use super::csr::Csr;
 use super::layered::Layered;
 
 /// What all sweeps together may cost, in vertices and segments seen.
-const WORK: usize = 1_200_000;
+const WORK: usize = 700_000;
 /// Most sweeps, however small the level.
 const SWEEPS: usize = 24;
 /// Sweeps without anything gained, after which no more is hoped for.
@@ -157,7 +157,7 @@ mod tests {
             let mut place = vec![0; swept.rank.len()];
             swept.layers.iter().for_each(|layer| put(layer, &mut place));
             let mut sweep = |n: usize| {
-                pass(&mut swept, &mut place, n % 2 == 0);
+                pass(&mut swept, &mut place, n.is_multiple_of(2));
                 crossings(&swept, &place)
             };
             let fewest = (0..=PATIENCE).map(&mut sweep).min().unwrap();

@@ -10,7 +10,7 @@ use super::layered::{Layered, Way};
 /// Behind the point, so that means do not drift.
 const FINE: i64 = 16;
 /// What sweeps together may cost, in vertices and segments seen.
-const WORK: usize = 1_500_000;
+const WORK: usize = 800_000;
 const SWEEPS: usize = 12;
 /// What is nearer to a straight line than this is made one.
 const NEAR: i64 = 40 * FINE;

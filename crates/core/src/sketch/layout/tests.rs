@@ -220,8 +220,11 @@ fn large_sketches_are_laid_out_quickly() {
     for (name, edges) in cases {
         let sketch = sketch(&[None; 10_000], &edges);
         let boxes = vec![Size { width: 120, height: 46 }; 10_000];
-        let began = std::time::Instant::now();
-        let layout = lay(&sketch, &boxes, Direction::Down);
-        println!("{name}: {} edges, {} points, {:?}", edges.len(), layout.points.len(), began.elapsed());
+        let took = (0..5).map(|_| {
+            let began = std::time::Instant::now();
+            assert_eq!(lay(&sketch, &boxes, Direction::Down).boxes.len(), 10_000);
+            began.elapsed()
+        });
+        println!("{name}: {} edges, {:?} at best of five", edges.len(), took.min().unwrap_or_default());
     }
 }
