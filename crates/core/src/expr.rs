@@ -22,6 +22,7 @@ mod print;
 mod tree;
 
 pub(crate) use bind::Chain;
+pub use bind::Found;
 pub use eval::{EVAL_ERROR, KINDS};
 pub(crate) use function::is_reserved;
 

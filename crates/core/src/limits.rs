@@ -49,6 +49,8 @@ pub const ARGUMENTS: usize = 256;
 pub const EXPR_DEPTH: u32 = 200;
 /// Most parts of one expression, once named values stand in place of their names.
 pub const EXPR_NODES: usize = 10_000;
+/// Longest text of one expression, once named values stand in place of their names.
+pub const EXPR_WHOLE_BYTES: usize = 1 << 20;
 /// Most steps in which an expression is evaluated: about one for each part, each time it is looked at.
 pub const EVAL_STEPS: u64 = 10_000_000;
 /// Most bytes that evaluating one expression makes, whether they are kept or not.

@@ -3,10 +3,10 @@
 //! A free name is looked at with the keys selected from it, as in `tasks.plan.output.rows`, because only
 //! all of them together say which value is meant.
 
+use super::build::room;
 use super::print::push_key;
 use super::tree::{Id, Kind, Tree};
 use super::{Ast, Expr, Fault, Hyphens, Span};
-use crate::limits;
 use crate::suggest::shown;
 use crate::template::Root;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +41,9 @@ impl Chain<'_> {
     }
 }
 
+/// How many segments of a chain make up a root, and which.
+pub type Found = Result<(usize, Root), Fault>;
+
 /// What stands in place of a node of the old tree.
 enum Instead<'a> {
     Root(u32),
@@ -60,15 +63,12 @@ impl Ast {
 
     /// Binds the free names. `find` is given a name with the keys selected from it, and says which root that
     /// is and how many of the segments make it up.
-    pub fn bind(self, find: &mut dyn FnMut(&[&str], Span) -> Result<(usize, Root), Fault>) -> Result<Expr, Vec<Fault>> {
+    pub fn bind(self, find: &mut dyn FnMut(&[&str], Span) -> Found) -> Result<Expr, Vec<Fault>> {
         self.resolve(&mut |chain| find(&chain.names(), chain.span))
     }
 
     /// As [`Ast::bind`], for those who point at single segments.
-    pub(crate) fn resolve(
-        self,
-        find: &mut dyn FnMut(&Chain<'_>) -> Result<(usize, Root), Fault>,
-    ) -> Result<Expr, Vec<Fault>> {
+    pub(crate) fn resolve(self, find: &mut dyn FnMut(&Chain<'_>) -> Found) -> Result<Expr, Vec<Fault>> {
         let (mut roots, mut faults): (Vec<(String, Root)>, Vec<Fault>) = Default::default();
         let mut instead = BTreeMap::new();
         for chain in self.chains() {
@@ -105,12 +105,13 @@ impl Ast {
     /// The result can be much larger, so it is refused where it would pass the limits.
     pub fn substitute<'a>(self, find: &mut dyn FnMut(&str) -> Option<&'a Ast>) -> Result<Self, Vec<Fault>> {
         let mut instead = BTreeMap::new();
-        let mut nodes = self.tree.nodes.len();
+        let (mut nodes, mut bytes) = (self.tree.nodes.len(), self.tree.bytes());
         let mut faults = Vec::new();
         for chain in self.chains() {
             let (name, span) = chain.segments[0];
             let Some(other) = find(name) else { continue };
-            nodes = nodes.saturating_add(other.tree.nodes.len());
+            nodes += other.tree.nodes.len();
+            bytes += other.tree.bytes();
             faults.extend(self.captured(chain.nodes[0], other).map(|var| {
                 let message = format!("{} uses {}, which means something else here", shown(name), shown(&var));
                 Fault::new(span, "hidden_name", message).help("give the variable of the macro another name")
@@ -124,10 +125,7 @@ impl Ast {
             return Err(faults);
         }
         let whole = self.tree.node(self.tree.top).span;
-        if nodes > limits::EXPR_NODES {
-            let message = format!("with its named values the expression has more than {} parts", limits::EXPR_NODES);
-            return Err(vec![Fault::new(whole, "too_large", message).help("compute it in a task")]);
-        }
+        room(nodes, bytes, whole).map_err(|fault| vec![fault])?;
         let mut tree = Tree::default();
         tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
         let ast = Self { tree, hyphens: self.hyphens };

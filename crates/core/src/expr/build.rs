@@ -3,7 +3,7 @@
 use super::bind::graft;
 use super::function::Function;
 use super::tree::{Kind, Tree};
-use super::{Ast, Fault, Hyphens, Span};
+use super::{Ast, Fault, Hyphens, Span, parser, print};
 use crate::limits;
 use serde_json::Value;
 
@@ -38,6 +38,8 @@ impl Ast {
     }
 
     fn around(parts: &[Self], kind: impl FnOnce(&[u32]) -> Kind) -> Result<Self, Fault> {
+        let nodes = parts.iter().map(|part| part.tree.nodes.len()).sum();
+        room(nodes, parts.iter().map(|part| part.tree.bytes()).sum(), Span::default())?;
         let mut tree = Tree::default();
         let ids: Vec<u32> = parts.iter().map(|part| graft(&part.tree, None, &mut tree)).collect();
         tree.top = tree.push(kind(&ids), Span::default());
@@ -46,19 +48,27 @@ impl Ast {
         Ok(ast)
     }
 
-    /// What is put together of others must keep the limits of what is read.
+    /// What is put together of others must keep the limits of what is read, and be readable when it is loaded.
     pub(super) fn within_limits(&self, span: Span) -> Result<(), Fault> {
-        let (most, deepest) = (limits::EXPR_NODES, limits::EXPR_DEPTH);
-        let too = |code, message: String| Err(Fault::new(span, code, message).help("compute it in a task"));
-        if self.tree.nodes.len() > most {
-            return too("too_large", format!("with its named values the expression has more than {most} parts"));
-        }
-        if self.tree.heights().iter().any(|height| *height > deepest) {
-            return too(
-                "too_deep",
-                format!("with its named values the expression is nested deeper than the {deepest} levels allowed"),
-            );
+        room(self.tree.nodes.len(), self.tree.bytes(), span)?;
+        let deepest = limits::EXPR_DEPTH;
+        let deep = self.tree.heights().iter().any(|height| *height > deepest);
+        if deep || parser::stored(&print::print(&self.tree, Hyphens::InNames).0).is_err() {
+            let message =
+                format!("with its named values the expression is nested deeper than the {deepest} levels allowed");
+            return Err(Fault::new(span, "too_deep", message).help("compute it in a task"));
         }
         Ok(())
     }
+}
+
+/// Whether an expression of so many parts and bytes may be made of others; asked before it is.
+pub(super) fn room(nodes: usize, bytes: usize, span: Span) -> Result<(), Fault> {
+    let (parts, most) = (limits::EXPR_NODES, limits::EXPR_WHOLE_BYTES);
+    if nodes <= parts && bytes <= most {
+        return Ok(());
+    }
+    let message =
+        format!("with its named values the expression has more than the {parts} parts or {most} bytes allowed");
+    Err(Fault::new(span, "too_large", message).help("compute it in a task"))
 }

@@ -275,8 +275,10 @@ fn items(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Opt
             let expr = holes.bare(node, text, sink)?;
             match expr.constant() {
                 Some(Ok(Value::Array(list))) => Some(Items::Literal(list)),
-                Some(Ok(_)) => {
-                    wrong(node, "`each`", "a list or an expression such as `tasks.name.output`", sink);
+                Some(Ok(other)) => {
+                    let found = shown(&other.to_string());
+                    let message = format!("`each` expects a list, but {} comes to {found}", shown(expr.text()));
+                    sink.error(node.span, "wrong_type", message);
                     None
                 }
                 _ => Some(Items::Expr(expr)),

@@ -71,6 +71,7 @@ fn the_reference_lists_every_type_of_failure_and_every_limit() {
     for value in [
         format!("{} KiB", limits::EXPR_BYTES >> 10),
         format!("{} MiB", limits::EVAL_BYTES >> 20),
+        format!("{} MiB", limits::EXPR_WHOLE_BYTES >> 20),
         limits::EXPR_DEPTH.to_string(),
         grouped(limits::EXPR_NODES as u64),
         grouped(limits::EVAL_STEPS),
