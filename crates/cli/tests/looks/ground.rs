@@ -58,7 +58,7 @@ pub const PROGRAM: &str = r#"
 flow sums(version):
     total = 0
     for n in [1, 2, 3]:
-        got = @run(script="echo got $N >&2; echo $N", output="json", N=n)
+        got = @run(script="echo $N", output="json", N=n)
         total = total + got
     if total > 100:
         @run(script="echo much")

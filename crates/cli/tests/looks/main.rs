@@ -210,12 +210,14 @@ async fn a_program_is_shown_where_it_went_and_its_past_rounds_are_still_known() 
         "events $1 --task try!1.run",
         "show $2",
         "why $2",
-        "watch $2",
         "watch $1 --json",
         "watch $2 --json",
         "runs",
     ];
     ground.golden("programs.txt", &lines);
+    let (code, _, err) = ground.ask("watch $2");
+    assert_eq!(code, 1);
+    assert!(err.contains("failed with Broken: nothing helped, caused by exit_4: the command"), "{err}");
 }
 
 #[test]
