@@ -40,31 +40,15 @@ const COMMANDS: [&str; 12] = [
 ];
 
 /// Answers, good and bad ones.
-const ANSWERS: [&str; 22] = [
-    "Started",
-    "Started again",
-    "Done",
-    "Already",
-    "Granted",
-    "Completed",
-    "Report refused",
-    "Continue",
-    "Stop",
-    "Ended",
-    "attempt_over",
-    "disk_full",
-    "empty_claim",
-    "key_taken",
-    "not_an_approver",
-    "refused",
-    "run_not_found",
-    "store_busy",
-    "task_not_found",
-    "too_busy",
-    "unknown_commit",
-    "worker_lost",
+const ANSWERS: [&str; 21] = [
+    "Started", "Started again", "Done", "Already", "Granted", "Completed", "Report refused", "Continue", "Stop",
+    "Ended", "attempt_over", "disk_full", "empty_claim", "key_taken", "not_an_approver", "refused", "run_not_found",
+    "store_busy", "task_not_found", "too_busy", "unknown_commit",
 ];
 
+/// How attempts end.
+const ATTEMPTS: [&str; 5] = ["success", "boom", "bang", "timeout", "worker_lost"];
+const TIMERS: [&str; 5] = ["Retry", "Gate", "Deadline", "Queue", "Overall"];
 const ENDS: [&str; 3] = ["Complete", "Error", "Cancelled"];
 
 impl Cover {
@@ -102,6 +86,8 @@ impl Cover {
             .chain(of("event", &EVENTS))
             .chain(of("command", &COMMANDS))
             .chain(of("answer", &ANSWERS))
+            .chain(of("attempt", &ATTEMPTS))
+            .chain(of("timer", &TIMERS))
             .chain(of("end", &ENDS));
         wanted.filter(|(group, kind)| self.get(group, kind) == 0).map(|(g, k)| format!("{g}: {k}")).collect()
     }

@@ -91,15 +91,9 @@ fn play(seed: u64, options: &Options) -> Result<Summary, Violation> {
         let held = violation::catch(|| storm.rage(kept).and_then(|()| storm.calm()));
         schedule = storm.log.take().unwrap_or_default();
         held?;
-        for (event, count) in &storm.witness.events {
-            storm.cover.add("event", event, *count);
-        }
-        Ok(Summary {
-            steps: storm.steps,
-            hash: storm.hash,
-            cover: std::mem::take(&mut storm.cover),
-            schedule: Vec::new(),
-        })
+        let mut cover = std::mem::take(&mut storm.cover);
+        cover.merge(&storm.witness.cover);
+        Ok(Summary { steps: storm.steps, hash: storm.hash, cover, schedule: Vec::new() })
     });
     match result {
         Ok(summary) => Ok(Summary { schedule, ..summary }),

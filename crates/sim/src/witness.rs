@@ -10,6 +10,7 @@ mod book;
 pub use answers::Answerer;
 pub use book::Book;
 
+use crate::cover::Cover;
 use crate::driver::{No, home};
 use crate::violation::{Held, Violation, ensure};
 use answers::Asked;
@@ -54,7 +55,7 @@ pub struct Witness {
     pub compares_one_in: u64,
     looks: u64,
     /// How many events of each kind there were.
-    pub events: BTreeMap<String, u64>,
+    pub cover: Cover,
     /// A number that comes out the same if and only if the same records were written.
     pub hash: u64,
 }
@@ -75,7 +76,7 @@ impl Witness {
             rests: false,
             compares_one_in: 1,
             looks: 0,
-            events: BTreeMap::new(),
+            cover: Cover::default(),
             hash: 0,
         }
     }
@@ -116,6 +117,7 @@ impl Witness {
             return Ok(());
         }
         let new = self.ledger.read_all(self.at, usize::MAX).map_err(|e| unreadable(&e))?;
+        self.books.values_mut().for_each(|book| book.just_ended.clear());
         let mut changed = BTreeSet::new();
         for stored in new {
             self.at = stored.position;
@@ -146,9 +148,11 @@ impl Witness {
     fn record(&mut self, run: RunId, now: Time, entry: Entry) -> Held {
         let late = || format!("an event of {} was written at {now}", entry.stamp.at);
         ensure(entry.stamp.at == now, "events_have_their_time", late)?;
-        match self.events.get_mut(entry.event.name()) {
-            Some(count) => *count += 1,
-            None => drop(self.events.insert(entry.event.name().to_owned(), 1)),
+        self.cover.count("event", entry.event.name());
+        match &entry.event {
+            Event::TaskFinished(e) => self.cover.count("attempt", e.error.as_ref().map_or("success", |f| &f.kind)),
+            Event::TimerFired(e) => self.cover.count("timer", &format!("{:?}", e.timer.kind)),
+            _ => {}
         }
         if let Event::RunTriggered(triggered) = &entry.event {
             if let Some(key) = &triggered.key {

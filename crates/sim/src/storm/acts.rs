@@ -11,19 +11,24 @@ impl Storm {
         self.note(|| format!("step {step}"));
         self.disturb()?;
         match self.dice.below(100) {
-            0..=34 => self.deliver()?,
-            35..=39 => self.start(),
-            40..=50 => self.claim(),
-            51..=62 => self.finish(false),
-            63..=67 => self.finish(true),
-            68..=71 => self.beat(),
-            72 => self.give_back(),
-            73..=80 => self.person(),
-            81..=84 => self.take_what_lies_there()?,
-            85..=88 => self.write_late_rows()?,
-            89..=93 => self.to_the_next_wake()?,
+            0..=39 => {
+                for _ in 0..1 + self.dice.below(4) {
+                    self.deliver()?;
+                }
+            }
+            40..=43 => self.start(),
+            44..=53 => self.claim(),
+            54..=67 => self.finish(false),
+            68..=73 => self.finish(true),
+            74..=76 => self.beat(),
+            77 => self.give_back(),
+            78..=85 => self.person(),
+            86..=88 => self.take_what_lies_there()?,
+            89 | 90 => self.write_late_rows()?,
+            91..=94 => self.to_the_next_wake()?,
             _ => {
-                let span = *self.dice.pick(&[1, 20, 60, 500, 1_000, 2_000, 9_000, 31_000, 100_000]);
+                let spans = [1, 1, 20, 20, 60, 60, 500, 500, 1_000, 1_000, 2_000, 5_000, 9_000, 31_000, 100_000];
+                let span = *self.dice.pick(&spans);
                 self.pass(Millis(span))?;
             }
         }

@@ -6,6 +6,7 @@ use crate::plans::PEOPLE;
 use edgewise_core::event::TaskIx;
 use edgewise_core::gate::Wait;
 use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
@@ -40,10 +41,25 @@ impl Storm {
         self.ask(Command::Start(Start { key: key.map(|k| format!("key-{k}")), input, ..start_of(&plan) }));
     }
 
+    /// A run, rather one that asks people for something; now and then one that does not exist.
     fn a_run(&mut self) -> Option<RunId> {
-        let nobody = self.dice.one_in(30).then_some(RunId(7));
-        let at = self.dice.index(self.witness.books.len());
-        nobody.or_else(|| self.witness.books.keys().nth(at?).copied())
+        if self.dice.one_in(30) {
+            return Some(RunId(7));
+        }
+        let all: Vec<RunId> = self.witness.books.keys().copied().collect();
+        let asks = |run: &RunId| asking(self.witness.run(*run)).next().is_some();
+        let mut runs: Vec<RunId> = all.iter().copied().filter(asks).collect();
+        if runs.is_empty() || self.dice.one_in(2) {
+            runs = all;
+        }
+        self.dice.index(runs.len()).map(|at| runs[at])
+    }
+
+    /// Somebody, rather one who has already said yes if a yes is to be taken back.
+    fn a_person(&mut self, run: RunId, back: bool) -> Name {
+        let approvals = self.witness.books.get(&run).map(|book| &book.run.approvals);
+        let given = approvals.and_then(|all| all.values().flatten().next()).map(|a| a.by.clone());
+        given.filter(|_| back).unwrap_or_else(|| name(PEOPLE[self.dice.below(3) as usize]))
     }
 
     /// A gate that waits for people, or any name at all.
@@ -55,14 +71,15 @@ impl Storm {
     pub(super) fn person(&mut self) {
         let Some(run) = self.a_run() else { return };
         let act = RunAct { run, by: name("op"), why: None };
-        let by = name(PEOPLE[self.dice.below(3) as usize]);
+        let roll = self.dice.below(24);
+        let by = self.a_person(run, (10..=13).contains(&roll));
         let gate = GateAct { run, task: self.a_gate(run), by, comment: None };
-        let command = match self.dice.below(24) {
+        let command = match roll {
             0 => Command::Cancel(act),
             1..=4 => Command::Pause(act),
-            5..=9 => Command::Resume(act),
-            10 => Command::Reject(gate),
-            11..=13 => Command::Withdraw(gate),
+            5..=8 => Command::Resume(act),
+            9 => Command::Reject(gate),
+            10..=13 => Command::Withdraw(gate),
             14..=16 => Command::Wait(run),
             _ => Command::Approve(gate),
         };

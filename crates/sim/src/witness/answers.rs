@@ -145,11 +145,13 @@ impl Witness {
         let token = lease.token.hash();
         let Some(book) = self.books.get(&lease.run) else { return Ok(()) };
         let live = book.is_live(lease.task, token);
+        let was_live = live || book.just_ended.contains(&token);
         let Some(promised) = self.promised.get_mut(&token).filter(|p| *p.by == *by.source) else { return Ok(()) };
         match beat {
-            // An engine that cannot see what others wrote does not know yet that a lease is over.
+            // An engine that cannot see what others wrote does not know yet that a lease is over; and what ends in the
+            // very commit was not over when it was asked.
             Beat::Continue(until) => {
-                let known = live || self.in_doubt || by.crowded;
+                let known = was_live || self.in_doubt || by.crowded;
                 ensure(known, "the_late_are_told", || "a worker was told to go on with what is over".into())?;
                 promised.until = promised.until.map(|_| until);
                 Ok(())

@@ -32,12 +32,14 @@ pub struct Book {
     /// Whether people asked for no leases, for now or for ever.
     pub(super) paused: bool,
     pub(super) cancelled: bool,
+    /// Leases that ended in the last look.
+    pub(super) just_ended: Vec<TokenHash>,
 }
 
 impl Book {
     pub(super) fn new(run: Run) -> Self {
         let (workers, ended, live, begun, yes) = Default::default();
-        Self { run, entries: Vec::new(), workers, ended, live, begun, yes, paused: false, cancelled: false }
+        Self { run, entries: Vec::new(), workers, ended, live, begun, yes, paused: false, cancelled: false, just_ended: Vec::new() }
     }
 
     /// Its events, for whoever looks at all of them.
@@ -75,6 +77,7 @@ impl Book {
         self.allowed(&before, &entry)?;
         for task in changes.moves.iter().filter(|m| m.from == TaskState::InProgress).map(|m| m.task) {
             if let Some(token) = self.live.remove(&task) {
+                self.just_ended.push(token);
                 self.ended.entry(token).or_insert(false);
             }
         }

@@ -1,0 +1,59 @@
+//! Storms: seeds that once found something, seeds at random, the same over SQLite, and the simulator itself.
+
+use edgewise_sim::cover::Cover;
+use edgewise_sim::{Options, Tier, run_seed};
+
+fn check(seeds: impl Iterator<Item = u64>, options: &Options) -> Cover {
+    let mut cover = Cover::default();
+    for seed in seeds {
+        match run_seed(seed, options) {
+            Ok(summary) => cover.merge(&summary.cover),
+            Err(violation) => panic!("seed {seed}: {violation}\nrepeat with: cargo xtask sim --seed {seed}"),
+        }
+    }
+    cover
+}
+
+/// The seeds of the list, each with a word on what it found.
+fn kept() -> Vec<u64> {
+    let lines = include_str!("../seeds.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    lines.map(|line| line.split_whitespace().next().and_then(|n| n.parse().ok()).expect(line)).collect()
+}
+
+#[test]
+fn seeds_that_once_found_something_find_nothing_any_more() {
+    assert!(!kept().is_empty());
+    check(kept().into_iter(), &Options::default());
+}
+
+#[test]
+fn storms_end_in_calm_and_as_promised() {
+    check(0..150, &Options::default());
+}
+
+#[test]
+fn storms_over_sqlite_end_in_calm_and_as_promised() {
+    check(0..12, &Options { tier: Tier::Sqlite, ..Options::default() });
+}
+
+#[test]
+fn the_same_seed_gives_the_same_storm() {
+    for seed in 0..20 {
+        let play = || run_seed(seed, &Options { trace: true, ..Options::default() }).unwrap();
+        let (one, other) = (play(), play());
+        assert_eq!(one.schedule, other.schedule, "seed {seed}");
+        assert_eq!((one.hash, one.steps, one.cover), (other.hash, other.steps, other.cover), "seed {seed}");
+    }
+    let hash = |seed| run_seed(seed, &Options::default()).unwrap().hash;
+    assert_ne!(hash(1), hash(2));
+}
+
+#[test]
+fn a_step_that_is_left_out_changes_nothing_of_the_dice_of_the_others() {
+    let schedule = |only: &[u64]| {
+        let only = Some(std::sync::Arc::new(only.iter().copied().collect()));
+        let lines = run_seed(3, &Options { only, trace: true, ..Options::default() }).unwrap().schedule;
+        lines.into_iter().take_while(|line| !line.ends_with("calm")).filter(|l| l.contains("step")).count()
+    };
+    assert_eq!((schedule(&[]), schedule(&[5]), schedule(&[5, 9, 11])), (0, 1, 3));
+}
