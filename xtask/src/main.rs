@@ -1,10 +1,12 @@
-//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `sim`, `counted`, `fuzz`.
+//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `sim`, `counted`, `fuzz`,
+//! `planted`.
 //!
 //! No dependencies: whatever checks the code must build before the code does.
 
 mod counted;
 mod debian;
 mod fuzz;
+mod planted;
 mod source;
 mod steps;
 mod tidy;
@@ -23,6 +25,8 @@ Usage: cargo xtask COMMAND
   counted       figures that are counted: syncs, instructions (needs a release build)
   fuzz [TARGET] [--minutes N] [--seed N]
                 strange input for everything that reads bytes, a minute for each target unless told
+  planted [NAME | --record]
+                proof of the simulator: bugs planted in a copy of the sources are found
 ";
 
 fn main() -> ExitCode {
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
         ["sim", ..] => steps::sim(root, &words[1..]),
         ["counted"] => counted::run(root),
         ["fuzz", ref rest @ ..] => fuzz::run(root, rest),
+        ["planted", ref rest @ ..] => planted::run(root, rest),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             true

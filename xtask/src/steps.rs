@@ -60,6 +60,7 @@ const STEPS: &[Step] = &[
     step("release build", "cargo build --workspace --release --quiet"),
     needs(&[STRACE], step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet")),
     needs(&[STRACE, VALGRIND], step("counted", "cargo xtask counted")),
+    step("planted bugs", "cargo xtask planted"),
 ];
 
 fn always() -> bool {

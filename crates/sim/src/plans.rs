@@ -44,7 +44,12 @@ fn fill(dice: &mut Dice, draft: &mut PlanDraft, region: usize, nodes: u32, depth
         let spec = draft.specs.len() as u32 - 1;
         draft.regions[region].node(&format!("n{node}"), spec, join);
         for up in ups {
-            draft.regions[region].edge(up, node, accepts(dice));
+            let accepts = accepts(dice);
+            draft.regions[region].edge(up, node, accepts);
+            if (up + node) % 3 == 0 {
+                // Said twice it is still one edge.
+                draft.regions[region].edge(up, node, accepts);
+            }
         }
     }
 }
