@@ -293,6 +293,6 @@ mod tests {
         assert_eq!(rows.eval(&&fixed).unwrap().len(), 2);
         assert_eq!(Items::Literal(vec![json!(1)]).eval(&&fixed).unwrap().as_ref(), [json!(1)]);
         let failure = Items::Expr(expr("inputs.n")).eval(&&fixed).unwrap_err();
-        assert_eq!(failure.message, "`each` needs a list, but `inputs.n` is a number");
+        assert_eq!(failure.message, "a list is needed to go over, but `inputs.n` is a number");
     }
 }
