@@ -1,10 +1,12 @@
-//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `counted`, `fuzz`.
+//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `sim`, `counted`, `fuzz`,
+//! `planted`.
 //!
 //! No dependencies: whatever checks the code must build before the code does.
 
 mod counted;
 mod debian;
 mod fuzz;
+mod planted;
 mod source;
 mod steps;
 mod tidy;
@@ -17,11 +19,14 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test          everything a change must pass, step by step
-  test --quick  the developer's loop: fmt, tidy, tests in debug
+  test --quick  the developer's loop: fmt, tidy, tests in debug, a few storms
   tidy          the rules that no compiler checks
+  sim           storms from seeds: --seed N [--seeds K] [--sqlite] [--trace] [--no-shrink] [--all]
   counted       figures that are counted: syncs, instructions (needs a release build)
   fuzz [TARGET] [--minutes N] [--seed N]
                 strange input for everything that reads bytes, a minute for each target unless told
+  planted [NAME | --record]
+                proof of the simulator: bugs planted in a copy of the sources are found
 ";
 
 fn main() -> ExitCode {
@@ -32,8 +37,10 @@ fn main() -> ExitCode {
         ["test"] => steps::run(root, false),
         ["test", "--quick"] => steps::run(root, true),
         ["tidy"] => tidy::run(root),
+        ["sim", ..] => steps::sim(root, &words[1..]),
         ["counted"] => counted::run(root),
         ["fuzz", ref rest @ ..] => fuzz::run(root, rest),
+        ["planted", ref rest @ ..] => planted::run(root, rest),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             true

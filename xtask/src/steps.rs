@@ -53,10 +53,14 @@ const STEPS: &[Step] = &[
         ),
     )),
     quick(when(no_nextest, step("tests", "cargo test --workspace --all-targets --quiet"))),
+    quick(step("a few storms", "cargo xtask sim --seeds 300")),
+    step("storms", "cargo xtask sim --seeds 10000"),
+    step("storms over SQLite", "cargo xtask sim --seeds 200 --sqlite"),
     step("doc tests", "cargo test --workspace --doc --quiet"),
     step("release build", "cargo build --workspace --release --quiet"),
-    step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet"),
+    needs(&[STRACE], step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet")),
     needs(&[STRACE, VALGRIND], step("counted", "cargo xtask counted")),
+    step("planted bugs", "cargo xtask planted"),
 ];
 
 fn always() -> bool {
@@ -86,6 +90,19 @@ pub fn run(root: &Path, quick: bool) -> bool {
     }
     println!("all {} steps passed in {:.1} s", steps.len(), begun.elapsed().as_secs_f64());
     true
+}
+
+/// Builds the simulator as fast code with every assert, and plays seeds.
+pub fn sim(root: &Path, args: &[&str]) -> bool {
+    let mut command = Command::new("cargo");
+    command.args(["run", "--quiet", "--profile", "sim", "--package", "edgewise-sim", "--"]).args(args);
+    match command.current_dir(root).status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("error: cargo could not be started: {error}");
+            false
+        }
+    }
 }
 
 fn perform(root: &Path, step: &Step) -> Result<(), String> {
@@ -132,6 +149,6 @@ mod tests {
     #[test]
     fn the_quick_loop_is_a_part_of_the_whole() {
         let quick: Vec<&str> = STEPS.iter().filter(|s| s.quick && (s.when)()).map(|s| s.name).collect();
-        assert_eq!(quick, ["format", "tidy", "tests"]);
+        assert_eq!(quick, ["format", "tidy", "tests", "a few storms"]);
     }
 }

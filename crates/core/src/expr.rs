@@ -11,6 +11,7 @@
 //! one vector of nodes, children before parents: dropping or cloning it never recurses.
 
 mod bind;
+mod build;
 mod chars;
 mod codec;
 mod eval;
@@ -20,7 +21,10 @@ mod parser;
 mod print;
 mod tree;
 
+pub(crate) use bind::Chain;
+pub use bind::Found;
 pub use eval::{EVAL_ERROR, KINDS};
+pub(crate) use function::is_reserved;
 
 use crate::template::Root;
 use serde_json::Value;
@@ -183,6 +187,8 @@ impl Expr {
         }
     }
 }
+
+impl Eq for Expr {}
 
 impl PartialEq for Expr {
     /// The same text over the same roots is the same expression.

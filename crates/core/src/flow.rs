@@ -16,6 +16,7 @@ mod file;
 mod gates;
 mod graph;
 mod holes;
+mod lets;
 mod policy;
 pub(crate) mod problem;
 mod read;
@@ -60,9 +61,8 @@ impl Compiled {
 
 const FLOW: Keys = Keys {
     owner: "a flow",
-    known: &["flow", "description", "inputs", "defaults", "tasks", "on_failure", "output"],
+    known: &["flow", "description", "inputs", "let", "defaults", "tasks", "on_failure", "output"],
     later: &[
-        ("let", "name the value where it is needed"),
         ("publish", "use a task with `run:` to tell the outside"),
         ("emit", "use a task with `run:` to tell the outside"),
         ("on", "start runs with `edgewise run`"),
@@ -118,6 +118,9 @@ fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
     let declared = fields.get("inputs").map(|n| &n.kind);
     if let Some(tree::Kind::Map(entries)) = declared {
         names.inputs.extend(entries.iter().map(|e| &*e.key));
+    }
+    if let Some(node) = fields.get("let") {
+        lets::lets(node, &mut names, sink);
     }
     let defaults = fields.get("defaults").map(|n| defaults(n, &names, sink)).unwrap_or_default();
     let graph = tasks.map(|tasks| graph(tasks, &Tasks { names: &names, defaults: &defaults }, sink));

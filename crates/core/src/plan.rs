@@ -21,7 +21,7 @@ use crate::gate::Gate;
 use crate::input::Input;
 use crate::name::Name;
 use crate::retry::Retry;
-use crate::template::{Reference, Template};
+use crate::template::Template;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -140,10 +140,8 @@ pub enum OutputForm {
 pub enum Items {
     /// Written in the flow.
     Literal(Vec<serde_json::Value>),
-    /// What is computed, which must be a list.
+    /// Computed from inputs and earlier outputs; it must come to a list.
     Expr(Expr),
-    /// An input or an earlier output, which must be a list.
-    Ref(Reference),
 }
 
 /// How long a task may take; absent means as long as it likes.

@@ -2,21 +2,22 @@
 //!
 //! A sketch is a tree of nodes with edges between neighbours of one level. A node that holds others is a group: the
 //! region of a composite, drawn as a box with a title. Everything that plans and runs know about regions ends here;
-//! the forms (SVG, DOT, Mermaid, JSON, lanes for a terminal) see only sketches.
+//! the forms (SVG, DOT, Mermaid, JSON, tracks for a terminal) see only sketches.
 //!
 //! ```text
 //! plan ─┐             ┌──► layout ──► svg, json
 //!       ├──► sketch ──┼──► dot, mermaid
-//! run ──┘             └──► lanes ──► a terminal
+//! run ──┘             └──► tracks ──► a terminal
 //! ```
 
-pub mod lanes;
 pub mod layout;
+pub mod tracks;
 
 mod dot;
 mod json;
 mod measure;
 mod mermaid;
+mod nested;
 mod note;
 mod of_plan;
 mod of_run;
@@ -216,6 +217,9 @@ impl Node {
         let Some(now) = self.now else { return self.note.clone() };
         match now.count {
             Some(count) => count.sentence(),
+            None if now.phase == Phase::Waiting && now.attempt > 0 => {
+                format!("waits for attempt {} of {}", now.attempt + 1, now.max_attempts)
+            }
             None if now.attempt > 1 => format!("{}, attempt {} of {}", now.phase.word(), now.attempt, now.max_attempts),
             None => now.phase.word().to_owned(),
         }

@@ -1,11 +1,11 @@
-//! Templates: what a task is given, with references to inputs, earlier outputs and the spread's item.
+//! Templates: what a task is given, with expressions over inputs, earlier outputs and the spread's item.
 //!
 //! A template is evaluated when its task is granted, from outputs that are already facts.
 
 mod eval;
 
 pub use eval::Values;
-pub(crate) use eval::kind;
+pub(crate) use eval::{kind, list_of};
 
 use crate::expr::Expr;
 use crate::plan::Var;
@@ -18,11 +18,9 @@ use serde_json::Value;
 pub enum Template {
     /// No hole at all.
     Value(Value),
-    /// What is computed, which keeps its type.
+    /// One expression, whose value keeps its type.
     Expr(Expr),
-    /// One reference, which keeps its type.
-    Ref(Reference),
-    /// Text with references in it, each printed.
+    /// Text with expressions in it, each printed.
     Text(Vec<Part>),
     /// A list of templates.
     List(Vec<Template>),
@@ -36,21 +34,11 @@ pub enum Template {
 pub enum Part {
     /// As it stands.
     Literal(String),
-    /// Replaced by what it names.
-    Ref(Reference),
+    /// Replaced by what it comes to.
+    Expr(Expr),
 }
 
-/// The name of a value: where it starts, and the way into it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reference {
-    /// Where it starts.
-    pub root: Root,
-    /// The way into it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<Step>,
-}
-
-/// Where a reference starts. `up` counts regions outwards from the one the reference stands in.
+/// Where the names of an expression start. `up` counts regions outwards from the one the expression stands in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Root {
@@ -74,16 +62,6 @@ pub enum Root {
     },
 }
 
-/// One step into a value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Step {
-    /// The n-th of a list.
-    At(u32),
-    /// A key of a map.
-    Key(String),
-}
-
 impl Default for Template {
     fn default() -> Self {
         Self::Value(Value::Null)
@@ -91,13 +69,20 @@ impl Default for Template {
 }
 
 impl Template {
-    /// Calls `see` with every expression in it.
-    pub fn exprs(&self, see: &mut dyn FnMut(&Expr)) {
+    /// Calls `see` with every expression in the template.
+    pub fn expressions(&self, see: &mut dyn FnMut(&Expr)) {
         match self {
-            Template::Expr(expr) => see(expr),
-            Template::List(list) => list.iter().for_each(|item| item.exprs(see)),
-            Template::Map(map) => map.iter().for_each(|(_, value)| value.exprs(see)),
-            Template::Value(_) | Template::Ref(_) | Template::Text(_) => {}
+            Self::Value(_) => {}
+            Self::Expr(expr) => see(expr),
+            Self::Text(parts) => {
+                for part in parts {
+                    if let Part::Expr(expr) = part {
+                        see(expr);
+                    }
+                }
+            }
+            Self::List(list) => list.iter().for_each(|t| t.expressions(see)),
+            Self::Map(map) => map.iter().for_each(|(_, t)| t.expressions(see)),
         }
     }
 }

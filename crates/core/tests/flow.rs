@@ -1,8 +1,9 @@
 //! Flows as authors write them: what they become, and what is said when they are wrong.
 
+use edgewise_core::expr::Expr;
 use edgewise_core::flow::{Compiled, Level, Problems, compile};
 use edgewise_core::plan::{Accepts, Items, Join, Plan, Resolution, Work};
-use edgewise_core::template::{Reference, Root, Step, Template};
+use edgewise_core::template::{Root, Template};
 use serde_json::json;
 
 fn good(text: &str) -> Compiled {
@@ -27,17 +28,34 @@ fn problems(text: &str) -> Vec<String> {
     said(&compile(text, "flow.yaml").map_or_else(|problems| problems, |compiled| compiled.warnings))
 }
 
+/// Writes a golden file anew if `UPDATE_GOLDEN` is set; what changed is for a person to look at.
+fn update(file: &str, text: &str) {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+        std::fs::write(path, text).unwrap();
+    }
+}
+
 #[test]
 fn every_problem_is_said_at_its_place_with_what_to_do_about_it() {
     let cases = include_str!("golden/problems.txt");
     let mut count = 0;
-    for case in cases.split("\n%% ").skip(1) {
+    let mut wrong = Vec::new();
+    let mut found = cases.split("\n%% ").next().unwrap().to_owned();
+    for case in cases.trim_end().split("\n%% ").skip(1) {
         let (sentence, rest) = case.split_once('\n').unwrap();
         let (expected, flow): (Vec<&str>, Vec<&str>) = rest.lines().partition(|line| line.starts_with("=> "));
         let expected: Vec<&str> = expected.iter().map(|line| &line[3..]).collect();
-        assert_eq!(problems(&flow.join("\n")), expected, "{sentence}:\n{}", flow.join("\n"));
+        let (flow, said) = (flow.join("\n"), problems(&flow.join("\n")));
+        found += &format!("\n%% {sentence}{}{flow}", if flow.is_empty() { "" } else { "\n" });
+        said.iter().for_each(|line| found += &format!("\n=> {line}"));
+        if said != expected {
+            wrong.push(format!("{sentence}:\n{flow}\nexpected {expected:#?}, found {said:#?}"));
+        }
         count += 1;
     }
+    update("problems.txt", &(found + "\n"));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(count > 60, "only {count} cases were read");
 }
 
@@ -102,21 +120,52 @@ fn a_spread_is_a_node_with_a_region_of_its_own() {
         "       with: ['${{ row.id }}', '${{ tasks.a.output }}', '${{ inputs.n }}'] }\n",
     ));
     let Work::Spread(spread) = &plan.spec(0, 1).work else { panic!("{:?}", plan.spec(0, 1)) };
-    let key = |k: &str| vec![Step::Key(k.into())];
     let output = |up| Root::Output { up, node: 0 };
     assert_eq!((spread.region, spread.tolerate, spread.fail_fast), (1, 2, true));
-    assert_eq!(spread.items, Items::Ref(Reference { root: output(0), path: key("rows") }));
+    assert_eq!(spread.items, Items::Expr(Expr::root("tasks.a.output", output(0), &["rows"])));
     assert_eq!(plan.root().in_degree(1), 1, "the list is waited for");
     assert_eq!((plan.regions[1].len(), plan.regions[1].name(0)), (1, "b"));
     let Work::Action { with, .. } = &plan.spec(1, 0).work else { panic!("{:?}", plan.spec(1, 0)) };
-    let reference = |root, path| Template::Ref(Reference { root, path });
+    let reference = |written, root, keys: &[&str]| Template::Expr(Expr::root(written, root, keys));
     let expected = vec![
-        reference(Root::Item { up: 0 }, key("id")),
-        reference(output(1), vec![]),
-        reference(Root::Input, key("n")),
+        reference("row", Root::Item { up: 0 }, &["id"]),
+        reference("tasks.a.output", output(1), &[]),
+        reference("inputs", Root::Input, &["n"]),
     ];
     assert_eq!(with, &Template::List(expected));
     assert_eq!((plan.spec(1, 0).retry.max_attempts, plan.spec(0, 1).retry.max_attempts), (7, 3));
+}
+
+#[test]
+fn an_expression_implies_an_edge_from_every_task_it_names() {
+    let plan = good(concat!(
+        "flow: f\ninputs: { n: {} }\n",
+        "let:\n  rows: ${{ tasks.a.output.rows }}\n  label: 'n=${{ inputs.n }} of ${{ rows.size() }}'\n",
+        "tasks:\n  a: { run: x }\n  b: { run: x }\n",
+        "  c: { each: 'rows.filter(r, r.ok)', run: x, env: { L: '${{ label }}', B: '${{ tasks.b.output + 1 }}' } }\n",
+        "  d: { run: x, env: { N: '${{ 1 + 2 }}' } }\n",
+    ));
+    let plan = plan.plan;
+    let needs = |node| plan.root().needs(node).map(|(_, e)| e.up).collect::<Vec<_>>();
+    assert_eq!((needs(2), needs(3)), (vec![0, 1], vec![]));
+    let Work::Spread(spread) = &plan.spec(0, 2).work else { panic!("{:?}", plan.spec(0, 2)) };
+    let Items::Expr(items) = &spread.items else { panic!("{:?}", spread.items) };
+    assert_eq!(items.text(), "tasks.a.output.rows.filter(r, r.ok)");
+    let Work::Command(command) = &plan.spec(1, 0).work else { panic!("{:?}", plan.spec(1, 0)) };
+    let Template::Expr(label) = &command.env[0].1 else { panic!("{:?}", command.env) };
+    assert_eq!(label.text(), "[\"n=\", string(inputs.n), \" of \", string(tasks.a.output.rows.size())].join()");
+    let Work::Command(command) = &plan.spec(0, 3).work else { panic!("{:?}", plan.spec(0, 3)) };
+    assert_eq!(command.env[0].1, Template::Value(json!(3)), "what names nothing is computed once");
+    assert_eq!(Plan::decode(&plan.encode().1).unwrap(), plan);
+}
+
+#[test]
+fn named_values_cannot_multiply_a_flow_beyond_all_bounds() {
+    let mut text = String::from("flow: f\ninputs: { n: {} }\nlet:\n  v0: ['${{ inputs.n }}']\n");
+    (1..40).for_each(|n| text += &format!("  v{n}: ['${{{{ v{0} + v{0} + v{0} }}}}']\n", n - 1));
+    text += "tasks:\n  a: { action: t, with: '${{ v39 }}' }\n";
+    let said = problems(&text);
+    assert!(said.iter().any(|line| line.contains("too_large")), "{said:#?}");
 }
 
 #[test]
@@ -192,6 +241,7 @@ fn a_plan_is_stored_the_same_way_by_every_release() {
     assert_eq!(compiled.inputs().len(), 4);
     let (hash, bytes) = compiled.plan.encode();
     let golden = include_str!("golden/everything.json");
+    update("everything.json", &format!("{}\n", String::from_utf8_lossy(&bytes)));
     assert_eq!(String::from_utf8_lossy(&bytes), golden.trim_end());
     let decoded = Plan::decode(&bytes).unwrap();
     assert_eq!(decoded, compiled.plan);

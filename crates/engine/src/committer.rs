@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How long to wait before a store that failed is asked again.
-const AGAIN: Millis = Millis(500);
+pub(crate) const AGAIN: Millis = Millis(500);
 /// How often a batch is decided anew after somebody else was first.
 const TRIES: u32 = 5;
 /// Most timers fired, leases ended and runs advanced in one commit, so that people's commands get their turn.

@@ -4,6 +4,8 @@
 //! for the append. Nothing leaves the desk before the append is durable. After a failed or unknown
 //! append the runs concerned are forgotten and loaded anew; hints are only ever hints.
 
+mod news;
+
 use crate::cached::Cached;
 use crate::command::no_such_run;
 use crate::entropy::Entropy;
@@ -20,7 +22,7 @@ use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Kind, Result};
-use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stored, Stream};
+use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stream};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -48,8 +50,6 @@ impl Home {
 
 /// How long a lease of a worker elsewhere holds after a restart, at least.
 const GRACE_AFTER_RESTART: Millis = Millis(10_000);
-/// Most records of others read at once.
-const PAGE: usize = 1_000;
 /// What a worker is called that is only known to be at work.
 const SOMEBODY: &str = "somebody";
 /// What the name of a worker within an engine's own process starts with.
@@ -222,10 +222,8 @@ impl Desk {
                 match run.tasks[task.0 as usize].state {
                     TaskState::Enqueued => offer(&mut self.lanes, run, task),
                     TaskState::InProgress if run.is_leasable(task) && self.leases.get(run.id, task).is_none() => {
-                        // An engine that lives may have given it out; its workers are told apart only at a restart.
-                        let known = cached.tail_workers.get(&task).cloned();
-                        let worker = known.filter(|_| self.recovering);
-                        self.leases.put(run.id, task, lost_lease(run, task, worker, None, self.now));
+                        let worker = cached.tail_workers.get(&task).cloned();
+                        self.leases.put(run.id, task, lost_lease(run, task, worker, None, (self.now, self.recovering)));
                     }
                     _ => {}
                 }
@@ -264,50 +262,6 @@ impl Desk {
     pub fn begin(&mut self, run: Run) {
         let stream = self.home.stream(run.id);
         self.keep(Cached::new(run, stream));
-    }
-
-    /// Whether others wrote to a run since it was put on the desk; if so it is loaded anew. Not for a run with
-    /// events to append: there the guard tells.
-    pub fn has_news(&mut self, run: RunId) -> Result<bool> {
-        let Some(cached) = self.runs.get(&run).filter(|c| c.events.is_empty()) else { return Ok(false) };
-        if self.ledger.head(&cached.stream)?.seq == cached.durable {
-            return Ok(false);
-        }
-        self.forget(&[run]);
-        self.open(run)?;
-        Ok(true)
-    }
-
-    /// Decides an event that somebody asked for. A refusal is no append, so no guard would tell that it was
-    /// decided on old news: it is told only at the ledger's tail.
-    pub fn decide(&mut self, run: RunId, event: Event) -> Result<std::result::Result<(), Ignored>> {
-        let refused = self.runs.get(&run).is_none_or(|cached| check(&cached.run, self.now, &event).is_err());
-        if refused {
-            self.has_news(run)?;
-        }
-        Ok(self.record(run, event))
-    }
-
-    /// Reads what others wrote since the last look, and puts their runs on the desk as they are now.
-    /// Up to the position it gives, everything is in the rows or on the desk.
-    pub fn catch_up(&mut self) -> Result<Position> {
-        let mut foreign = BTreeSet::new();
-        loop {
-            let page = self.ledger.read_all(self.seen, PAGE)?;
-            let Some(last) = page.last().map(|stored| stored.position) else { break };
-            for Stored { stream, record, .. } in page {
-                let ours = stream.tenant == self.home.tenant && stream.workspace == self.home.workspace;
-                let known = self.runs.get(&stream.run).is_some_and(|cached| cached.durable >= record.last());
-                if ours && !known && !self.frozen.contains_key(&stream.run) {
-                    foreign.insert(stream.run);
-                }
-            }
-            self.seen = last;
-        }
-        if !foreign.is_empty() {
-            self.forget(&foreign.into_iter().collect::<Vec<_>>());
-        }
-        Ok(self.seen)
     }
 
     /// Decides an event about a run on the desk, folds it, and keeps it for the append.
@@ -408,17 +362,17 @@ pub(crate) fn offer(lanes: &mut Lanes, run: &Run, task: TaskIx) {
     }
 }
 
-/// The lease of an attempt that an earlier engine granted: over at once if the worker lived in that engine.
+/// The lease of an attempt that another engine granted: over at once if the worker lived in one that is gone.
 pub(crate) fn lost_lease(
     run: &Run,
     task: TaskIx,
     worker: Option<Arc<str>>,
     deadline: Option<Time>,
-    now: Time,
+    (now, recovering): (Time, bool),
 ) -> Lease {
     let entry = &run.tasks[task.0 as usize];
     let worker = worker.unwrap_or_else(|| SOMEBODY.into());
-    let deadline = if worker.starts_with(LOCAL) {
+    let deadline = if recovering && worker.starts_with(LOCAL) {
         now
     } else {
         deadline.unwrap_or(Time::NEVER).max(now.plus(GRACE_AFTER_RESTART))
@@ -432,5 +386,6 @@ pub(crate) fn lost_lease(
         span: Some(GRACE_AFTER_RESTART),
         deadline: Some(deadline),
         attempt_deadline,
+        adopted: true,
     }
 }

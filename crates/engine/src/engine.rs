@@ -40,7 +40,8 @@ pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
 /// The machine's own clock.
 pub fn wall_clock() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Time(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    // Never 0, which means that something has not happened: a clock that stands before 1970 would say it.
+    Time(u64::try_from(since.as_millis()).unwrap_or(u64::MAX).max(1))
 }
 
 /// What an engine is made of.

@@ -19,6 +19,8 @@ pub(crate) struct Lease {
     pub deadline: Option<Time>,
     /// Until when, heartbeat or not: the attempt's own timeout.
     pub attempt_deadline: Option<Time>,
+    /// Another engine granted it: what its worker was promised since is in the rows.
+    pub adopted: bool,
 }
 
 /// Why a lease ended without a report.

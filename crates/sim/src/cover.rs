@@ -25,15 +25,43 @@ const EVENTS: [&str; 12] = [
 ];
 
 const COMMANDS: [&str; 12] = [
-    "Start", "Cancel", "Pause", "Resume", "Approve", "Withdraw", "Reject", "Claim", "Complete", "GiveBack",
-    "Heartbeat", "Wait",
+    "Start",
+    "Cancel",
+    "Pause",
+    "Resume",
+    "Approve",
+    "Withdraw",
+    "Reject",
+    "Claim",
+    "Complete",
+    "GiveBack",
+    "Heartbeat",
+    "Wait",
 ];
 
 /// Answers, good and bad ones.
 const ANSWERS: [&str; 21] = [
-    "Started", "Started again", "Done", "Already", "Granted", "Completed", "Report refused", "Continue", "Stop",
-    "Ended", "attempt_over", "disk_full", "empty_claim", "key_taken", "not_an_approver", "refused", "run_not_found",
-    "store_busy", "task_not_found", "too_busy", "unknown_commit",
+    "Started",
+    "Started again",
+    "Done",
+    "Already",
+    "Granted",
+    "Completed",
+    "Report refused",
+    "Continue",
+    "Stop",
+    "Ended",
+    "attempt_over",
+    "disk_full",
+    "empty_claim",
+    "key_taken",
+    "not_an_approver",
+    "refused",
+    "run_not_found",
+    "store_busy",
+    "task_not_found",
+    "too_busy",
+    "unknown_commit",
 ];
 
 /// How attempts end.

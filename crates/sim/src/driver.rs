@@ -109,10 +109,16 @@ pub struct World {
     seed: u64,
 }
 
+impl Default for World {
+    fn default() -> Self {
+        Self::with(0, Faults::none())
+    }
+}
+
 impl World {
     /// A world without faults.
     pub fn new() -> Self {
-        Self::with(0, Faults::none())
+        Self::default()
     }
 
     /// A world with a seed, whose stores fail as told.

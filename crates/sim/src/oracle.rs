@@ -235,7 +235,6 @@ impl Oracle<'_> {
         let of_input = || self.input.get("list").and_then(|l| l.as_array().map(Vec::len));
         let items = match &spread.items {
             Items::Literal(list) => Some(list.len()),
-            Items::Ref(reference) => self.items_of(n, &reference.root).unwrap_or_else(of_input),
             Items::Expr(list) => {
                 let mut root = Root::Input;
                 list.roots(&mut |found| root = found.clone());

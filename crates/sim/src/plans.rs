@@ -7,7 +7,8 @@ use edgewise_core::plan::{
     Accepts, Command, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, Timeouts, Work,
 };
 use edgewise_core::retry::{Backoff, Retry};
-use edgewise_core::template::{Reference, Root, Step, Template};
+use edgewise_core::expr::Expr;
+use edgewise_core::template::{Root, Template};
 use edgewise_core::time::{Millis, Time};
 use serde_json::json;
 use std::sync::Arc;
@@ -43,7 +44,12 @@ fn fill(dice: &mut Dice, draft: &mut PlanDraft, region: usize, nodes: u32, depth
         let spec = draft.specs.len() as u32 - 1;
         draft.regions[region].node(&format!("n{node}"), spec, join);
         for up in ups {
-            draft.regions[region].edge(up, node, accepts(dice));
+            let accepts = accepts(dice);
+            draft.regions[region].edge(up, node, accepts);
+            if (up + node) % 3 == 0 {
+                // Said twice it is still one edge.
+                draft.regions[region].edge(up, node, accepts);
+            }
         }
     }
 }
@@ -65,7 +71,7 @@ fn work(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Time
         1 | 2 if depth < 2 => spread(dice, draft, depth, node, now),
         3 if node > 0 => {
             let root = Root::Output { up: 0, node: dice.below(u64::from(node)) as u32 };
-            Work::Action { action: action("work"), with: Template::Ref(Reference { root, path: Vec::new() }) }
+            Work::Action { action: action("work"), with: Template::Expr(Expr::root("tasks.up.output", root, &[])) }
         }
         4 => Work::Action { action: action("rare"), with: Template::default() },
         5 => Work::Command(Command { script: "true".into(), ..Command::default() }),
@@ -114,9 +120,9 @@ fn spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Ti
     let items = match dice.below(5) {
         0 if node > 0 => {
             let root = Root::Output { up: 0, node: dice.below(u64::from(node)) as u32 };
-            Items::Ref(Reference { root, path: Vec::new() })
+            Items::Expr(Expr::root("tasks.up.output", root, &[]))
         }
-        1 => Items::Ref(Reference { root: Root::Input, path: vec![Step::Key("list".into())] }),
+        1 => Items::Expr(Expr::root("inputs", Root::Input, &["list"])),
         _ => Items::Literal((0..dice.below(4)).map(|n| json!(n)).collect()),
     };
     Work::Spread(Spread { region: region as u32, items, tolerate: dice.below(2) as u32, fail_fast: dice.one_in(2) })

@@ -71,6 +71,8 @@ fn what_the_help_shows_is_understood() {
         "logs @ build --attempt 2",
         "why @",
         "why @ publish",
+        "graph a.yaml",
+        "graph @ --format mermaid --to a.mmd",
         "history @",
         "history @ build[3]",
         "show @ --all",
@@ -114,6 +116,8 @@ fn what_makes_no_sense_is_a_usage_error() {
         "gate approve @",
         "fmt",
         "fmt --check",
+        "graph",
+        "graph a.yaml --format png",
     ] {
         assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
     }

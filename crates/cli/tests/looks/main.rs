@@ -50,6 +50,63 @@ async fn reasons_are_a_tree_that_ends_at_who_can_move_it() {
 }
 
 #[tokio::test]
+async fn flows_and_runs_are_drawn() {
+    let ground = story().await;
+    std::fs::write(ground.folder.path().join("release.yaml"), ground::RELEASE).unwrap();
+    std::fs::write(ground.folder.path().join("bad.yaml"), "flow: bad\ntasks:\n  a: { run: x, aftr: b }\n").unwrap();
+    let lines = ["graph release.yaml", "graph $1", "graph $2", "graph $3", "graph $5", "graph $6 -q"];
+    let forms = ["graph $2 --format dot", "graph $2 --format mermaid", "graph $2 --format svg", "graph $2 -o jsonl"];
+    let wrong = ["graph bad.yaml", "graph none.yaml", "graph ../up", "graph zzzz", "graph release.yaml --to x.png"];
+    ground.golden("graph.txt", &[&lines[..], &forms, &wrong].concat());
+}
+
+#[test]
+fn a_picture_is_written_to_the_file_that_was_named() {
+    let ground = Ground::new();
+    let path = |name: &str| ground.folder.path().join(name);
+    std::fs::write(path("release.yaml"), ground::RELEASE).unwrap();
+    for (line, file, begins) in [
+        ("graph release.yaml --to a.svg", "a.svg", "<svg "),
+        ("graph release.yaml --to a.mmd", "a.mmd", "---\ntitle: \"release\""),
+        ("graph release.yaml --to a.gv", "a.gv", "digraph "),
+        ("graph release.yaml --to a.txt", "a.txt", "release\n"),
+        ("graph release.yaml --to picture --format json", "picture", "{\n"),
+    ] {
+        let (code, out, err) = ground.ask(line);
+        assert_eq!((code, out.as_str()), (0, ""), "{line}: {err}");
+        assert!(err.contains(&format!("{file} is written")), "{err}");
+        let text = std::fs::read_to_string(path(file)).unwrap();
+        assert!(text.starts_with(begins), "{file}: {text}");
+    }
+    let (code, _, err) = ground.ask("graph release.yaml --to no/such/folder.svg");
+    assert_eq!(code, 3, "{err}");
+    let (code, _, err) = ground.ask("graph release.yaml --format png");
+    assert_eq!(code, 2);
+    assert!(err.contains("text, svg, dot, mermaid, json"), "{err}");
+    let (_, out, _) = ground.ask("graph release.yaml -o jsonl");
+    assert_eq!(out.lines().count(), 1);
+    let plain = ground.command("graph release.yaml").env("LC_ALL", "C").output().unwrap();
+    assert!(plain.stdout.is_ascii(), "{}", String::from_utf8_lossy(&plain.stdout));
+}
+
+/// The terminal picture in the reference; `UPDATE_GOLDEN=1` writes it anew.
+#[test]
+fn the_reference_shows_what_is_drawn() {
+    let ground = Ground::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let file = root.join("docs/reference/graph.md");
+    let document = std::fs::read_to_string(&file).unwrap();
+    let (_, drawn, _) = ground.ask(&format!("graph {}", root.join("examples/release.yaml").display()));
+    let (before, rest) = document.split_once("```text\n").unwrap();
+    let (_, after) = rest.split_once("```").unwrap();
+    let shown = format!("{before}```text\n$ edgewise graph examples/release.yaml\n{drawn}```{after}");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, &shown).unwrap();
+    }
+    assert!(std::fs::read_to_string(&file).unwrap() == shown, "UPDATE_GOLDEN=1 accepts it:\n{shown}");
+}
+
+#[tokio::test]
 async fn gates_that_wait_are_listed_with_what_to_type() {
     let ground = story().await;
     ground.golden("gates.txt", &["gate list", "gate list $2 -o jsonl", "gate list $3", "gate list -q"]);
@@ -190,7 +247,7 @@ fn flow_files_may_hold_several_flows_and_one_is_named() {
 #[tokio::test]
 async fn what_is_not_there_is_said_with_what_to_do() {
     let ground = Ground::new();
-    let all = ["runs", "show @", "events @", "history @", "logs @", "why @", "gate list", "doctor"];
+    let all = ["runs", "show @", "graph @", "events @", "history @", "logs @", "why @", "gate list", "doctor"];
     for line in all {
         let (code, out, err) = ground.ask(line);
         assert_eq!((code, out.as_str()), (3, ""), "{line}");

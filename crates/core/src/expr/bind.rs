@@ -3,10 +3,10 @@
 //! A free name is looked at with the keys selected from it, as in `tasks.plan.output.rows`, because only
 //! all of them together say which value is meant.
 
+use super::build::room;
 use super::print::push_key;
 use super::tree::{Id, Kind, Tree};
 use super::{Ast, Expr, Fault, Hyphens, Span};
-use crate::limits;
 use crate::suggest::shown;
 use crate::template::Root;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +41,9 @@ impl Chain<'_> {
     }
 }
 
+/// How many segments of a chain make up a root, and which.
+pub type Found = Result<(usize, Root), Fault>;
+
 /// What stands in place of a node of the old tree.
 enum Instead<'a> {
     Root(u32),
@@ -53,17 +56,19 @@ impl Ast {
         self.chains().iter().for_each(|chain| see(&chain.names(), chain.span));
     }
 
+    /// Where the whole expression stands in the text.
+    pub fn span(&self) -> Span {
+        self.tree.node(self.tree.top).span
+    }
+
     /// Binds the free names. `find` is given a name with the keys selected from it, and says which root that
     /// is and how many of the segments make it up.
-    pub fn bind(self, find: &mut dyn FnMut(&[&str], Span) -> Result<(usize, Root), Fault>) -> Result<Expr, Vec<Fault>> {
+    pub fn bind(self, find: &mut dyn FnMut(&[&str], Span) -> Found) -> Result<Expr, Vec<Fault>> {
         self.resolve(&mut |chain| find(&chain.names(), chain.span))
     }
 
     /// As [`Ast::bind`], for those who point at single segments.
-    pub(crate) fn resolve(
-        self,
-        find: &mut dyn FnMut(&Chain<'_>) -> Result<(usize, Root), Fault>,
-    ) -> Result<Expr, Vec<Fault>> {
+    pub(crate) fn resolve(self, find: &mut dyn FnMut(&Chain<'_>) -> Found) -> Result<Expr, Vec<Fault>> {
         let (mut roots, mut faults): (Vec<(String, Root)>, Vec<Fault>) = Default::default();
         let mut instead = BTreeMap::new();
         for chain in self.chains() {
@@ -100,12 +105,13 @@ impl Ast {
     /// The result can be much larger, so it is refused where it would pass the limits.
     pub fn substitute<'a>(self, find: &mut dyn FnMut(&str) -> Option<&'a Ast>) -> Result<Self, Vec<Fault>> {
         let mut instead = BTreeMap::new();
-        let mut nodes = self.tree.nodes.len();
+        let (mut nodes, mut bytes) = (self.tree.nodes.len(), self.tree.bytes());
         let mut faults = Vec::new();
         for chain in self.chains() {
             let (name, span) = chain.segments[0];
             let Some(other) = find(name) else { continue };
-            nodes = nodes.saturating_add(other.tree.nodes.len());
+            nodes += other.tree.nodes.len();
+            bytes += other.tree.bytes();
             faults.extend(self.captured(chain.nodes[0], other).map(|var| {
                 let message = format!("{} uses {}, which means something else here", shown(name), shown(&var));
                 Fault::new(span, "hidden_name", message).help("give the variable of the macro another name")
@@ -119,19 +125,12 @@ impl Ast {
             return Err(faults);
         }
         let whole = self.tree.node(self.tree.top).span;
-        if nodes > limits::EXPR_NODES {
-            let message = format!("with its named values the expression has more than {} parts", limits::EXPR_NODES);
-            return Err(vec![Fault::new(whole, "too_large", message).help("compute it in a task")]);
-        }
+        room(nodes, bytes, whole).map_err(|fault| vec![fault])?;
         let mut tree = Tree::default();
         tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
-        if tree.heights().iter().any(|height| *height > limits::EXPR_DEPTH) {
-            let most = limits::EXPR_DEPTH;
-            let message =
-                format!("with its named values the expression is nested deeper than the {most} levels allowed");
-            return Err(vec![Fault::new(whole, "too_deep", message).help("compute it in a task")]);
-        }
-        Ok(Self { tree, hyphens: self.hyphens })
+        let ast = Self { tree, hyphens: self.hyphens };
+        ast.within_limits(whole).map_err(|fault| vec![fault])?;
+        Ok(ast)
     }
 
     /// A free name of `other` that a macro around `node` uses for its variable.
@@ -197,8 +196,18 @@ fn copy(from: &Tree, id: Id, instead: &BTreeMap<Id, Instead<'_>>, to: &mut Tree)
     let node = from.node(id);
     let kind = match instead.get(&id) {
         Some(Instead::Root(number)) => Kind::Root(*number),
-        Some(Instead::Tree(other)) => return copy(other, other.top, &BTreeMap::new(), to),
+        Some(Instead::Tree(other)) => return graft(other, Some(node.span), to),
         None => node.kind.renumbered(&mut |child| copy(from, child, instead, to)),
     };
     to.push(kind, node.span)
+}
+
+/// Copies a whole tree into another. What is wrong with it there is wrong at `span`, where its name stands.
+pub(super) fn graft(from: &Tree, span: Option<Span>, to: &mut Tree) -> Id {
+    let first = to.nodes.len();
+    let top = copy(from, from.top, &BTreeMap::new(), to);
+    if let Some(span) = span {
+        to.nodes[first..].iter_mut().for_each(|node| node.span = span);
+    }
+    top
 }

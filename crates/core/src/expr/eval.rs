@@ -42,16 +42,44 @@ struct Env<'e> {
     outer: Option<&'e Env<'e>>,
 }
 
+/// Nothing: what an expression without roots is evaluated with.
+struct Nowhere;
+
+impl<'v> Values<'v> for Nowhere {
+    fn value(&self, _: &Root) -> Option<Cow<'v, Value>> {
+        None
+    }
+
+    fn written(&self, _: &Root) -> String {
+        String::new()
+    }
+}
+
 impl Expr {
+    /// The value of an expression that names nothing, if it takes only a few steps to find.
+    pub(crate) fn constant(&self) -> Option<Result<Value, Failure>> {
+        if !self.0.roots.is_empty() {
+            return None;
+        }
+        match self.run(&Nowhere, limits::CONSTANT_STEPS, limits::EXPR_BYTES) {
+            Err(failure) if failure.kind == "BudgetExhausted" => None,
+            found => Some(found.map(Cow::into_owned)),
+        }
+    }
+
     /// The value of this expression. What goes wrong is a failure whose type is one of [`KINDS`].
     pub fn eval<'v>(&'v self, values: &dyn Values<'v>) -> Result<Cow<'v, Value>, Failure> {
+        self.run(values, limits::EVAL_STEPS, limits::EVAL_BYTES)
+    }
+
+    fn run<'v>(&'v self, values: &dyn Values<'v>, steps: u64, bytes: usize) -> Result<Cow<'v, Value>, Failure> {
         let bound = &*self.0;
         let machine = Machine {
             tree: &bound.tree,
             roots: &bound.roots,
             values,
-            steps: Cell::new(limits::EVAL_STEPS),
-            bytes: Cell::new(limits::EVAL_BYTES),
+            steps: Cell::new(steps),
+            bytes: Cell::new(bytes),
         };
         let value = machine.eval(bound.tree.top, None).and_then(|value| machine.shallow(value));
         value.map_err(|stop| stop.failure(&bound.text, &bound.tree))

@@ -166,3 +166,24 @@ pub(super) const RESERVED: [&str; 17] = [
 
 /// Words that cannot follow a dot either.
 pub(super) const KEYWORDS: [&str; 4] = ["true", "false", "null", "in"];
+
+/// Whether a word cannot be the name of anything.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word) || KEYWORDS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_lists_every_function_and_every_macro() {
+        let text = include_str!("../../../../docs/reference/expressions.md");
+        for (_, name, _, _, _, written) in FUNCTIONS {
+            assert!(text.contains(&format!("`{written}`")), "{name} is not listed as `{written}`");
+        }
+        for (_, name) in MACROS {
+            assert!(text.contains(&format!("`list.{name}(x, ")), "{name}");
+        }
+    }
+}

@@ -27,6 +27,8 @@ pub(super) struct Lexer<'t> {
     pub(super) text: &'t str,
     at: usize,
     from: usize,
+    /// How many bytes the expression may have.
+    most: usize,
     hyphens: Hyphens,
     /// 1 after `tasks` or `inputs` at the start of a reference, 2 after the dot that follows.
     armed: u8,
@@ -35,14 +37,24 @@ pub(super) struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t str, from: usize, hyphens: Hyphens) -> Self {
-        Self { text, at: from, from, hyphens, armed: 0, after_dot: false }
+        Self { text, at: from, from, most: limits::EXPR_BYTES, hyphens, armed: 0, after_dot: false }
+    }
+
+    /// The same for a stored expression, which was within the limits when it was made.
+    pub(super) fn stored(text: &'t str) -> Self {
+        Self { most: text.len(), ..Self::new(text, 0, Hyphens::InNames) }
+    }
+
+    /// Where it stands.
+    pub(super) fn here(&self) -> Span {
+        Span::new(self.at, self.at)
     }
 
     /// The next token, and where it stands.
     pub(super) fn next(&mut self) -> Result<(Token, Span), Fault> {
         self.blanks();
         let from = self.at;
-        if from - self.from > limits::EXPR_BYTES {
+        if from - self.from > self.most {
             let message = format!("the expression is longer than the {} bytes allowed", limits::EXPR_BYTES);
             return Err(Fault::new(Span::new(self.from, self.from), "too_large", message)
                 .help("compute it in a task, or name parts of it with `let:`"));
@@ -156,7 +168,7 @@ impl<'t> Lexer<'t> {
         let quote = &rest[..if triple { 3 } else { 1 }];
         let bytes = self.text.as_bytes();
         let mut at = from + prefix + quote.len();
-        let most = (self.from + limits::EXPR_BYTES + 8).min(bytes.len());
+        let most = self.from.saturating_add(self.most + 8).min(bytes.len());
         loop {
             match bytes.get(at).filter(|_| at < most) {
                 Some(b'\\') if !raw => at += 2,

@@ -4,8 +4,8 @@
 //! than the limit. An error of form ends the reading; what is well formed but refused is collected.
 
 mod call;
+mod literal;
 
-use super::chars::decode;
 use super::function::{KEYWORDS, RESERVED};
 use super::lexer::{Lexer, Token};
 use super::tree::{Id, Kind, Op, Tree};
@@ -29,51 +29,57 @@ pub(super) struct Parser<'t> {
     /// The variables of the macros we are in, the innermost last.
     vars: Vec<Box<str>>,
     faults: Vec<Fault>,
+    /// How deep it may go.
+    deepest: u32,
     /// Whether a stored expression is read, in which a literal may be any JSON integer.
     stored: bool,
 }
 
 /// A text that is one expression.
 pub(super) fn whole(text: &str, hyphens: Hyphens) -> Result<Tree, Vec<Fault>> {
-    let (parser, _) = Parser::read(text, 0, hyphens, false)?;
-    parser.ended()
+    Parser::new(Lexer::new(text, 0, hyphens)).read()?.0.ended()
 }
 
-/// The text of a stored expression.
+/// The text of a stored expression. A value in it may be nested as deep as values may be.
 pub(super) fn stored(text: &str) -> Result<Tree, Vec<Fault>> {
-    let (parser, _) = Parser::read(text, 0, Hyphens::InNames, true)?;
-    parser.ended()
+    let deepest = limits::EXPR_DEPTH + limits::DEPTH as u32;
+    let parser = Parser { deepest, stored: true, ..Parser::new(Lexer::stored(text)) };
+    parser.read()?.0.ended()
 }
 
 /// An expression at the start of a text, and where it ends.
 pub(super) fn prefix(text: &str, from: usize, hyphens: Hyphens) -> Result<(Tree, usize), Vec<Fault>> {
-    let (parser, end) = Parser::read(text, from, hyphens, false)?;
+    let (parser, end) = Parser::new(Lexer::new(text, from, hyphens)).read()?;
     parser.done().map(|tree| (tree, end))
 }
 
 impl<'t> Parser<'t> {
-    fn read(text: &'t str, from: usize, hyphens: Hyphens, stored: bool) -> Result<(Self, usize), Vec<Fault>> {
-        let mut parser = Self {
-            lexer: Lexer::new(text, from, hyphens),
+    fn new(lexer: Lexer<'t>) -> Self {
+        Self {
             token: Token::End,
-            span: Span::new(from, from),
-            before: Span::new(from, from),
+            span: lexer.here(),
+            before: lexer.here(),
+            lexer,
             tree: Tree::default(),
             heights: Vec::new(),
             depth: 0,
             vars: Vec::new(),
             faults: Vec::new(),
-            stored,
-        };
-        match parser.advance().and_then(|()| parser.expression()) {
+            deepest: limits::EXPR_DEPTH,
+            stored: false,
+        }
+    }
+
+    fn read(mut self) -> Result<(Self, usize), Vec<Fault>> {
+        match self.advance().and_then(|()| self.expression()) {
             Ok(top) => {
-                parser.tree.top = top;
-                let end = parser.span.from as usize;
-                Ok((parser, end))
+                self.tree.top = top;
+                let end = self.span.from as usize;
+                Ok((self, end))
             }
             Err(fault) => {
-                parser.faults.push(*fault);
-                Err(parser.faults)
+                self.faults.push(*fault);
+                Err(self.faults)
             }
         }
     }
@@ -139,7 +145,7 @@ impl<'t> Parser<'t> {
     fn push(&mut self, kind: Kind, span: Span) -> Parsed<Id> {
         let mut height = 0;
         kind.children(&mut |id| height = height.max(self.heights[id as usize]));
-        if height >= limits::EXPR_DEPTH {
+        if height >= self.deepest {
             return Err(self.too_deep(span));
         }
         self.heights.push(height + 1);
@@ -152,7 +158,7 @@ impl<'t> Parser<'t> {
 
     /// Goes one level down.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Id>) -> Parsed<Id> {
-        if self.depth >= limits::EXPR_DEPTH {
+        if self.depth >= self.deepest {
             return Err(self.too_deep(self.span));
         }
         self.depth += 1;
@@ -345,59 +351,6 @@ impl<'t> Parser<'t> {
         Ok(inner)
     }
 
-    fn literal(&mut self, minus: Option<Span>) -> Parsed<Id> {
-        let span = self.span;
-        let value = match self.token {
-            Token::Int | Token::Double => self.number(minus)?,
-            Token::Text => Value::String(decode(self.said(), span)?),
-            Token::Uint => {
-                let digits = self.said().trim_end_matches(['u', 'U']);
-                let message = format!("{} is unsigned, but all integers are signed", shown(self.said()));
-                self.refuse(span, message, format!("write `{digits}`"));
-                Value::Null
-            }
-            Token::Bytes => {
-                let text = self.said().trim_start_matches(['b', 'B', 'r', 'R']);
-                self.refuse(span, "there are no bytes, only texts", format!("write {}", shown(text)));
-                Value::Null
-            }
-            Token::Sign(".") => {
-                let fault = Fault::new(span, "not_supported", "a name cannot start with a dot");
-                return Err(Box::new(fault.help("leave the dot out; `.5` is written `0.5`")));
-            }
-            _ => return Err(self.unexpected("a value")),
-        };
-        self.advance()?;
-        self.push(Kind::Literal(value), minus.unwrap_or(span).to(span))
-    }
-
-    fn number(&mut self, minus: Option<Span>) -> Parsed<Value> {
-        let sign = if minus.is_some() { "-" } else { "" };
-        let text = self.said();
-        let span = minus.unwrap_or(self.span).to(self.span);
-        if self.token == Token::Double {
-            let number = format!("{sign}{text}").parse::<f64>().ok().and_then(serde_json::Number::from_f64);
-            return number.map(Value::Number).ok_or_else(|| {
-                let message = format!("{} is too large for a number", shown(text));
-                Box::new(Fault::new(span, "bad_number", message).help("doubles go up to about 1.8e308"))
-            });
-        }
-        let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-        let (digits, radix) = hex.map_or((text, 10), |hex| (hex, 16));
-        let signed = format!("{sign}{digits}");
-        match i64::from_str_radix(&signed, radix) {
-            Ok(number) => Ok(Value::from(number)),
-            Err(_) if self.stored && signed.parse::<u64>().is_ok() => {
-                Ok(signed.parse::<u64>().unwrap_or_default().into())
-            }
-            Err(_) => {
-                let message = format!("{} is no integer of 64 bits", shown(&format!("{sign}{text}")));
-                let help = "integers go from -9223372036854775808 to 9223372036854775807; with `.0` it is a double";
-                Err(Box::new(Fault::new(span, "bad_number", message).help(help)))
-            }
-        }
-    }
-
     /// `true`, a variable, a name, or a call.
     fn word(&mut self) -> Parsed<Id> {
         let (name, span) = (self.said(), self.span);
@@ -428,54 +381,6 @@ impl<'t> Parser<'t> {
         if RESERVED.contains(&name) {
             let message = format!("`{name}` cannot be a name");
             self.faults.push(Fault::new(span, "bad_expression", message).help("CEL keeps this word: use another"));
-        }
-    }
-
-    fn list(&mut self) -> Parsed<Id> {
-        let from = self.span;
-        self.advance()?;
-        let mut items = Vec::new();
-        while !self.at("]") {
-            items.push(self.expression()?);
-            if !self.eat(",")? {
-                break;
-            }
-        }
-        self.expect("]")?;
-        let span = from.to(self.before);
-        self.push(Kind::List(items.into()), span)
-    }
-
-    fn map(&mut self) -> Parsed<Id> {
-        let from = self.span;
-        self.advance()?;
-        let mut entries = Vec::new();
-        while !self.at("}") {
-            let key = self.expression()?;
-            self.check_key(key);
-            self.expect(":")?;
-            entries.push((key, self.expression()?));
-            if !self.eat(",")? {
-                break;
-            }
-        }
-        self.expect("}")?;
-        let span = from.to(self.before);
-        self.push(Kind::Map(entries.into()), span)
-    }
-
-    /// A key that is written out is a text.
-    fn check_key(&mut self, key: Id) {
-        if let Kind::Literal(value) = &self.tree.node(key).kind
-            && !value.is_string()
-        {
-            let span = self.span_of(key);
-            let said = span.of(self.lexer.text);
-            self.refuse(
-                span,
-                format!("{} cannot be a key: keys are texts", shown(said)),
-                format!("write `\"{said}\"`"),
-            );
         }
     }
 }

@@ -121,6 +121,16 @@ impl Kind {
         }
     }
 
+    /// About how long its own text is.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Literal(value) => weight(value),
+            Self::Name(name) | Self::Var(_, name) => name.len(),
+            Self::Select(_, key) | Self::Has(_, key) => key.len() + 4,
+            _ => 8,
+        }
+    }
+
     /// Calls `see` with the children, in the order in which they are written.
     pub(super) fn children(&self, see: &mut dyn FnMut(Id)) {
         match self {
@@ -170,6 +180,11 @@ impl Tree {
 
     pub(super) fn node(&self, id: Id) -> &Node {
         &self.nodes[id as usize]
+    }
+
+    /// About how long the text of the tree is.
+    pub(super) fn bytes(&self) -> usize {
+        self.nodes.iter().map(|node| node.kind.bytes()).sum()
     }
 
     /// How high the tree is above each of its nodes, the lowest being 1.
@@ -223,5 +238,14 @@ impl PartialEq for Tree {
         self.top == other.top
             && self.nodes.len() == other.nodes.len()
             && self.nodes.iter().zip(&other.nodes).all(|(a, b)| a.kind == b.kind)
+    }
+}
+
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(list) => list.iter().map(|item| weight(item) + 2).sum::<usize>() + 2,
+        Value::Object(map) => map.iter().map(|(key, item)| key.len() + weight(item) + 6).sum::<usize>() + 2,
     }
 }

@@ -1,12 +1,13 @@
-//! Templates: values with `${{ reference }}` in their texts.
+//! Templates: values with `${{ expression }}` in their texts.
 
 use super::problem::Sink;
-use super::reference::{Fault, Names, Place, shape, unexpected};
+use super::reference::{Names, Place};
 use super::scalar::value_of;
 use super::source::{Source, Span};
 use super::tree::{Kind, Node};
+use crate::expr::{self, Ast, Expr, Fault, Hyphens};
 use crate::suggest::shown;
-use crate::template::{Part, Reference, Root, Template};
+use crate::template::{Part, Root, Template};
 use serde_json::Value;
 use std::ops::Range;
 
@@ -26,7 +27,7 @@ impl<'s, 'n> Holes<'s, 'n> {
         Self { names, place, uses: Vec::new() }
     }
 
-    /// Any value; what has no reference in it becomes a plain value.
+    /// Any value; what has no expression in it becomes a plain value.
     pub(super) fn template(&mut self, node: &Node<'_>, sink: &mut Sink<'_>) -> Template {
         match &node.kind {
             Kind::Scalar(text, _) if text.contains(OPEN) => self.parts(node, text, sink),
@@ -67,50 +68,28 @@ impl<'s, 'n> Holes<'s, 'n> {
         }
     }
 
-    /// A reference that stands alone, without `${{ }}`.
-    pub(super) fn bare(&mut self, node: &Node<'_>, text: &str, sink: &mut Sink<'_>) -> Option<Reference> {
-        let from = text.len() - text.trim_start().len();
-        let read = shape(text, from).and_then(|shape| {
-            let end = shape.range.end;
-            if text[end..].trim().is_empty() {
-                return Ok(shape);
-            }
-            Err(unexpected(text, end + text[end..].len() - text[end..].trim_start().len()))
-        });
-        let whole = from..text.trim_end().len().max(from);
-        match read.and_then(|shape| self.names.resolve(shape, self.place, sink)) {
-            Ok(reference) => Some(self.noted(reference)),
-            Err(fault) => {
-                report(node, text, &whole, fault, sink);
-                None
-            }
-        }
+    /// An expression that stands alone, without `${{ }}`.
+    pub(super) fn bare(&mut self, node: &Node<'_>, text: &str, sink: &mut Sink<'_>) -> Option<Expr> {
+        let read = expr::parse(text, Hyphens::InNames).and_then(|ast| self.bind(ast, sink));
+        read.map_err(|faults| report(node, text, &(0..text.len()), faults, sink)).ok()
     }
 
     fn parts(&mut self, node: &Node<'_>, text: &str, sink: &mut Sink<'_>) -> Template {
         let mut parts = Vec::new();
-        let mut at = 0;
-        while let Some(open) = text[at..].find(OPEN).map(|n| at + n) {
-            if open > at {
-                parts.push(Part::Literal(text[at..open].to_owned()));
+        for piece in pieces(node, text, sink) {
+            match piece {
+                Piece::Text(literal) => parts.push(Part::Literal(literal.to_owned())),
+                Piece::Hole(ast, range) => match self.bind(ast, sink) {
+                    Ok(expr) => parts.push(Part::Expr(expr)),
+                    Err(faults) => report(node, text, &range, faults, sink),
+                },
             }
-            match self.hole(text, open + OPEN.len(), sink) {
-                Ok((reference, end)) => {
-                    parts.push(Part::Ref(self.noted(reference)));
-                    at = end;
-                }
-                Err(fault) => {
-                    let end = text[open..].find(CLOSE).map_or(text.len(), |n| open + n + CLOSE.len());
-                    report(node, text, &(open..end.max(fault.range.end)), fault, sink);
-                    at = end;
-                }
-            }
-        }
-        if at < text.len() {
-            parts.push(Part::Literal(text[at..].to_owned()));
         }
         match parts.pop() {
-            Some(Part::Ref(reference)) if parts.is_empty() => Template::Ref(reference),
+            Some(Part::Expr(expr)) if parts.is_empty() => match expr.constant() {
+                Some(Ok(value)) => Template::Value(value),
+                _ => Template::Expr(expr),
+            },
             Some(last) => {
                 parts.push(last);
                 Template::Text(parts)
@@ -119,32 +98,74 @@ impl<'s, 'n> Holes<'s, 'n> {
         }
     }
 
-    /// What stands after `${{`, with the place after its `}}`.
-    fn hole(&self, text: &str, from: usize, sink: &mut Sink<'_>) -> Result<(Reference, usize), Fault> {
-        let blanks = |at: usize| at + text[at..].len() - text[at..].trim_start().len();
-        let from = blanks(from);
-        if text[from..].is_empty() || text[from..].starts_with(CLOSE) {
-            let message = "there is nothing between `${{` and `}}`".into();
-            let help = Some("name a value: `${{ inputs.name }}`".into());
-            return Err(Fault { range: from..from, code: "bad_template", message, help });
+    /// Binds the names of an expression, and notes the tasks it needs. One that cannot but fail is at fault.
+    pub(super) fn bind(&mut self, ast: Ast, sink: &mut Sink<'_>) -> Result<Expr, Vec<Fault>> {
+        let span = ast.span();
+        let expr = self.names.bind(ast, self.place, sink)?;
+        if let Some(Err(failure)) = expr.constant() {
+            return Err(vec![Fault::new(span, "always_fails", failure.message)]);
         }
-        let shape = shape(text, from)?;
-        let end = blanks(shape.range.end);
-        if text[end..].is_empty() {
-            let message = "`${{` is not closed with `}}`".into();
-            return Err(Fault { range: shape.range, code: "bad_template", message, help: None });
-        }
-        if !text[end..].starts_with(CLOSE) {
-            return Err(unexpected(text, end));
-        }
-        Ok((self.names.resolve(shape, self.place, sink)?, end + CLOSE.len()))
+        expr.roots(&mut |root| {
+            if let Root::Output { node, .. } = root {
+                self.uses.push(*node);
+            }
+        });
+        Ok(expr)
     }
+}
 
-    fn noted(&mut self, reference: Reference) -> Reference {
-        if let Root::Output { node, .. } = reference.root {
-            self.uses.push(node);
+/// A part of a text with holes.
+pub(super) enum Piece<'t> {
+    /// As it stands.
+    Text(&'t str),
+    /// An expression, and where it stands with its `${{ }}`.
+    Hole(Ast, Range<usize>),
+}
+
+/// Cuts a text with holes into its pieces; a hole that cannot be read is reported and left out.
+pub(super) fn pieces<'t>(node: &Node<'_>, text: &'t str, sink: &mut Sink<'_>) -> Vec<Piece<'t>> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    while let Some(open) = text[at..].find(OPEN).map(|n| at + n) {
+        if open > at {
+            pieces.push(Piece::Text(&text[at..open]));
         }
-        reference
+        match hole(text, open + OPEN.len()) {
+            Ok((ast, end)) => {
+                pieces.push(Piece::Hole(ast, open..end));
+                at = end;
+            }
+            Err(faults) => {
+                at = text[open..].find(CLOSE).map_or(text.len(), |n| open + n + CLOSE.len());
+                report(node, text, &(open..at), faults, sink);
+            }
+        }
+    }
+    if at < text.len() {
+        pieces.push(Piece::Text(&text[at..]));
+    }
+    pieces
+}
+
+/// What stands after `${{`, with the place after its `}}`.
+fn hole(text: &str, from: usize) -> Result<(Ast, usize), Vec<Fault>> {
+    let from = from + text[from..].len() - text[from..].trim_start().len();
+    let fault = |from: usize, to: usize, message: &str, help: &str| {
+        let help = (!help.is_empty()).then(|| help.to_owned());
+        Err(vec![Fault { help, ..Fault::new(expr::Span::new(from, to), "bad_template", message) }])
+    };
+    if text[from..].is_empty() || text[from..].starts_with(CLOSE) {
+        return fault(from, from, "there is nothing between `${{` and `}}`", "name a value: `${{ inputs.name }}`");
+    }
+    let (ast, end) = expr::parse_prefix(text, from, Hyphens::InNames)?;
+    match &text[end..] {
+        "" => fault(from, end, "`${{` is not closed with `}}`", ""),
+        rest if rest.starts_with(CLOSE) => Ok((ast, end + CLOSE.len())),
+        rest => {
+            let c = rest.chars().next().unwrap_or(' ');
+            let message = format!("expected an operator or `}}}}`, but there is {}", shown(c.encode_utf8(&mut [0; 4])));
+            fault(end, end + c.len_utf8(), &message, "")
+        }
     }
 }
 
@@ -159,22 +180,36 @@ fn plain(template: Template) -> Value {
     }
 }
 
-/// Reports a fault at its place within a text, if the text stands in the file as it is.
-fn report(node: &Node<'_>, text: &str, whole: &Range<usize>, fault: Fault, sink: &mut Sink<'_>) {
-    let span = if sink.is_full() { node.span } else { spot(node, text, whole, &fault.range, sink.source) };
-    sink.error(span, fault.code, fault.message).help(fault.help);
+/// Reports faults at their places within a text, if the text stands in the file as it is.
+pub(super) fn report(node: &Node<'_>, text: &str, whole: &Range<usize>, faults: Vec<Fault>, sink: &mut Sink<'_>) {
+    for fault in faults {
+        let part = fault.span.from as usize..fault.span.to as usize;
+        let span = if sink.is_full() { node.span } else { spot(node, text, whole, &part, sink.source) };
+        sink.error(span, fault.code, fault.message).help(fault.help);
+    }
 }
 
+/// Where a part of a text stands in the file. The line it begins on is looked for, as much of it as is an
+/// expression: what is written with escapes or folded is only found as a whole.
 fn spot(node: &Node<'_>, text: &str, whole: &Range<usize>, part: &Range<usize>, source: &Source<'_>) -> Span {
-    // A text folded over lines is looked for by its first line.
-    let needle = text[whole.clone()].lines().next().unwrap_or_default();
-    let nth = if needle.is_empty() { 0 } else { text[..whole.start].matches(needle).count() };
-    let Some(found) = source.find(node.span, needle, nth) else { return node.span };
-    if part.start < whole.start || part.end > whole.start + needle.len() {
-        return found;
+    let within = part.start.clamp(whole.start, whole.end);
+    let from = text[whole.start..within].rfind('\n').map_or(whole.start, |n| whole.start + n + 1);
+    let needle = text[from..whole.end].lines().next().unwrap_or_default();
+    let blanks = needle.len() - needle.trim_start().len();
+    let (from, needle) = (from + blanks, needle.trim());
+    if needle.is_empty() {
+        return node.span;
     }
-    let chars = |range: Range<usize>| text[range].chars().count() as u32;
-    Span::at(found.line, found.col + chars(whole.start..part.start), chars(part.clone()).max(1))
+    let nth = text[..from].matches(needle).count();
+    let Some(found) = source.find(node.span, needle, nth) else { return node.span };
+    let chars = |range: Range<usize>| text.get(range).map_or(0, |part| part.chars().count() as u32);
+    let end = part.end.min(from + needle.len());
+    match part.start.checked_sub(from) {
+        Some(_) if part.start <= from + needle.len() => {
+            Span::at(found.line, found.col + chars(from..part.start), chars(part.start..end).max(1))
+        }
+        _ => found,
+    }
 }
 
 /// Refuses templates in a text that is used as it stands.

@@ -165,6 +165,11 @@ impl<'a> Sink<'a> {
         self.found.len() >= limits::PROBLEMS
     }
 
+    /// How many errors were found so far.
+    pub(super) fn errors(&self) -> usize {
+        self.errors
+    }
+
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
     }

@@ -1,11 +1,11 @@
 //! Making a plan: whatever is wrong with a graph is found here, before anything is written.
 
 use super::region::Names;
-use super::{Accepts, InEdge, Items, Join, OnFailure, OutEdge, Plan, Region, Spec, Statement, Work};
+use super::{Accepts, InEdge, Join, OnFailure, OutEdge, Plan, Region, Spec, Statement};
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
-use crate::template::{Reference, Root, Template};
+use crate::template::{Root, Template};
 
 /// A plan in the making.
 #[derive(Debug, Default)]
@@ -134,33 +134,19 @@ impl PlanDraft {
     fn check_output(&self, problems: &mut Vec<Problem>) {
         let nodes = self.regions.first().map_or(0, RegionDraft::len);
         let Some(output) = &self.output else { return };
-        output.references(&mut |r| {
-            let ok = match r.root {
-                Root::Input => true,
-                Root::Output { up, node } => up == 0 && node < nodes,
-                Root::Item { .. } | Root::Var(_) => false,
-            };
-            if !ok {
-                let message = format!("{:?} names nothing that the run's output can use", r.root);
-                problems.push(Problem { region: 0, node: None, code: "unknown_reference", message });
-            }
-        });
-    }
-}
-
-impl Work {
-    /// Calls `see` with every reference the work makes.
-    pub fn references(&self, see: &mut dyn FnMut(&Reference)) {
-        match self {
-            Work::Action { with, .. } => with.references(see),
-            Work::Command(command) => command.env.iter().for_each(|(_, t)| t.references(see)),
-            Work::Spread(spread) => {
-                if let Items::Ref(r) = &spread.items {
-                    see(r);
+        output.expressions(&mut |expr| {
+            expr.roots(&mut |root| {
+                let ok = match root {
+                    Root::Input => true,
+                    Root::Output { up, node } => *up == 0 && *node < nodes,
+                    Root::Item { .. } | Root::Var(_) => false,
+                };
+                if !ok {
+                    let message = format!("{root:?} names nothing that the run's output can use");
+                    problems.push(Problem { region: 0, node: None, code: "unknown_reference", message });
                 }
-            }
-            _ => {}
-        }
+            });
+        });
     }
 }
 
@@ -306,29 +292,11 @@ fn check_cycles(number: u32, region: &Region, problems: &mut Vec<Problem>) {
     problems.push(Problem { region: number, node: Some(cycle[0]), code: "cycle", message });
 }
 
-impl Template {
-    /// Calls `see` with every reference in the template.
-    pub fn references(&self, see: &mut dyn FnMut(&Reference)) {
-        match self {
-            Template::Value(_) | Template::Expr(_) => {}
-            Template::Ref(r) => see(r),
-            Template::Text(parts) => {
-                for part in parts {
-                    if let crate::template::Part::Ref(r) = part {
-                        see(r);
-                    }
-                }
-            }
-            Template::List(list) => list.iter().for_each(|t| t.references(see)),
-            Template::Map(map) => map.iter().for_each(|(_, t)| t.references(see)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Command;
+    use crate::expr::Expr;
+    use crate::plan::{Command, Work};
 
     fn draft(nodes: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> PlanDraft {
         let work = Work::Command(Command { script: "true".into(), ..Command::default() });
@@ -369,7 +337,7 @@ mod tests {
     fn an_output_that_names_nothing_is_refused() {
         let mut draft = draft(1, []);
         let root = Root::Output { up: 0, node: 1 };
-        draft.output = Some(Template::Ref(Reference { root, path: Vec::new() }));
+        draft.output = Some(Template::Expr(Expr::root("tasks.x.output", root, &[])));
         assert_eq!(draft.build(Name::parse("f").unwrap()).unwrap_err()[0].code, "unknown_reference");
     }
 }

@@ -172,8 +172,7 @@ fn check_script(region: &RegionDraft, script: &[Statement]) -> Option<String> {
 impl Spec {
     /// Calls `see` with the start of every reference that is made in it.
     pub(super) fn roots(&self, see: &mut dyn FnMut(&Root)) {
-        self.work.references(&mut |reference| see(&reference.root));
-        self.work.exprs(&mut |expr| expr.roots(see));
+        self.work.expressions(&mut |expr| expr.roots(see));
         if let Some(when) = &self.when {
             when.roots(see);
         }

@@ -159,10 +159,10 @@ impl Work {
     }
 
     /// Calls `see` with every expression in it.
-    pub fn exprs(&self, see: &mut dyn FnMut(&Expr)) {
+    pub fn expressions(&self, see: &mut dyn FnMut(&Expr)) {
         match self {
-            Work::Action { with, .. } => with.exprs(see),
-            Work::Command(command) => command.env.iter().for_each(|(_, value)| value.exprs(see)),
+            Work::Action { with, .. } => with.expressions(see),
+            Work::Command(command) => command.env.iter().for_each(|(_, value)| value.expressions(see)),
             Work::Spread(Spread { items: Items::Expr(items), .. }) => see(items),
             Work::Branch(branch) => branch.arms.iter().filter_map(|arm| arm.when.as_ref()).for_each(see),
             Work::For(each) => see(&each.items),

@@ -5,7 +5,7 @@ use crate::event::{Failure, TaskIx};
 use crate::expr::Expr;
 use crate::limits;
 use crate::plan::{Items, Var, Work};
-use crate::template::{Root, Template, Values, kind};
+use crate::template::{Root, Template, Values, kind, list_of};
 use crate::time::Millis;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -94,19 +94,8 @@ impl Run {
 
     /// A list to go over, evaluated in a scope.
     pub(crate) fn list_in(&self, number: u32, items: &Expr) -> Result<Arc<Vec<Value>>, Box<Failure>> {
-        let found = self.evaluate_in(number, items)?;
-        match found.into_owned() {
-            Value::Array(list) if list.len() <= limits::SPREAD_ITEMS => Ok(Arc::new(list)),
-            Value::Array(list) => {
-                let (len, most) = (list.len(), limits::SPREAD_ITEMS);
-                let message = format!("`{}` has {len} items, at most {most} can be gone over", items.text());
-                Err(Box::new(Failure::permanent("too_many_items", message)))
-            }
-            other => {
-                let message = format!("`for` needs a list, but `{}` is {}", items.text(), kind(&other));
-                Err(Box::new(Failure::mismatch(message)))
-            }
-        }
+        let list = list_of(items, &Seen { run: self, number }).map_err(Box::new)?;
+        Ok(Arc::new(list.into_owned()))
     }
 
     /// How long to sleep: seconds, or a duration as a text.
@@ -144,7 +133,7 @@ impl Run {
     /// without spending an attempt. The grant evaluates again and gets the same: outputs are facts.
     pub(crate) fn check_input(&self, task: TaskIx) -> Result<(), Failure> {
         let work = &self.spec_of(task).work;
-        if !work.has_references() {
+        if !work.has_expressions() {
             return Ok(());
         }
         match work {
@@ -171,11 +160,7 @@ impl Run {
 
     /// The items of a spread, evaluated where it stands.
     pub(crate) fn spread_items(&self, task: TaskIx, items: &Items) -> Result<Arc<Vec<Value>>, Box<Failure>> {
-        let number = self.tasks[task.0 as usize].scope;
-        if let Items::Expr(list) = items {
-            return self.list_in(number, list);
-        }
-        let seen = Seen { run: self, number };
+        let seen = Seen { run: self, number: self.tasks[task.0 as usize].scope };
         items.eval(&seen).map(|list| Arc::new(list.into_owned())).map_err(Box::new)
     }
 
@@ -208,11 +193,10 @@ impl Run {
 }
 
 impl Work {
-    /// Whether what is given to a worker depends on anything but the plan.
-    pub fn has_references(&self) -> bool {
+    /// Whether what is given to a worker is computed, and so could fail.
+    pub fn has_expressions(&self) -> bool {
         let mut any = false;
-        self.references(&mut |_| any = true);
-        self.exprs(&mut |_| any = true);
+        self.expressions(&mut |_| any = true);
         any
     }
 }

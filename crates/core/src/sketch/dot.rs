@@ -1,7 +1,7 @@
 //! DOT: for Graphviz, with groups as clusters.
 
-use super::{Node, NodeKind, Sketch, safe};
-use crate::state::Phase;
+use super::nested::{Nested, colours, pad};
+use super::{Edge, Node, NodeKind, Sketch, safe};
 use std::fmt::Write;
 
 impl Sketch {
@@ -30,66 +30,11 @@ impl Sketch {
         });
         let groups = self.groups();
         for edge in self.edges() {
-            let mut more = Vec::new();
-            let label = edge.label();
-            if !label.is_empty() {
-                more.push(format!("label=\"{}\"", safe::dot(&label)));
-            }
-            for (key, end) in [("ltail", edge.from), ("lhead", edge.to)] {
-                if groups[end as usize] {
-                    more.push(format!("{key}=cluster_{end}"));
-                }
-            }
-            if let Some(fact) = edge.resolution {
-                more.push(if edge.accepts.contains(fact) { "penwidth=1.6".into() } else { "style=dotted".to_owned() });
-            }
-            let more = if more.is_empty() { String::new() } else { format!(" [{}]", more.join(", ")) };
+            let more = joined(edge, &groups);
             let _ = writeln!(text, "  n{} -> n{}{more};", edge.from, edge.to);
         }
         text + "}\n"
     }
-
-    /// Walks the tree of groups without a recursion.
-    pub(super) fn nested<'a>(&'a self, mut see: impl FnMut(Nested<'a>)) {
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len() + 1];
-        for (number, node) in (0..).zip(&self.nodes) {
-            members[node.inside.map_or(0, |group| group as usize + 1)].push(number);
-        }
-        members.iter_mut().for_each(|list| list.reverse());
-        let mut begun = vec![0];
-        while let Some(level) = begun.last().copied() {
-            let depth = begun.len();
-            let Some(number) = members[level].pop() else {
-                begun.pop();
-                if level > 0 {
-                    see(Nested::Close(depth - 1));
-                }
-                continue;
-            };
-            let node = &self.nodes[number as usize];
-            if members[number as usize + 1].is_empty() {
-                see(Nested::Leaf(number, node, depth));
-            } else {
-                see(Nested::Open(number, node, depth));
-                begun.push(number as usize + 1);
-            }
-        }
-    }
-}
-
-/// What a walk over groups meets, with how deep it is.
-pub(super) enum Nested<'a> {
-    /// A group begins.
-    Open(u32, &'a Node, usize),
-    /// A node that holds nothing.
-    Leaf(u32, &'a Node, usize),
-    /// The innermost group ends.
-    Close(usize),
-}
-
-pub(super) fn pad(depth: usize) -> String {
-    // Deeper nesting is not easier to read for being indented further.
-    "  ".repeat(depth.min(20))
 }
 
 fn title_of(node: &Node) -> String {
@@ -115,14 +60,20 @@ fn attributes(node: &Node) -> String {
     text
 }
 
-/// The fill and the border of a phase, on light ground.
-pub(super) fn colours(phase: Phase) -> (&'static str, &'static str) {
-    match phase {
-        Phase::Blocked | Phase::Skipped => ("#ffffff", "#8c959f"),
-        Phase::Ready => ("#f6f8fa", "#59636e"),
-        Phase::Running => ("#ddf4ff", "#0969da"),
-        Phase::Waiting | Phase::Cancelled => ("#fff8c5", "#9a6700"),
-        Phase::Succeeded => ("#dafbe1", "#1a7f37"),
-        Phase::Failed => ("#ffebe9", "#cf222e"),
+/// The attributes of an edge.
+fn joined(edge: &Edge, groups: &[bool]) -> String {
+    let mut more = Vec::new();
+    let label = edge.label();
+    if !label.is_empty() {
+        more.push(format!("label=\"{}\"", safe::dot(&label)));
     }
+    for (key, end) in [("ltail", edge.from), ("lhead", edge.to)] {
+        if groups[end as usize] {
+            more.push(format!("{key}=cluster_{end}"));
+        }
+    }
+    if let Some(fact) = edge.resolution {
+        more.push(if edge.accepts.contains(fact) { "penwidth=1.6".into() } else { "style=dotted".to_owned() });
+    }
+    if more.is_empty() { String::new() } else { format!(" [{}]", more.join(", ")) }
 }

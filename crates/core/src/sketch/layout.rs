@@ -68,7 +68,7 @@ pub struct Spacing {
     /// Between two layers.
     pub layers: i32,
     /// What an edge takes where it passes a layer.
-    pub lane: i32,
+    pub track: i32,
     /// Around what is in a group.
     pub pad: i32,
     /// Above what is in a group, for its title.
@@ -122,7 +122,7 @@ pub fn layout(task: &Task<'_>) -> Layout {
         if members.is_empty() {
             continue;
         }
-        let level = Level::lay(task, &sizes, members, edges);
+        let level = Level::lay(task, &sizes, &levels.own, (members, edges));
         if let Some(group) = number.checked_sub(1) {
             let (pad, title) = (task.spacing.pad, task.spacing.title);
             let least = task.boxes[group];
@@ -178,6 +178,8 @@ fn assemble(task: &Task<'_>, levels: &Levels, sizes: &[Size], done: &[Option<Lev
 struct Levels {
     members: csr::Csr,
     edges: csr::Csr,
+    /// The number of each node among the members of its group.
+    own: Vec<u32>,
 }
 
 impl Levels {
@@ -187,7 +189,12 @@ impl Levels {
         let members = sketch.nodes().iter().enumerate().map(|(n, node)| (group(node.inside), n as u32));
         let inside = |node: u32| group(sketch.nodes()[node as usize].inside);
         let edges = sketch.edges().iter().enumerate().map(|(n, edge)| (inside(edge.from), n as u32));
-        Self { members: csr::Csr::of(groups, members), edges: csr::Csr::of(groups, edges) }
+        let members = csr::Csr::of(groups, members);
+        let mut own = vec![0; sketch.nodes().len()];
+        for group in 0..groups {
+            (0..).zip(members.of_row(group)).for_each(|(n, node)| own[*node as usize] = n);
+        }
+        Self { members, edges: csr::Csr::of(groups, edges), own }
     }
 
     fn of_group(&self, group: usize) -> (&[u32], &[u32]) {

@@ -25,6 +25,9 @@ pub(super) fn cut(text: &str, size: i32, room: i32) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }
+    if room < width("…", size) {
+        return String::new();
+    }
     let room = i64::from(room - width("…", size)) * 100 / i64::from(size);
     let mut used = 0;
     let mut kept: String = text
@@ -49,5 +52,6 @@ mod tests {
             assert!(width(&kept, 13) <= 150, "{kept}");
             assert_eq!(kept == text, !kept.ends_with('…'));
         }
+        assert_eq!(cut("text", 13, 5), "", "no room for a mark");
     }
 }

@@ -1,7 +1,7 @@
 //! Mermaid: for pages that draw it themselves.
 
-use super::dot::{Nested, colours, pad};
 use super::layout::Direction;
+use super::nested::{Nested, colours, pad};
 use super::{Node, NodeKind, Sketch, safe, svg};
 use crate::state::Phase;
 use std::collections::BTreeMap;

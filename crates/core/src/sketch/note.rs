@@ -76,7 +76,7 @@ fn each(plan: &Plan, spread: &Spread) -> String {
     let items = match &spread.items {
         Items::Literal(items) if items.len() == 1 => "for 1 item".to_owned(),
         Items::Literal(items) => format!("for each of {} items", items.len()),
-        Items::Ref(_) | Items::Expr(_) => "for each item".to_owned(),
+        Items::Expr(_) => "for each item".to_owned(),
     };
     // What a spread over a single node does stands in the spread's own box.
     match inner(plan, spread) {

@@ -41,7 +41,7 @@ impl Sketch {
         let laid = lay(self);
         let legend = if self.run.is_some() { LEGEND } else { 0 };
         let title = measure::width(&self.headline(), NAME + 3) + measure::width(&self.subtitle(), SMALL + 1);
-        let width = (laid.layout.size.width).max(title + 16) + 2 * MARGIN;
+        let width = (laid.layout.size.width).max(title + title / 4 + 50) + 2 * MARGIN;
         let width = width.max(if legend > 0 { parts::legend_width() + 2 * MARGIN } else { 0 });
         let height = laid.layout.size.height + HEADER + legend + MARGIN;
         let mut parts = Parts::new(self, &laid);
@@ -106,7 +106,7 @@ fn lay_in(sketch: &Sketch, labels: &[String], direction: Direction) -> Layout {
         direction,
         boxes: if direction == Direction::Down { 28 } else { 18 },
         layers: if direction == Direction::Down { 38 } else { 56 },
-        lane: 14,
+        track: 14,
         pad: 16,
         title: 24,
     };

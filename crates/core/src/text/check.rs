@@ -13,17 +13,17 @@ pub(super) fn check(program: &Program, sink: &mut Sink<'_>) {
     for flow in &program.flows {
         check.block(&flow.body);
     }
-    let mut graph = BTreeMap::new();
+    let mut graph = Vec::new();
     for function in &program.functions {
         check.calls.clear();
         check.block(&function.body);
-        graph.insert(function.name.text.as_str(), std::mem::take(&mut check.calls));
+        graph.push(std::mem::take(&mut check.calls));
     }
-    calls::recursion(&graph, sink);
+    calls::recursion(&program.functions, &graph, sink);
 }
 
-/// The functions by name; a name twice is said to be.
-fn names<'t>(program: &'t Program, sink: &mut Sink<'_>) -> BTreeMap<&'t str, &'t Function> {
+/// The functions by name, with their number; a name twice is said to be.
+fn names<'t>(program: &'t Program, sink: &mut Sink<'_>) -> BTreeMap<&'t str, (usize, &'t Function)> {
     let mut flows = BTreeMap::new();
     for flow in &program.flows {
         if flows.insert(flow.name.as_str(), flow.at).is_some() {
@@ -32,7 +32,7 @@ fn names<'t>(program: &'t Program, sink: &mut Sink<'_>) -> BTreeMap<&'t str, &'t
         }
     }
     let mut functions = BTreeMap::new();
-    for function in &program.functions {
+    for (number, function) in program.functions.iter().enumerate() {
         let (name, at) = (function.name.text.as_str(), function.name.at);
         if super::expression::is_function(name) {
             error(sink, at, "duplicate_name", format!("expressions have a function `{name}` already"))
@@ -45,7 +45,7 @@ fn names<'t>(program: &'t Program, sink: &mut Sink<'_>) -> BTreeMap<&'t str, &'t
                 .help(Some("rename one of the two".into()));
             continue;
         }
-        functions.insert(name, function);
+        functions.insert(name, (number, function));
     }
     functions
 }
@@ -56,15 +56,15 @@ fn error<'s>(sink: &'s mut Sink<'_>, at: Extent, code: &'static str, message: St
 }
 
 struct Check<'c, 't, 'k> {
-    functions: BTreeMap<&'t str, &'t Function>,
+    functions: BTreeMap<&'t str, (usize, &'t Function)>,
     flows: &'t [super::tree::Flow],
     sink: &'c mut Sink<'k>,
     /// How many loops are around the statement.
     loops: usize,
     /// How many handlers are.
     handlers: usize,
-    /// The functions that were called, with the place of the name.
-    calls: Vec<(&'t str, Extent)>,
+    /// The numbers of the functions that were called, with the place of the name.
+    calls: Vec<(usize, Extent)>,
 }
 
 impl<'t> Check<'_, 't, '_> {

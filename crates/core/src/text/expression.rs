@@ -6,6 +6,7 @@ use super::parse::{Parser, Slice, brief};
 use super::tree::{Expr, Extent};
 use crate::expr::{self, Hyphens};
 use crate::suggest::shown;
+use std::borrow::Cow;
 
 /// Words that name nothing, beside those that begin statements.
 const WORDS: [&str; 23] = [
@@ -84,7 +85,8 @@ const COMPARE: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
 /// Whether a word belongs to the language, so that nothing can be called by it.
 pub(super) fn is_reserved(word: &str) -> bool {
-    STATEMENTS.contains(&word) || WORDS.contains(&word)
+    // Most names are told apart by their length alone.
+    (2..=9).contains(&word.len()) && (STATEMENTS.contains(&word) || WORDS.contains(&word))
 }
 
 /// Whether expressions have a function with this name.
@@ -97,7 +99,7 @@ pub(super) fn expected(name: &str) -> Option<String> {
     EXPECTED.iter().find(|(known, _)| *known == name).map(|(_, help)| (*help).to_owned())
 }
 
-impl Parser<'_, '_, '_> {
+impl<'a> Parser<'_, 'a, '_> {
     /// The expression that a slice is; `what` says what it is for.
     pub(super) fn expression(&mut self, slice: Slice, what: &str) -> Option<Expr> {
         if slice.is_empty() {
@@ -123,7 +125,7 @@ impl Parser<'_, '_, '_> {
             return None;
         }
         let at = self.extent(slice);
-        let mut text = self.without_comments(at);
+        let mut text = self.without_comments(at).into_owned();
         let sign = (self.layout.tokens[equals].end - at.start) as usize - 1;
         text.replace_range(sign..=sign, "(");
         text.push(')');
@@ -145,14 +147,19 @@ impl Parser<'_, '_, '_> {
     }
 
     /// The text of a place, with spaces where comments stand.
-    fn without_comments(&self, at: Extent) -> String {
-        let mut text = self.layout.text[at.range()].to_owned();
+    fn without_comments(&self, at: Extent) -> Cow<'a, str> {
+        let whole = &self.layout.text[at.range()];
         let from = self.layout.comments.partition_point(|comment| comment.at.start < at.start);
-        for comment in self.layout.comments[from..].iter().take_while(|comment| comment.at.start < at.end) {
+        let to = self.layout.comments.partition_point(|comment| comment.at.start < at.end);
+        if from == to {
+            return Cow::Borrowed(whole);
+        }
+        let mut text = whole.to_owned();
+        for comment in &self.layout.comments[from..to] {
             let (start, end) = ((comment.at.start - at.start) as usize, (comment.at.end - at.start) as usize);
             text.replace_range(start..end, &" ".repeat(end - start));
         }
-        text
+        Cow::Owned(text)
     }
 
     /// Whether something in the slice belongs to another language; then the first of it was said.
@@ -224,7 +231,8 @@ impl Parser<'_, '_, '_> {
             let message = "a list is indexed with brackets".to_owned();
             return Some((token + 1, "not_supported", message, format!("write `[{word}]`")));
         }
-        crate::time::Millis::parse(word).is_ok().then(|| {
+        let unit = word.ends_with(|c: char| c.is_ascii_lowercase());
+        (unit && crate::time::Millis::parse(word).is_ok()).then(|| {
             let message = format!("`{word}` is a duration and not a value");
             (token + 1, "not_supported", message, format!("write a number of seconds, or the text `\"{word}\"`"))
         })

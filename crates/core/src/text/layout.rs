@@ -229,7 +229,7 @@ impl Scanner<'_, '_, '_> {
 
     fn deeper(&mut self, token: usize) {
         self.open.push(token);
-        if self.open.len() > limits::DEPTH {
+        if self.open.len() > limits::DEPTH && !self.bad {
             let at = (self.at - 1, self.at);
             let message = format!("brackets are nested deeper than {} levels", limits::DEPTH);
             self.wrong(at, "too_deep", message, Some("give a part of it a name on a line of its own".into()));

@@ -60,7 +60,8 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
                 (false, "fn") => program.functions.extend(self.function()),
                 (bad, _) => {
                     // What is indented below a line that has no place here is complained about with it.
-                    if !bad && !(within && line.indent > 0) {
+                    let below = within && line.indent > 0;
+                    if !bad && !below {
                         self.outside();
                     }
                     self.at += 1;
@@ -118,19 +119,13 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
         self.depth += 1;
         let mut block = Block::new();
         while let Some(found) = self.deeper(outer) {
-            let slice = self.line_slice();
-            let first = self.extent(Slice { to: slice.from + 1, ..slice });
+            if found != indent {
+                self.bad_indent(found, indent);
+            }
             if found > indent {
-                let help = "only what stands below a line that ends in `:` is indented further";
-                self.error(first, "bad_indent", "this line is indented further than the one before it")
-                    .help(Some(help.into()));
                 self.at += 1;
                 self.skip(indent);
                 continue;
-            }
-            if found < indent {
-                let message = format!("this line is indented by {found} spaces, its block by {indent}");
-                self.error(first, "bad_indent", message).help(Some(format!("indent it by {indent} spaces")));
             }
             let statement = self.statement();
             // Below a line that made no sense, the block it meant to open makes none either.
@@ -141,6 +136,22 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
         }
         self.depth -= 1;
         block
+    }
+
+    /// Complains about the current line, which stands deeper or less deep than its block.
+    fn bad_indent(&mut self, found: u32, indent: u32) {
+        let slice = self.line_slice();
+        let first = self.extent(Slice { to: slice.from + 1, ..slice });
+        let (message, help) = if self.sink.is_full() {
+            Default::default()
+        } else if found > indent {
+            let help = "only what stands below a line that ends in `:` is indented further";
+            ("this line is indented further than the one before it".to_owned(), help.to_owned())
+        } else {
+            let message = format!("this line is indented by {found} spaces, its block by {indent}");
+            (message, format!("indent it by {indent} spaces"))
+        };
+        self.error(first, "bad_indent", message).help(Some(help));
     }
 
     /// The indentation of the current line, if it is deeper than this.
@@ -157,6 +168,17 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
     pub(super) fn error(&mut self, at: Extent, code: &'static str, message: impl Into<String>) -> &mut Problem {
         let place = self.sink.place(at.range());
         self.sink.error(place, code, message)
+    }
+
+    /// The value of a result; its error is said to stand at `at`.
+    fn accept<T>(&mut self, result: crate::Result<T>, at: Extent) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.error(at, error.code, error.message);
+                None
+            }
+        }
     }
 
     pub(super) fn extent(&self, slice: Slice) -> Extent {

@@ -196,7 +196,7 @@ pub enum Work {
     /// One call.
     Call(Call),
     /// One call for each item of a list.
-    Spread(Spread),
+    Spread(Box<Spread>),
     /// Several calls at once.
     Parallel(Parallel),
 }
@@ -236,7 +236,7 @@ pub struct Gather {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Call {
     /// `@name(key=…)`.
-    Action(ActionCall),
+    Action(Box<ActionCall>),
     /// `name(…)`.
     Function(FunctionCall),
 }

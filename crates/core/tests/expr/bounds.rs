@@ -136,6 +136,33 @@ fn naming_values_in_each_other_is_bounded() {
 }
 
 #[test]
+fn what_is_made_of_named_values_can_always_be_loaded_again() {
+    let parsed = |text: &str| parse(text, Hyphens::Refused).unwrap();
+    let reload = |ast: edgewise_core::expr::Ast| {
+        let expr = ast.bind(&mut |_, _| Ok((1, edgewise_core::template::Root::Input))).unwrap();
+        let loaded: Expr = serde_json::from_str(&serde_json::to_string(&expr).unwrap()).unwrap();
+        assert_eq!(loaded, expr);
+    };
+    // Brackets are levels too, when the text is read again.
+    let mut ast = parsed("x");
+    while let Ok(next) = parsed("1 - v").substitute(&mut |_| Some(&ast)) {
+        ast = next;
+    }
+    reload(ast);
+    let mut deep = json!(1);
+    (0..limits::DEPTH).for_each(|_| deep = json!([deep]));
+    let mut ast = edgewise_core::expr::Ast::literal(deep);
+    while let Ok(next) = parsed("[v]").substitute(&mut |_| Some(&ast)) {
+        ast = next;
+    }
+    reload(ast);
+    let long = edgewise_core::expr::Ast::literal(json!("x".repeat(limits::EXPR_BYTES * 2)));
+    reload(parsed("v + v").substitute(&mut |_| Some(&long)).unwrap());
+    let many = format!("[{}]", vec!["v"; 100].join(","));
+    assert_eq!(parsed(&many).substitute(&mut |_| Some(&long)).unwrap_err()[0].code, "too_large");
+}
+
+#[test]
 fn what_is_selected_is_borrowed() {
     let names = json!({"plan": {"targets": vec![1; 100_000]}});
     let named = Named::new(names.as_object().cloned().unwrap());

@@ -29,6 +29,7 @@ fn conversions_say_what_they_cannot_convert() {
         ("[int('-12'), int(3.99), int(-3.99), int(7)]", json!([-12, 3, -3, 7])),
         ("[double('1e3'), double(7), double(1.5)]", json!([1000.0, 7.0, 1.5])),
         ("[string(7), string(1.0), string(true), string('x')]", json!(["7", "1.0", "true", "x"])),
+        ("[string(null), string([1, 'x'])]", json!(["null", "[1,\"x\"]"])),
         ("[bool('true'), bool('FALSE'), bool('1'), bool(true)]", json!([true, false, true, true])),
         ("json({'a': [1, 'x', null]})", json!("{\"a\":[1,\"x\",null]}")),
     ]);
@@ -39,7 +40,7 @@ fn conversions_say_what_they_cannot_convert() {
         ("double('1e999')", "BadValue", "`double(\"1e999\")` has no value: `1e999` is not a double"),
         ("bool('yes')", "BadValue", "`bool(\"yes\")` has no value: `yes` is not a boolean"),
         ("int(true)", "TypeMismatch", "`int(true)` cannot be made of a boolean"),
-        ("string(null)", "TypeMismatch", "`string(null)` cannot be made of null"),
+        ("bool(null)", "TypeMismatch", "`bool(null)` cannot be made of null"),
     ]);
 }
 

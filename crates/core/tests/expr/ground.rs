@@ -17,6 +17,11 @@ impl Named {
         Self { names: names.into_iter().collect(), lend: true }
     }
 
+    /// The number of a name, which is its node.
+    pub fn number(&self, name: &str) -> u32 {
+        self.names.iter().position(|(known, _)| known == name).unwrap_or_else(|| panic!("{name}")) as u32
+    }
+
     /// Binds as many segments as a name has; what is not there is refused.
     pub fn bind(&self, text: &str) -> Result<Expr, Vec<Fault>> {
         parse(text, Hyphens::Refused)?.bind(&mut |path, span| {

@@ -6,4 +6,5 @@ mod form;
 mod functions;
 mod fuzz;
 mod ground;
+mod reference;
 mod semantics;

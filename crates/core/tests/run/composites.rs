@@ -2,11 +2,12 @@
 
 use crate::driver::{DUPLICATE, Driver, Sketch, action, approval, plan, spread, spread_bearing, work};
 use edgewise_core::event::TaskIx;
+use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
 use edgewise_core::plan::{Items, Join, OnFailure, Spread, Work};
 use edgewise_core::state::{RunState, TaskState};
-use edgewise_core::template::{Reference, Root, Step};
+use edgewise_core::template::Root;
 use edgewise_core::time::{Millis, Time};
 
 const ALL: Join = Join::All;
@@ -54,12 +55,12 @@ fn spreads_nest_and_read_what_is_outside_of_them() {
     let mut sketch = Sketch::new(OnFailure::Continue);
     let outer = sketch.region();
     let inner = sketch.region();
-    let list = Reference { root: Root::Input, path: vec![Step::Key("list".into())] };
+    let list = Expr::root("inputs", Root::Input, &["list"]);
     let over = |region, items| work(Work::Spread(Spread { region, items, tolerate: 0, fail_fast: false }));
-    sketch.node(0, "s", over(outer, Items::Ref(list)), &[]);
+    sketch.node(0, "s", over(outer, Items::Expr(list)), &[]);
     let pairs = sketch.node(outer, "pairs", action(1), &[]);
-    let made = Reference { root: Root::Output { up: 0, node: pairs }, path: Vec::new() };
-    sketch.node(outer, "each", over(inner, Items::Ref(made)), &[pairs]);
+    let made = Expr::root("tasks.pairs.output", Root::Output { up: 0, node: pairs }, &[]);
+    sketch.node(outer, "each", over(inner, Items::Expr(made)), &[pairs]);
     sketch.node(inner, "leaf", action(1), &[]);
     let mut d = Driver::planned(sketch.build());
     for (item, output) in ["[1]", "[]", "[1,2]"].into_iter().enumerate() {
@@ -78,7 +79,7 @@ fn spreads_nest_and_read_what_is_outside_of_them() {
 fn a_spread_over_what_is_no_list_fails_without_an_attempt() {
     let mut sketch = Sketch::new(OnFailure::Continue);
     let inner = sketch.region();
-    let no_list = Items::Ref(Reference { root: Root::Input, path: Vec::new() });
+    let no_list = Items::Expr(Expr::root("inputs", Root::Input, &[]));
     sketch.node(
         0,
         "s",

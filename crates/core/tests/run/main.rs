@@ -12,6 +12,7 @@ mod pairs;
 mod programs;
 mod reopened;
 mod rules;
+mod sketched;
 mod smoke;
 mod states;
 mod storm;

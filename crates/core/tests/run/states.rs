@@ -5,13 +5,14 @@ use crate::programs::Performance;
 use edgewise_core::event::{
     Approved, DispatchEnqueued, Event, Failure, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
 };
+use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
 use edgewise_core::gate::Wait;
 use edgewise_core::history::History;
 use edgewise_core::id::Token;
 use edgewise_core::plan::{OnFailure, Spec, Timeouts, Work};
 use edgewise_core::state::{MOVES, Move, RunState, TaskState};
-use edgewise_core::template::{Reference, Root, Step, Template};
+use edgewise_core::template::{Root, Template};
 use edgewise_core::time::{Millis, Time};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
@@ -231,8 +232,8 @@ fn derived() -> Vec<Driver> {
     cancelled.cancel_task("other");
     let mut revived = cancelled.clone();
     revived.resolve("other");
-    let reference = Reference { root: Root::Output { up: 0, node: 0 }, path: vec![Step::Key("no".into())] };
-    let given = Work::Action { action: name("noop"), with: Template::Ref(reference) };
+    let reference = Expr::root("tasks.other.output", Root::Output { up: 0, node: 0 }, &["no"]);
+    let given = Work::Action { action: name("noop"), with: Template::Expr(reference) };
     let mut starved = beside(work(given), OnFailure::Continue);
     starved.ok("other");
     let mut waited = beside(gate(Wait::After(Millis(5))), OnFailure::Continue);

@@ -5,13 +5,14 @@ use crate::driver::{Driver, Watch, name};
 use edgewise_core::event::{
     Approved, AttemptRef, Event, Failure, Request, TaskAct, TaskCompletedManually, TaskHeartbeat, TaskIx, TimerFired,
 };
+use edgewise_core::expr::Expr;
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
 use edgewise_core::plan::{
     Accepts, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, Timeouts, Work,
 };
 use edgewise_core::retry::Retry;
 use edgewise_core::state::TaskState;
-use edgewise_core::template::{Reference, Root, Step, Template};
+use edgewise_core::template::{Root, Template};
 use edgewise_core::time::{Millis, Time};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -62,8 +63,8 @@ fn random_spec(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32) ->
         1 | 2 if depth < 2 => random_spread(dice, draft, depth, node),
         3 if node > 0 => {
             let root = Root::Output { up: 0, node: dice.below(u64::from(node)) as u32 };
-            let path = if dice.one_in(4) { vec![Step::Key("k".into())] } else { Vec::new() };
-            Work::Action { action: name("noop"), with: Template::Ref(Reference { root, path }) }
+            let keys: &[&str] = if dice.one_in(4) { &["k"] } else { &[] };
+            Work::Action { action: name("noop"), with: Template::Expr(Expr::root("tasks.x.output", root, keys)) }
         }
         _ => Work::Action { action: name("noop"), with: Template::default() },
     };
@@ -99,8 +100,8 @@ fn random_spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32) 
     let nodes = 1 + dice.below(3) as u32;
     fill_region(dice, draft, region, nodes, depth + 1);
     let items = match dice.below(4) {
-        0 if node > 0 => Items::Ref(Reference { root: Root::Output { up: 0, node: 0 }, path: Vec::new() }),
-        1 => Items::Ref(Reference { root: Root::Input, path: vec![Step::Key("list".into())] }),
+        0 if node > 0 => Items::Expr(Expr::root("tasks.x.output", Root::Output { up: 0, node: 0 }, &[])),
+        1 => Items::Expr(Expr::root("inputs", Root::Input, &["list"])),
         _ => Items::Literal((0..dice.below(4)).map(|n| json!(n)).collect()),
     };
     Work::Spread(Spread { region: region as u32, items, tolerate: dice.below(2) as u32, fail_fast: dice.one_in(2) })

@@ -36,7 +36,7 @@ const SIMPLE: [(&str, &str); 7] = [
         r#"wait {"wait":{"approval":{"from":["a","b"],"count":1}}}"#,
     ),
     ("total += a - 1", "total = ‹total + (a - 1)›"),
-    ("helper ( 1 , y = a )", "do helper(‹1›, y=‹a›)"),
+    ("leaf ( 1 , y = a )", "do leaf(‹1›, y=‹a›)"),
 ];
 
 pub struct Generator {
@@ -53,11 +53,17 @@ impl Generator {
         let mut generator = Self { state: seed, text: String::new(), indents: Vec::new(), loops: 0 };
         generator.filler();
         generator.line("flow f ( a , b : int = - 1 , c = [ 1 ] ) [ retry : 2 ] :");
-        let body = generator.block(4);
-        generator.line("fn helper ( x , y = 2 ) :");
+        let body = generator.block(3);
+        generator.line("fn helper ( x ) :");
         let helper = generator.block(2);
+        generator.line("fn leaf ( x , y = 2 ) :");
+        generator.indents.push(1);
+        generator.line("pass");
         let header = "flow f(a: any, b: integer = ‹-1›, c: any = ‹[1]›) retry=2";
-        (generator.text, format!("{header} {body}\nfn helper(x: any, y: any = ‹2›) {helper}"))
+        (
+            generator.text,
+            format!("{header} {body}\nfn helper(x: any) {helper}\nfn leaf(x: any, y: any = ‹2›) {{ pass }}"),
+        )
     }
 
     fn below(&mut self, most: usize) -> usize {

@@ -81,7 +81,7 @@ impl<R> Committer<R> {
             if self.desk.frozen.contains_key(&run) {
                 continue;
             }
-            let now = self.desk.now;
+            let at = (self.desk.now, true);
             let cached = match self.desk.open(run) {
                 Ok(cached) => cached,
                 // Nobody else would watch over this lease.
@@ -92,7 +92,7 @@ impl<R> Committer<R> {
                 t.state == TaskState::InProgress && (t.generation, t.attempt) == (row.generation, row.attempt)
             });
             if live {
-                let lease = lost_lease(&cached.run, row.task, Some(Arc::from(row.worker)), row.deadline.known(), now);
+                let lease = lost_lease(&cached.run, row.task, Some(Arc::from(row.worker)), row.deadline.known(), at);
                 self.desk.leases.put(run, row.task, lease);
             }
         }

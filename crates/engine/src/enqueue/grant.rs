@@ -45,6 +45,7 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
         span,
         deadline,
         attempt_deadline: timeouts.attempt.map(|span| desk.now.plus(span)),
+        adopted: false,
     };
     desk.batch.leases.push((offer.run, offer.task, lease));
     let lease =

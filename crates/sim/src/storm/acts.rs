@@ -25,7 +25,7 @@ impl Storm {
             78..=85 => self.person(),
             86..=88 => self.take_what_lies_there()?,
             89 | 90 => self.write_late_rows()?,
-            91..=94 => self.to_the_next_wake()?,
+            91..=94 => self.wait_for_the_next_wake()?,
             _ => {
                 let spans = [1, 1, 20, 20, 60, 60, 500, 500, 1_000, 1_000, 2_000, 5_000, 9_000, 31_000, 100_000];
                 let span = *self.dice.pick(&spans);
@@ -99,7 +99,7 @@ impl Storm {
     }
 
     /// Time passes until the next orchestrator is due.
-    fn to_the_next_wake(&mut self) -> Held {
+    fn wait_for_the_next_wake(&mut self) -> Held {
         let due = self.orchestrators.iter().filter(|o| o.acts()).filter_map(super::Orchestrator::due).min();
         let span = due.map_or(Millis(1_000), |due| due.since(self.now));
         self.pass(span)

@@ -39,7 +39,18 @@ pub struct Book {
 impl Book {
     pub(super) fn new(run: Run) -> Self {
         let (workers, ended, live, begun, yes) = Default::default();
-        Self { run, entries: Vec::new(), workers, ended, live, begun, yes, paused: false, cancelled: false, just_ended: Vec::new() }
+        Self {
+            run,
+            entries: Vec::new(),
+            workers,
+            ended,
+            live,
+            begun,
+            yes,
+            paused: false,
+            cancelled: false,
+            just_ended: Vec::new(),
+        }
     }
 
     /// Its events, for whoever looks at all of them.

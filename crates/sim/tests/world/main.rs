@@ -3,3 +3,4 @@
 mod boundary;
 mod figures;
 mod rules;
+mod torn;

@@ -2,5 +2,6 @@
 
 mod leases;
 mod runs;
+mod several;
 mod store;
 mod time;

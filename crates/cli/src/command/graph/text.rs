@@ -1,8 +1,8 @@
-//! A sketch in the terminal: its lanes, the names of its nodes, and what is worth saying about each.
+//! A sketch in the terminal: its tracks, the names of its nodes, and what is worth saying about each.
 
 use crate::style::{Ink, Style, ink};
 use crate::text;
-use edgewise_core::sketch::lanes::{self, Cell, DOWN, LEFT, RIGHT, Row, UP};
+use edgewise_core::sketch::tracks::{self, Cell, DOWN, LEFT, RIGHT, Row, UP};
 use edgewise_core::sketch::{Node, NodeKind, Sketch};
 use edgewise_core::state::Phase;
 
@@ -21,8 +21,8 @@ pub(super) fn lines(sketch: &Sketch, style: Style, columns: Option<usize>) -> Ve
     if sketch.nodes().is_empty() {
         lines.pop();
     }
-    // Lanes that leave no room for names are worse than none.
-    match lanes::rows(sketch, columns.unwrap_or(COLUMNS) / 2) {
+    // Tracks that leave no room for names are worse than none.
+    match tracks::rows(sketch, columns.unwrap_or(COLUMNS) / 2) {
         Some(rows) => lines.extend(paint.drawn(&rows)),
         None => lines.extend(paint.listed()),
     }
@@ -60,21 +60,21 @@ impl Paint<'_> {
         format!("{title}  run {}  {state}", head.id.short())
     }
 
-    /// Lines with lanes.
+    /// Lines with tracks.
     fn drawn(&self, rows: &[Row]) -> Vec<String> {
         let wide = rows.iter().filter(|row| row.node.is_some()).map(|row| row.cells.len()).max().unwrap_or(0);
         let names = self.name_column();
         let line = |row: &Row| {
-            let lanes: String = row.cells.iter().map(|cell| self.cell(*cell)).collect();
+            let tracks: String = row.cells.iter().map(|cell| self.cell(*cell)).collect();
             match row.node {
-                Some(node) => format!("{}  {}", text::pad(&lanes, wide), self.about(node, names)),
-                None => lanes.trim_end().to_owned(),
+                Some(node) => format!("{}  {}", text::pad(&tracks, wide), self.about(node, names)),
+                None => tracks.trim_end().to_owned(),
             }
         };
         rows.iter().map(line).collect()
     }
 
-    /// Lines with the names of upstreams instead of lanes, for graphs that are too tangled to be drawn in text.
+    /// Lines with the names of upstreams instead of tracks, for graphs that are too tangled to be drawn in text.
     fn listed(&self) -> Vec<String> {
         let names = self.name_column();
         let mut ups: Vec<Vec<u32>> = vec![Vec::new(); self.sketch.nodes().len()];
@@ -84,7 +84,7 @@ impl Paint<'_> {
             let after = self.after(&ups[node as usize]);
             format!("{before}  {}{}", self.about(node, names), self.style.paint(Ink::Dim, &after))
         };
-        lanes::in_order(self.sketch).into_iter().map(line).collect()
+        tracks::in_order(self.sketch).into_iter().map(line).collect()
     }
 
     fn after(&self, ups: &[u32]) -> String {
@@ -127,7 +127,7 @@ impl Paint<'_> {
             Cell::Node(node) => self.sign(node),
             Cell::Line { ways, of } => {
                 let phase = of.and_then(|node| self.sketch.nodes()[node as usize].now).map(|now| now.phase);
-                // A lane is bright once its upstream has ended: then it says how.
+                // A track is bright once its upstream has ended: then it says how.
                 let over = phase.filter(|phase| matches!(phase, Phase::Succeeded | Phase::Failed));
                 self.style.paint(over.map_or(Ink::Dim, ink), line_sign(ways, self.style.unicode))
             }
@@ -137,7 +137,7 @@ impl Paint<'_> {
     fn sign(&self, number: u32) -> String {
         let node = &self.sketch.nodes()[number as usize];
         match node.now {
-            Some(now) => self.style.paint(ink(now.phase), self.style.glyph(now.phase)),
+            Some(now) => self.style.paint(ink(now.phase), phase_sign(now.phase, self.style)),
             None => kind_sign(node, self.style.unicode).to_owned(),
         }
     }
@@ -149,6 +149,15 @@ fn name_ink(phase: Phase) -> Ink {
         Phase::Skipped => Ink::Dim,
         Phase::Failed => Ink::Bad,
         _ => Ink::Plain,
+    }
+}
+
+/// As everywhere, but for the dash of what was skipped, which would be a part of the line that leads to it.
+fn phase_sign(phase: Phase, style: Style) -> &'static str {
+    match phase {
+        Phase::Skipped if style.unicode => "⊖",
+        Phase::Skipped => "=",
+        other => style.glyph(other),
     }
 }
 
@@ -167,12 +176,13 @@ fn line_sign(ways: u8, unicode: bool) -> &'static str {
     const ALONG: u8 = UP | DOWN;
     let (vertical, horizontal) = (ways & ALONG, ways & ACROSS);
     if !unicode {
+        // No plus and no dot: these are signs of phases.
         return match (vertical, horizontal) {
-            (_, 0) => "|",
             (0, _) => "-",
+            (UP, RIGHT) => "`",
             (UP, _) => "'",
-            (DOWN, _) => ".",
-            _ => "+",
+            (DOWN, _) => ",",
+            _ => "|",
         };
     }
     match (vertical, horizontal) {
@@ -187,5 +197,50 @@ fn line_sign(ways: u8, unicode: bool) -> &'static str {
         (_, RIGHT) => "├",
         (_, LEFT) => "┤",
         _ => "┼",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use edgewise_core::plan::{Accepts, Resolution};
+    use edgewise_core::sketch::{Edge, Now};
+
+    const HOSTILE: [&str; 4] =
+        ["a\u{1b}[2J\nb", "\u{202e}gnp.exe", "日本語のタスク名前日本語のタスク名前日本語", "<b> --> \"c\""];
+
+    /// Nodes in a row of so many, each with an edge to all of the next row.
+    fn rows(rows: u32, wide: u32, now: Option<Now>) -> Sketch {
+        let mut sketch = Sketch::new("test\u{7}");
+        for n in 0..rows * wide {
+            let label = format!("{}{n}", HOSTILE[n as usize % HOSTILE.len()]);
+            let note = "x\t".repeat(200);
+            sketch.add(Node { id: n.to_string(), label, kind: NodeKind::Gate, note, inside: None, now });
+        }
+        for (row, from, to) in (1..rows).flat_map(|r| (0..wide).flat_map(move |a| (0..wide).map(move |b| (r, a, b)))) {
+            let (from, to) = ((row - 1) * wide + from, row * wide + to);
+            sketch.join(Edge { from, to, accepts: Accepts::of(Resolution::Failed), resolution: None });
+        }
+        sketch
+    }
+
+    #[test]
+    fn every_line_fits_the_terminal_and_obeys_nobody() {
+        let now = Now { phase: Phase::Skipped, attempt: 2, max_attempts: 3, count: None };
+        for sketch in [rows(10, 5, None), rows(4, 2, Some(now)), rows(3, 40, None), Sketch::new("")] {
+            for (unicode, columns) in [(true, 80), (false, 80), (true, 20), (false, 1)] {
+                for line in lines(&sketch, Style { color: false, unicode }, Some(columns)) {
+                    assert!(text::width(&line) <= columns, "{columns}: {line}");
+                    assert_eq!(text::escape(&line), line, "control characters are shown");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tangle_is_listed_with_what_each_comes_after() {
+        let lines = lines(&rows(2, 60, None), Style::PLAIN, None);
+        assert_eq!(lines.len(), 2 + 120);
+        assert!(lines.last().is_some_and(|line| line.ends_with(" and 56 more")), "{lines:?}");
     }
 }

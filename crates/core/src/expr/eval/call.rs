@@ -56,8 +56,11 @@ impl<'v> Machine<'_, 'v> {
     fn converted<'e>(&self, id: Id, to: Function, value: Cow<'e, Value>) -> Evaluated<Cow<'e, Value>> {
         let made = match (to, &*value) {
             (Function::String, Value::String(_)) | (Function::Bool, Value::Bool(_)) => return Ok(value),
-            (Function::String, Value::Number(number)) => Value::String(number.to_string()),
-            (Function::String, Value::Bool(flag)) => Value::String(flag.to_string()),
+            // As a text with a hole prints it.
+            (Function::String, other) => {
+                self.pay(id, other)?;
+                Value::String(other.to_string())
+            }
             (Function::Bool, Value::String(text)) => match text.as_str() {
                 "true" | "True" | "TRUE" | "t" | "1" => Value::Bool(true),
                 "false" | "False" | "FALSE" | "f" | "0" => Value::Bool(false),

@@ -150,7 +150,7 @@ impl Machine<'_, '_> {
 }
 
 /// The items of what must be a list.
-pub(super) fn list<'a>(id: Id, value: &'a Value) -> Evaluated<&'a [Value]> {
+pub(super) fn list(id: Id, value: &Value) -> Evaluated<&[Value]> {
     match value {
         Value::Array(list) => Ok(list),
         other => Err(needs(id, "a list", other)),

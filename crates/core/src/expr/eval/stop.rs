@@ -10,7 +10,7 @@ use crate::suggest::shown;
 pub const EVAL_ERROR: &str = "EvalError";
 
 /// The types of failures that an expression can end with. Each of them is an [`EVAL_ERROR`].
-pub const KINDS: [&str; 10] = [
+pub const KINDS: [&str; 9] = [
     "BadValue",
     "BudgetExhausted",
     "DivisionByZero",
@@ -18,7 +18,6 @@ pub const KINDS: [&str; 10] = [
     "IndexOutOfRange",
     "NoSuchKey",
     "NoValue",
-    "NotANumber",
     "Overflow",
     "TypeMismatch",
 ];

@@ -112,7 +112,7 @@ impl Machine<'_, '_> {
     }
 }
 
-fn text<'a>(id: Id, value: &'a Value) -> Evaluated<&'a str> {
+fn text(id: Id, value: &Value) -> Evaluated<&str> {
     value.as_str().ok_or_else(|| needs(id, "a text", value))
 }
 

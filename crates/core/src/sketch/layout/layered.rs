@@ -71,7 +71,10 @@ fn ways(rank: &mut Vec<u32>, nodes: usize, edges: &[(u32, u32)]) -> Vec<Way> {
         let (from, to) = edges[edge as usize];
         i64::from(rank[to as usize]) - i64::from(rank[from as usize])
     };
-    by_length.sort_by_key(|edge| length(*edge, rank));
+    let wanted: i64 = by_length.iter().map(|edge| length(*edge, rank).max(1) - 1).sum();
+    if wanted > left as i64 {
+        by_length.sort_by_key(|edge| length(*edge, rank));
+    }
     let mut through = vec![Way::None; edges.len()];
     for edge in by_length {
         let length = length(edge, rank);

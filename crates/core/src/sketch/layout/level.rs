@@ -30,12 +30,12 @@ pub(super) struct Plane<'a> {
 }
 
 impl Level {
-    /// Lays out the members of one group.
-    pub fn lay(task: &Task<'_>, sizes: &[Size], members: &[u32], edges: &[u32]) -> Self {
-        let mut plane = Plane::of(task, sizes, members, edges);
+    /// Lays out the members of one group and the edges between them; `own` numbers nodes within their groups.
+    pub fn lay(task: &Task<'_>, sizes: &[Size], own: &[u32], (members, edges): (&[u32], &[u32])) -> Self {
+        let mut plane = Plane::of(task, sizes, own, (members, edges));
         let mut layered = Layered::of(members.len(), &plane.edges);
         plane.along.resize(layered.rank.len(), 0);
-        plane.across.resize(layered.rank.len(), task.spacing.lane);
+        plane.across.resize(layered.rank.len(), task.spacing.track);
         order::order(&mut layered);
         let mut middles = place::place(&layered, &plane.across, task.spacing.boxes);
         let ends = middles
@@ -61,9 +61,8 @@ impl Level {
 }
 
 impl<'a> Plane<'a> {
-    fn of(task: &'a Task<'a>, sizes: &[Size], members: &[u32], edges: &[u32]) -> Self {
-        // Members of a group need not stand together, so their own numbers are looked up; they are in order.
-        let own = |node: u32| members.binary_search(&node).map_or(0, |n| n as u32);
+    fn of(task: &'a Task<'a>, sizes: &[Size], own: &[u32], (members, edges): (&[u32], &[u32])) -> Self {
+        let own = |node: u32| own[node as usize];
         let all = task.sketch.edges();
         let turned = |size: Size| match task.spacing.direction {
             Direction::Down => (size.height, size.width),

@@ -5,15 +5,17 @@
 //! of edges weigh most, so that long edges are straight and boxes give way.
 
 use super::csr::Csr;
-use super::layered::Layered;
+use super::layered::{Layered, Way};
 
 /// Behind the point, so that means do not drift.
 const FINE: i64 = 16;
 /// What sweeps together may cost, in vertices and segments seen.
-const WORK: usize = 1_500_000;
+const WORK: usize = 800_000;
 const SWEEPS: usize = 12;
 /// What is nearer to a straight line than this is made one.
 const NEAR: i64 = 40 * FINE;
+/// What would be seen as a mistake of the drawing, also where a box has other edges on that side.
+const JOG: i64 = 6 * FINE;
 
 /// The middle of each vertex across, given how much each takes there.
 pub(super) fn place(level: &Layered, extent: &[i32], gap: i32) -> Vec<i32> {
@@ -28,6 +30,7 @@ pub(super) fn place(level: &Layered, extent: &[i32], gap: i32) -> Vec<i32> {
     across.sweep(Look::Up);
     across.sweep(Look::Both);
     across.sweep(Look::Chain);
+    across.straighten();
     across.at.iter().map(|at| at.div_euclid(FINE) as i32).collect()
 }
 
@@ -82,9 +85,9 @@ impl Across<'_> {
     /// How far the middles of two neighbours are from each other at least.
     fn apart(&self, left: u32, right: u32) -> i64 {
         let extents = i64::from(self.extent[left as usize]) + i64::from(self.extent[right as usize]);
-        // Edges that pass side by side need no gap besides their own lanes.
-        let lanes = !self.level.is_node(left) && !self.level.is_node(right);
-        (extents * FINE).div_euclid(2) + if lanes { 0 } else { self.gap }
+        // Edges that pass side by side need no gap besides their own tracks.
+        let tracks = !self.level.is_node(left) && !self.level.is_node(right);
+        (extents * FINE).div_euclid(2) + if tracks { 0 } else { self.gap }
     }
 
     fn sweep(&mut self, look: Look) {
@@ -154,14 +157,49 @@ impl Across<'_> {
         if weight == 0 { (self.at[vertex as usize], 1) } else { (sum.div_euclid(weight), weight) }
     }
 
+    /// Moves long edges that run nearly below the box they begin at, or above the one they end at, all the way.
+    fn straighten(&mut self) {
+        let mut place = vec![(0u32, 0u32); self.at.len()];
+        for (rank, layer) in self.level.layers.iter().enumerate() {
+            layer.iter().enumerate().for_each(|(n, vertex)| place[*vertex as usize] = (rank as u32, n as u32));
+        }
+        for way in &self.level.ways {
+            let Way::Through(first, count @ 1..) = *way else { continue };
+            let (up, down) =
+                (self.level.ups.of_row(first as usize), self.level.downs.of_row((first + count - 1) as usize));
+            let end = |list: &[u32]| list.first().map(|node| self.at[*node as usize]);
+            let mut aims = [end(up), end(down)].into_iter().flatten();
+            let free = |aim: &i64| (first..first + count).all(|vertex| self.is_free(vertex, *aim, &place));
+            if let Some(aim) = aims.find(free) {
+                self.at[first as usize..(first + count) as usize].fill(aim);
+            }
+        }
+    }
+
+    /// Whether a vertex may go to a near place without touching its neighbours.
+    fn is_free(&self, vertex: u32, aim: i64, place: &[(u32, u32)]) -> bool {
+        let (rank, n) = place[vertex as usize];
+        let (layer, n) = (&self.level.layers[rank as usize], n as usize);
+        let left = n.checked_sub(1).map(|n| layer[n]);
+        let right = layer.get(n + 1).copied();
+        self.at[vertex as usize].abs_diff(aim) <= NEAR.unsigned_abs()
+            && left.is_none_or(|left| aim - self.at[left as usize] >= self.apart(left, vertex))
+            && right.is_none_or(|right| self.at[right as usize] - aim >= self.apart(vertex, right))
+    }
+
     /// Where a box would be in line with its only neighbour on a side, if that is near.
     fn in_line(&self, vertex: u32) -> Option<i64> {
         let (ups, downs) = (&self.level.ups, &self.level.downs);
-        let want = match (ups.of_row(vertex as usize), downs.of_row(vertex as usize)) {
+        let (own_ups, own_downs) = (ups.of_row(vertex as usize), downs.of_row(vertex as usize));
+        let near = |other: &&u32| {
+            let apart = self.at[**other as usize].abs_diff(self.at[vertex as usize]);
+            !self.level.is_node(**other) && apart <= JOG.unsigned_abs()
+        };
+        let want = match (own_ups, own_downs) {
             _ if !self.level.is_node(vertex) => return None,
             ([up], _) if downs.of_row(*up as usize).len() == 1 => *up,
             (_, [down]) if !self.level.is_node(*down) => *down,
-            _ => return None,
+            _ => *own_downs.iter().chain(own_ups).find(near)?,
         };
         let (want, at) = (self.at[want as usize], self.at[vertex as usize]);
         (want.abs_diff(at) <= NEAR.unsigned_abs()).then_some(want)

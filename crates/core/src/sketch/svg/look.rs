@@ -56,7 +56,7 @@ text { font-family: system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, 
 .succeeded .box { fill: #12261e; stroke: #3fb950; }
 .failed .box { fill: #25171c; stroke: #f85149; }
 .blocked .box, .skipped .box { fill: #0d1117; }
-.skipped .name, .skipped .note { fill: #656c76; }
+.skipped .name, .skipped .note { fill: #848d97; }
 .succeeded.edge { stroke: #3fb950; }
 .failed.edge { stroke: #f85149; }
 }

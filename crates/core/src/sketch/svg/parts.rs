@@ -45,11 +45,12 @@ impl<'a> Parts<'a> {
             self.line(&format!("<g class=\"{}\">{}</g>", phase.word(), sign(phase, at + 8, 27)));
             at += 26;
         }
-        let title = self.sketch.headline();
-        self.line(&format!("<text class=\"title\" x=\"{at}\" y=\"32\">{}</text>", safe::xml(&title)));
-        let after = at + measure::width(&title, NAME + 3) + 14;
-        let subtitle = safe::xml(&self.sketch.subtitle());
-        self.line(&format!("<text class=\"subtitle\" x=\"{after}\" y=\"32\">{subtitle}</text>"));
+        // One text: how wide the title comes out depends on the reader's font.
+        let (title, subtitle) = (safe::xml(&self.sketch.headline()), safe::xml(&self.sketch.subtitle()));
+        self.line(&format!(
+            "<text x=\"{at}\" y=\"32\"><tspan class=\"title\">{title}</tspan>\
+             <tspan class=\"subtitle\" dx=\"12\">{subtitle}</tspan></text>"
+        ));
     }
 
     /// Groups lie below everything, the outer ones first.

@@ -2,14 +2,13 @@
 
 use super::{Check, error};
 use crate::flow::problem::Sink;
-use crate::text::tree::{Extent, FunctionCall};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::text::tree::{Extent, Function, FunctionCall};
 
 impl<'t> Check<'_, 't, '_> {
     pub(super) fn function_call(&mut self, call: &'t FunctionCall) {
         let name = call.name.text.as_str();
-        self.calls.push((name, call.name.at));
-        let Some(function) = self.functions.get(name).copied() else { return self.unknown(call) };
+        let Some((number, function)) = self.functions.get(name).copied() else { return self.unknown(call) };
+        self.calls.push((number, call.name.at));
         let parameters = &function.parameters;
         if let Some(extra) = call.positional.get(parameters.len()) {
             let message = format!("`{name}` takes {}, but is given {}", count(parameters.len()), call.positional.len());
@@ -69,37 +68,40 @@ fn count(parameters: usize) -> String {
 
 /// Refuses functions that call themselves, however far around: what they do could not be laid out in a plan. Each
 /// circle is said once. Without recursion of our own, so that a long chain cannot exhaust the stack.
-pub(super) fn recursion<'t>(graph: &BTreeMap<&'t str, Vec<(&'t str, Extent)>>, sink: &mut Sink<'_>) {
-    let mut done: BTreeSet<&str> = BTreeSet::new();
-    for start in graph.keys() {
-        if done.contains(start) {
-            continue;
-        }
+pub(super) fn recursion(functions: &[Function], graph: &[Vec<(usize, Extent)>], sink: &mut Sink<'_>) {
+    let mut done = vec![false; graph.len()];
+    // Where a function stands on the way, if it does.
+    let mut place: Vec<Option<usize>> = vec![None; graph.len()];
+    for start in 0..graph.len() {
         // The functions on the way, each with how many of its calls were followed.
-        let mut way: Vec<(&str, usize)> = vec![(start, 0)];
-        let mut on_way: BTreeMap<&str, usize> = BTreeMap::from([(*start, 0)]);
-        while let Some((name, followed)) = way.last_mut() {
-            let calls = graph.get(name).map_or(&[][..], Vec::as_slice);
-            let Some((callee, at)) = calls.get(*followed) else {
-                done.insert(name);
-                on_way.remove(name);
+        let mut way: Vec<(usize, usize)> = Vec::new();
+        if !done[start] {
+            place[start] = Some(0);
+            way.push((start, 0));
+        }
+        while let Some((function, followed)) = way.last_mut() {
+            let Some((callee, at)) = graph[*function].get(*followed).copied() else {
+                done[*function] = true;
+                place[*function] = None;
                 way.pop();
                 continue;
             };
             *followed += 1;
-            if let Some(from) = on_way.get(callee) {
-                circle(&way[*from..], callee, *at, sink);
-            } else if graph.contains_key(callee) && !done.contains(callee) {
-                on_way.insert(callee, way.len());
+            if let Some(from) = place[callee] {
+                circle(functions, &way[from..], at, sink);
+            } else if !done[callee] {
+                place[callee] = Some(way.len());
                 way.push((callee, 0));
             }
         }
     }
 }
 
-fn circle(way: &[(&str, usize)], back: &str, at: Extent, sink: &mut Sink<'_>) {
+fn circle(functions: &[Function], way: &[(usize, usize)], at: Extent, sink: &mut Sink<'_>) {
     const LONGEST: usize = 10;
-    let mut names: Vec<&str> = way.iter().take(LONGEST).map(|(name, _)| *name).collect();
+    let name = |number: usize| functions[number].name.text.as_str();
+    let back = name(way[0].0);
+    let mut names: Vec<&str> = way.iter().take(LONGEST).map(|(number, _)| name(*number)).collect();
     if way.len() > LONGEST {
         names.push("…");
     }

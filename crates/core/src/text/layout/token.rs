@@ -145,18 +145,19 @@ impl Scanner<'_, '_, '_> {
     fn close(&mut self) {
         let here = self.layout.tokens.len();
         self.take(Kind::Close, 1);
-        let (at, found) = ((self.at - 1, self.at), self.layout.word(here).to_owned());
+        let (at, found) = ((self.at - 1, self.at), self.layout.word(here));
         match self.open.pop() {
             Some(open) => {
-                let opened = self.layout.word(open).to_owned();
+                let opened = self.layout.word(open);
                 self.layout.tokens[open].mate = here as u32;
                 self.layout.tokens[here].mate = open as u32;
-                let expected = closing(&opened);
-                if expected != found {
+                let expected = closing(opened);
+                if expected != found && !self.bad {
                     let message = format!("`{found}` stands where `{opened}` must be closed");
                     self.wrong(at, "bad_bracket", message, Some(format!("write `{expected}`")));
                 }
             }
+            None if self.bad => {}
             None => {
                 let message = format!("`{found}` closes nothing");
                 self.wrong(at, "bad_bracket", message, Some("remove it, or open the bracket before".into()));
@@ -168,8 +169,8 @@ impl Scanner<'_, '_, '_> {
     fn text(&mut self, start: usize, raw: bool) {
         let rest = &self.layout.text[self.at..];
         let quote = &rest[..1];
-        let triple = quote.repeat(3);
-        let long = rest.starts_with(&triple);
+        let triple = if quote == "'" { "'''" } else { "\"\"\"" };
+        let long = rest.starts_with(triple);
         let opened = if long { 3 } else { 1 };
         let end = length(&rest[opened..], quote, long, raw);
         let kept = self.at;
@@ -181,7 +182,7 @@ impl Scanner<'_, '_, '_> {
                 let line = rest.find(['\n', '\r']).filter(|_| !long);
                 let length = line.unwrap_or(rest.len());
                 self.take(Kind::Text, kept - start + length);
-                let marks = if long { &triple } else { quote };
+                let marks = if long { triple } else { quote };
                 let help = match long {
                     true => format!("add {marks} where it ends"),
                     false => format!("add {marks}; a text of several lines stands between {triple}"),
@@ -214,8 +215,10 @@ impl Scanner<'_, '_, '_> {
 
     fn stray(&mut self, c: char, help: Option<&str>) {
         let at = (self.at, self.at + c.len_utf8());
-        let message = format!("{} has no meaning here", shown(c.encode_utf8(&mut [0; 4])));
-        self.wrong(at, "bad_character", message, help.map(str::to_owned));
+        if !self.bad {
+            let message = format!("{} has no meaning here", shown(c.encode_utf8(&mut [0; 4])));
+            self.wrong(at, "bad_character", message, help.map(str::to_owned));
+        }
         self.at = at.1;
         let rest = &self.layout.text.as_bytes()[self.at..];
         if c == '\\' && matches!(rest.first(), Some(b'\n' | b'\r')) {

@@ -8,6 +8,9 @@ use crate::suggest::shown;
 use crate::text::layout::Kind;
 use crate::text::tree::{ActionCall, Call, Expr, FunctionCall, Gather, Word};
 
+/// Arguments with their names.
+type Named = Vec<(Word, Expr)>;
+
 impl Parser<'_, '_, '_> {
     /// A call; the slice is one, as far as its brackets go. How failures are gathered is said for a spread only.
     pub(super) fn call(&mut self, slice: Slice, owner: Owner) -> Option<(Call, Gather)> {
@@ -28,20 +31,19 @@ impl Parser<'_, '_, '_> {
         };
         let brackets = self.policies(slice.after(close), owner);
         if is_action {
-            let arguments = self.action_arguments(inner, self.layout.word(slice.from).to_owned());
+            let arguments = self.action_arguments(inner, self.layout.word(slice.from));
             let at = self.extent(slice.before(open));
-            let place = self.sink.place(at.range());
-            let name = self.sink.accept(Name::parse(&self.layout.word(slice.from)[1..]), place)?;
+            let name = self.accept(Name::parse(&self.layout.word(slice.from)[1..]), at)?;
             let brackets = brackets?;
             let call = ActionCall { name, at, arguments: arguments?, policies: brackets.policies };
-            return Some((Call::Action(call), brackets.gather));
+            return Some((Call::Action(Box::new(call)), brackets.gather));
         }
         let name = Word { text: self.layout.word(slice.from).to_owned(), at: self.extent(slice.before(open)) };
         let (positional, named) = self.function_arguments(inner)?;
         Some((Call::Function(FunctionCall { name, positional, named }), brackets?.gather))
     }
 
-    fn action_arguments(&mut self, slice: Slice, action: String) -> Option<Vec<(Word, Expr)>> {
+    fn action_arguments(&mut self, slice: Slice, action: &str) -> Option<Named> {
         let mut arguments = Some(Vec::new());
         for piece in self.few(slice, "arguments")? {
             match self.argument(piece) {
@@ -51,7 +53,7 @@ impl Parser<'_, '_, '_> {
                         continue;
                     }
                 }
-                Some(None) => self.positional(piece, &action),
+                Some(None) => self.positional(piece, action),
                 None => {}
             }
             arguments = None;
@@ -60,7 +62,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Complains if the name is taken.
-    fn once<'l>(&mut self, list: Option<&'l mut Vec<(Word, Expr)>>, name: &Word) -> Option<&'l mut Vec<(Word, Expr)>> {
+    fn once<'l>(&mut self, list: Option<&'l mut Named>, name: &Word) -> Option<&'l mut Named> {
         let list = list?;
         if list.iter().any(|(earlier, _)| earlier.text == name.text) {
             let message = format!("the argument `{}` is given twice", name.text);
@@ -109,7 +111,7 @@ impl Parser<'_, '_, '_> {
         self.error(self.extent(slice), "positional_argument", message).help(Some(help));
     }
 
-    fn function_arguments(&mut self, slice: Slice) -> Option<(Vec<Expr>, Vec<(Word, Expr)>)> {
+    fn function_arguments(&mut self, slice: Slice) -> Option<(Vec<Expr>, Named)> {
         let mut positional = Vec::new();
         let mut named = Vec::new();
         let mut good = true;

@@ -60,9 +60,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn flow_name(&mut self, slice: Slice) -> Option<Name> {
-        let at = self.extent(slice);
-        let place = self.sink.place(at.range());
-        self.sink.accept(Name::parse(self.text(slice)), place)
+        self.accept(Name::parse(self.text(slice)), self.extent(slice))
     }
 
     fn parameters(&mut self, slice: Slice, typed: bool) -> Vec<Parameter> {

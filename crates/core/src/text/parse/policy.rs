@@ -97,6 +97,13 @@ impl<'a> Parser<'_, 'a, '_> {
             }
             return good.then_some(());
         };
+        let typed = self.typed(slice, arrow, owner)?;
+        all.policies.typed.push(typed);
+        Some(())
+    }
+
+    /// `Type, Type -> retry: 5`.
+    fn typed(&mut self, slice: Slice, arrow: usize, owner: Owner) -> Option<Typed> {
         let types: Vec<Slice> = self.pieces(slice.before(arrow));
         let types = types.into_iter().map(|piece| self.error_type(piece)).collect::<Option<Vec<_>>>();
         if types.as_ref().is_some_and(Vec::is_empty) {
@@ -124,14 +131,36 @@ impl<'a> Parser<'_, 'a, '_> {
             self.error(at, "bad_policy", "nothing stands behind `->`").help(Some("such as `retry: 5`".into()));
             return None;
         }
-        all.policies.typed.push(Typed { types: types?, retry: typed.policies.retry });
-        good.then_some(())
+        Some(Typed { types: types?, retry: typed.policies.retry }).filter(|_| good)
     }
 
     /// `key: value`, or `key` alone for `fail_fast`.
     fn entry(&mut self, slice: Slice, owner: Owner, all: &mut Brackets, seen: &mut Vec<&'a str>) -> Option<()> {
         let colon = self.find(slice, &[":", "="]);
         let key = colon.map_or(slice, |colon| slice.before(colon));
+        let word = self.key(key, owner, seen)?;
+        match colon {
+            Some(colon) if self.layout.word(colon) == "=" => {
+                let at = self.extent(Slice { from: colon, to: colon + 1 });
+                let message = "policies have `:` between key and value";
+                self.error(at, "unexpected", message).help(Some(format!("write `{word}: …`")));
+                None
+            }
+            Some(colon) => self.set(word, slice.after(colon), all),
+            None if word == "fail_fast" => {
+                all.gather.fail_fast = true;
+                Some(())
+            }
+            None => {
+                let help = format!("such as `{word}: {}`", example(word));
+                self.error(self.extent(key), "missing_value", format!("`{word}` has no value")).help(Some(help));
+                None
+            }
+        }
+    }
+
+    /// A key that is known, has a meaning here, and is not there yet.
+    fn key(&mut self, key: Slice, owner: Owner, seen: &mut Vec<&'a str>) -> Option<&'a str> {
         let (at, word) = (self.extent(key), self.text(key));
         let known = RETRY.iter().chain(&TIMEOUT).chain(&GATHER);
         if !known.clone().any(|k| *k == word) {
@@ -153,28 +182,7 @@ impl<'a> Parser<'_, 'a, '_> {
             return None;
         }
         seen.push(word);
-        match colon {
-            Some(colon) if self.layout.word(colon) == "=" => {
-                let help = format!("write `{word}: …`");
-                self.error(
-                    self.extent(Slice { from: colon, to: colon + 1 }),
-                    "unexpected",
-                    "policies have `:` between key and value",
-                )
-                .help(Some(help));
-                None
-            }
-            Some(colon) => self.set(word, slice.after(colon), all),
-            None if word == "fail_fast" => {
-                all.gather.fail_fast = true;
-                Some(())
-            }
-            None => {
-                let help = format!("such as `{word}: {}`", example(word));
-                self.error(at, "missing_value", format!("`{word}` has no value")).help(Some(help));
-                None
-            }
-        }
+        Some(word)
     }
 
     fn set(&mut self, key: &str, slice: Slice, all: &mut Brackets) -> Option<()> {

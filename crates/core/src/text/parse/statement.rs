@@ -3,6 +3,7 @@
 use super::Parser;
 use super::slice::Slice;
 use crate::suggest::shown;
+use crate::text::expression::is_reserved;
 use crate::text::layout::Kind;
 use crate::text::tree::{Expr, Extent, Handler, Sleep, Statement, StatementKind, Value, Word, Work};
 use crate::time::Millis;
@@ -240,7 +241,7 @@ impl Parser<'_, '_, '_> {
         let (at, text) = (self.extent(slice), self.text(slice));
         let dotted = slice.len() % 2 == 1
             && (slice.from..slice.to).all(|t| match (t - slice.from) % 2 {
-                0 => self.kind(slice, t) == Some(Kind::Name),
+                0 => self.kind(slice, t) == Some(Kind::Name) && !is_reserved(self.layout.word(t)),
                 _ => self.layout.word(t) == ".",
             });
         if dotted && text.len() <= crate::limits::NAME_BYTES && !text.contains(char::is_whitespace) {
@@ -298,8 +299,7 @@ impl Parser<'_, '_, '_> {
         if rest.len() == 1 && self.kind(rest, rest.from) == Some(Kind::Number) {
             let text = self.text(rest);
             if text.ends_with(|c: char| c.is_ascii_alphabetic()) {
-                let place = self.sink.place(self.extent(rest).range());
-                return self.sink.accept(Millis::parse(text), place).map(Sleep::For);
+                return self.accept(Millis::parse(text), self.extent(rest)).map(Sleep::For);
             }
         }
         self.expression(rest, "the time to sleep").map(Sleep::Value)

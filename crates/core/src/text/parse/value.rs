@@ -12,7 +12,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn value(&mut self, slice: Slice, place: &str) -> Option<Value> {
         let first = if slice.is_empty() { "" } else { self.layout.word(slice.from) };
         match first {
-            "spread" => return self.spread(slice).map(|spread| Value::Work(Work::Spread(spread))),
+            "spread" => return self.spread(slice).map(|spread| Value::Work(Work::Spread(Box::new(spread)))),
             "parallel" => return self.parallel(slice).map(|p| Value::Work(Work::Parallel(p))),
             _ => {}
         }

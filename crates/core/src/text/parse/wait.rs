@@ -41,8 +41,8 @@ impl Parser<'_, '_, '_> {
             self.error(at, "bad_value", message).help(Some(help.into()));
             return None;
         };
-        let place = self.sink.place(at.range());
-        let time = self.sink.accept(Time::parse(text), place)?;
+        let time = Time::parse(text);
+        let time = self.accept(time, at)?;
         Some(Gate { wait: Wait::Until(time), deadline: None, on_deadline: OnDeadline::default() })
     }
 
@@ -128,10 +128,9 @@ impl Parser<'_, '_, '_> {
         }
         let mut people: Vec<Name> = Vec::new();
         for piece in pieces {
-            let place = self.sink.place(self.extent(piece).range());
             let text = self.quoted(piece).unwrap_or_else(|| self.text(piece));
             let name = Name::parse(text);
-            let person = self.sink.accept(name, place)?;
+            let person = self.accept(name, self.extent(piece))?;
             if people.contains(&person) {
                 self.error(self.extent(piece), "duplicate_name", format!("`{person}` is named twice"))
                     .help(Some("remove one of the two".into()));

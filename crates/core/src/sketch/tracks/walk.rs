@@ -19,7 +19,7 @@ impl<'a> Walk<'a> {
             ups[edge.to as usize].push(edge.from);
             downs[edge.from as usize].push(edge.to);
         }
-        // Two edges between the same nodes are one lane.
+        // Two edges between the same nodes are one track.
         ups.iter_mut().chain(&mut downs).for_each(|list: &mut Vec<u32>| {
             list.sort_unstable();
             list.dedup();

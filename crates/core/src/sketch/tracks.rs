@@ -1,11 +1,11 @@
-//! Lanes: a graph as lines of text, one node each, with the edges drawn beside them.
+//! Tracks: a graph as lines of text, one node each, with the edges drawn beside them.
 //!
-//! Edges run down in lanes. A node's upstreams come in from its left or from above, what it leads to leaves on its
+//! Edges run down in tracks. A node's upstreams come in from its left or from above, what it leads to leaves on its
 //! right or below; so a line can be read without knowing the rest:
 //!
 //! ```text
 //! ○        root
-//! ├─○─╮    left          a lane of `root` for all it leads to, and one into `join`
+//! ├─○─╮    left          a track of `root` for all it leads to, and one into `join`
 //! ╰─○─┤    right         the last that `root` leads to
 //! ○───╯    join
 //! ○        end           nothing is drawn beside it: it follows the one above

@@ -1,0 +1,61 @@
+//! News: what other engines wrote to the same ledger, and when this one looks for it.
+//!
+//! An append is guarded, so it needs no look. A refusal is not, and rows that claim to be up to a position
+//! must have what others wrote up to there: both look first.
+
+use super::Desk;
+use edgewise_core::Result;
+use edgewise_core::event::Event;
+use edgewise_core::fold::{Ignored, check};
+use edgewise_core::id::RunId;
+use edgewise_store::{Position, Stored};
+use std::collections::BTreeSet;
+
+/// Most records of others read at once.
+const PAGE: usize = 1_000;
+
+impl Desk {
+    /// Whether others wrote to a run since it was put on the desk; if so it is loaded anew. Not for a run with
+    /// events to append: there the guard tells.
+    pub fn has_news(&mut self, run: RunId) -> Result<bool> {
+        let Some(cached) = self.runs.get(&run).filter(|c| c.events.is_empty()) else { return Ok(false) };
+        if self.ledger.head(&cached.stream)?.seq == cached.durable {
+            return Ok(false);
+        }
+        self.forget(&[run]);
+        self.open(run)?;
+        Ok(true)
+    }
+
+    /// Decides an event that somebody asked for. A refusal is no append, so no guard would tell that it was
+    /// decided on old news: it is told only at the ledger's tail.
+    pub fn decide(&mut self, run: RunId, event: Event) -> Result<std::result::Result<(), Ignored>> {
+        let refused = self.runs.get(&run).is_none_or(|cached| check(&cached.run, self.now, &event).is_err());
+        if refused {
+            self.has_news(run)?;
+        }
+        Ok(self.record(run, event))
+    }
+
+    /// Reads what others wrote since the last look, and puts their runs on the desk as they are now.
+    /// Up to the position it gives, everything is in the rows or on the desk.
+    pub fn catch_up(&mut self) -> Result<Position> {
+        let mut foreign = BTreeSet::new();
+        loop {
+            let page = self.ledger.read_all(self.seen, PAGE)?;
+            let Some(last) = page.last().map(|stored| stored.position) else { break };
+            for Stored { stream, record, .. } in page {
+                let ours = stream.tenant == self.home.tenant && stream.workspace == self.home.workspace;
+                let known = self.runs.get(&stream.run).is_some_and(|cached| cached.durable >= record.last());
+                if ours && !known && !self.frozen.contains_key(&stream.run) {
+                    foreign.insert(stream.run);
+                }
+            }
+            self.seen = last;
+        }
+        if !foreign.is_empty() {
+            self.forget(&foreign.into_iter().collect::<Vec<_>>());
+        }
+        Ok(self.seen)
+    }
+}

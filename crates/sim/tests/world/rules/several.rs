@@ -1,0 +1,125 @@
+//! Several engines over one store: what one decided, another knows, or finds out before it refuses anybody.
+
+use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::time::{Millis, Time};
+use edgewise_engine::command::{Answer, Beat, Command};
+use edgewise_sim::driver::World;
+use edgewise_sim::flows::{CHAIN, GATE, ONE};
+use edgewise_store::faulty::{Fault, Op};
+
+/// Two engines that have the same run on their desks.
+fn both(text: &str) -> (World, World, edgewise_core::id::RunId) {
+    let mut one = World::new();
+    let run = one.start(text);
+    let mut other = World::over(&one);
+    let _ = other.ask(Command::Wait(run));
+    (one, other, run)
+}
+
+#[test]
+fn a_report_is_heard_by_an_engine_that_has_not_heard_of_the_lease() {
+    let (mut one, mut other, _) = both(CHAIN);
+    let lease = one.claim_one("w").lease;
+    other.report(lease, Ok(())).unwrap();
+    let next = other.claim_one("w").lease;
+    one.report(next, Ok(())).unwrap();
+}
+
+#[test]
+fn a_lease_is_given_back_at_an_engine_that_has_not_heard_of_it() {
+    let (mut one, mut other, run) = both(ONE);
+    let lease = one.claim_one("w").lease;
+    other.must(Command::GiveBack(vec![lease]));
+    assert_eq!(other.task(run, "a"), TaskState::Enqueued);
+}
+
+#[test]
+fn already_means_that_it_is_so_in_the_ledger() {
+    let (mut one, mut other, run) = both(ONE);
+    let act = one.act(run);
+    one.must(Command::Pause(act.clone()));
+    assert!(matches!(other.must(Command::Resume(act.clone())), Answer::Done), "it was paused elsewhere");
+    assert!(matches!(one.must(Command::Pause(act)), Answer::Done), "it was resumed elsewhere");
+    assert!(one.run(run).paused);
+}
+
+#[test]
+fn a_gate_that_was_reached_elsewhere_can_be_approved_here() {
+    let (mut one, mut other, run) = both(GATE);
+    let lease = one.claim_one("w").lease;
+    one.report(lease, Ok(())).unwrap();
+    let act = other.gate_act(run, "ask", "ann");
+    other.must(Command::Approve(act));
+}
+
+#[test]
+fn rows_of_one_engine_do_not_claim_to_have_what_another_wrote() {
+    let (mut one, mut other, _) = both(ONE);
+    let hidden = other.start(ONE);
+    one.flush();
+    one.crash();
+    let runs: Vec<_> = one.claim("w", 5).iter().map(|grant| grant.lease.run).collect();
+    assert!(runs.contains(&hidden), "whoever comes up next finds it");
+}
+
+#[test]
+fn a_lease_of_an_engine_that_lives_is_not_ended_by_one_that_loads_the_run() {
+    for worker in ["w", "local/engine-1"] {
+        let mut one = World::new();
+        let run = one.start(ONE);
+        let mut other = World::over(&one);
+        let lease = one.claim_one(worker).lease;
+        one.flush();
+        let _ = other.ask(Command::Wait(run));
+        other.pass(Millis(2_000));
+        assert_eq!(other.task(run, "a"), TaskState::InProgress, "{worker}");
+        one.now = other.now;
+        one.report(lease, Ok(())).unwrap();
+        one.is(run, RunState::Complete);
+    }
+}
+
+#[test]
+fn a_lease_that_is_kept_alive_at_one_engine_is_not_ended_by_another() {
+    let mut one = World::new();
+    let run = one.start(ONE);
+    let mut other = World::over(&one);
+    let lease = one.claim_one("w").lease;
+    one.flush();
+    let _ = other.ask(Command::Wait(run));
+    for _ in 0..12 {
+        one.now = one.now.plus(Millis(9_000));
+        assert!(matches!(one.beat(lease), Beat::Continue(_)));
+        one.flush();
+        let span = one.now.since(other.now);
+        other.pass(span);
+        one.now = other.now;
+    }
+    one.report(lease, Ok(())).unwrap();
+    one.is(run, RunState::Complete);
+}
+
+#[test]
+fn whoever_waits_elsewhere_hears_the_end_at_the_next_look() {
+    let (mut one, mut other, run) = both(ONE);
+    let lease = one.claim_one("w").lease;
+    one.report(lease, Ok(())).unwrap();
+    let now = other.now;
+    other.committer().sweep(now);
+    other.step(Vec::new());
+    assert!(other.answers.values().any(|a| matches!(a, Ok(Answer::Ended(RunState::Complete)))), "{run}");
+}
+
+#[test]
+fn after_an_unknown_result_nobody_takes_the_commit_of_another_for_its_own() {
+    let (mut one, mut other, run) = both(CHAIN);
+    // Both clocks are behind the stream, so that chance alone tells their events apart.
+    (one.now, other.now) = (Time(1_000), Time(1_000));
+    (one.witness.rests, other.witness.rests) = (true, true);
+    let act = one.act(run);
+    other.faults.fail_next(Op::Append, Fault::AnswerLost { landed: false });
+    one.must(Command::Pause(act.clone()));
+    let answer = other.ask(Command::Cancel(act)).unwrap();
+    let cancelled = one.reader().run(run).unwrap().cancel.is_some();
+    assert_eq!(answer.is_ok(), cancelled, "what is answered is so");
+}
