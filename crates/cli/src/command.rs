@@ -16,9 +16,11 @@ mod init;
 mod lock;
 mod logs;
 mod pause;
+mod plan;
 mod resume;
 mod run;
 mod runs;
+mod schema;
 mod show;
 mod test;
 mod watch;
@@ -65,6 +67,8 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         },
         Command::Check(args) => check::perform(args, context),
         Command::Fmt(args) => fmt::perform(args, context),
+        Command::Plan(args) => plan::perform(args, context),
+        Command::Schema(_) => schema::perform(context),
         Command::Test(args) => test::perform(args, context),
         Command::Doctor(args) => doctor::perform(args, context),
         Command::Bench(args) => bench::perform(args, context),

@@ -179,6 +179,11 @@ impl Expr {
         self.0.roots.iter().for_each(|(_, root)| see(root));
     }
 
+    /// What its free names stand for, as the text writes them.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &Root)> {
+        self.0.roots.iter().map(|(name, root)| (name.as_str(), root))
+    }
+
     /// The value, if it is written out.
     pub fn as_literal(&self) -> Option<&Value> {
         match &self.0.tree.node(self.0.tree.top).kind {

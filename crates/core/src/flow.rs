@@ -22,6 +22,7 @@ pub(crate) mod problem;
 mod read;
 mod reference;
 mod scalar;
+mod schema;
 pub(crate) mod source;
 mod task;
 mod tree;
@@ -29,6 +30,7 @@ mod tree;
 pub use cases::read_cases;
 pub use file::{Form, choose, compile_file};
 pub use problem::{Level, Problem, Problems};
+pub use schema::schema;
 
 use crate::input::Input;
 use crate::limits;

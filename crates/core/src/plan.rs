@@ -8,11 +8,13 @@ mod build;
 mod check;
 mod codec;
 mod composite;
+mod outline;
 mod region;
 mod script;
 
 pub use build::{PlanDraft, Problem, RegionDraft};
 pub use composite::{Arm, Branch, Call, For, Handler, Parallel, Spread, Try, While};
+pub use outline::Outlined;
 pub use region::{InEdge, OutEdge, Region};
 pub use script::{Statement, Var};
 

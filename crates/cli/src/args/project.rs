@@ -43,6 +43,29 @@ pub struct Fmt {
     pub check: bool,
 }
 
+/// Show the regions that a flow is compiled to.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  edgewise plan build.yaml
+  edgewise plan etl.flow#load
+  edgewise plan build.yaml --json     the plan as it is stored")]
+pub struct Plan {
+    /// The flow
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// Print the schema of flow files, for editors.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+JSON Schema, draft 2020-12, of flows written as YAML. An editor finds it by the first line of a file:
+  # yaml-language-server: $schema=flow.schema.json
+
+Examples:
+  edgewise schema > flow.schema.json")]
+pub struct Schema {}
+
 /// Rehearse a flow: its cases are performed in virtual time, with stubs for everything outside of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\

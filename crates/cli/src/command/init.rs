@@ -1,6 +1,6 @@
 //! `edgewise init`: a project where there was none. Nothing that exists is touched.
 
-use super::Context;
+use super::{Context, schema};
 use crate::args::Init;
 use crate::config::{DIR, FILE, Origin};
 use crate::exit::Exit;
@@ -17,6 +17,8 @@ const SETTINGS: &str = include_str!("init/edgewise.toml");
 /// A flow that runs in a few seconds and shows a spread and a retry.
 const DEMO: &str = include_str!("init/demo.yaml");
 const DEMO_FILE: &str = "demo.yaml";
+/// The schema of flows, in the data folder.
+const SCHEMA_FILE: &str = "flow.schema.json";
 
 pub(super) fn perform(args: &Init, context: &mut Context<'_>) -> Result<Exit> {
     let settings = (context.cwd.join(FILE), SETTINGS);
@@ -26,8 +28,10 @@ pub(super) fn perform(args: &Init, context: &mut Context<'_>) -> Result<Exit> {
     let files: Vec<_> = (!only_demo).then_some(settings).into_iter().chain(demo).collect();
     refuse_to_overwrite(files.iter().map(|(path, _)| path), context.cwd)?;
     let dir = if only_demo { None } else { make_data_folder(&data_folder(context))? };
+    let schema = write_schema(&context.cwd.join(DIR))?;
     for (path, text) in &files {
-        write_new(path, text)?;
+        let first = if schema && path.ends_with(DEMO_FILE) { first_line() } else { String::new() };
+        write_new(path, &(first + text))?;
     }
     let made = files.iter().map(|(path, _)| path).chain(&dir);
     let made: Vec<String> = made.map(|path| shown(path, context.cwd)).collect();
@@ -58,6 +62,22 @@ fn make_data_folder(dir: &Path) -> Result<Option<PathBuf>> {
         write_new(&ignore, "*\n")?;
     }
     Ok(is_new.then(|| dir.to_owned()))
+}
+
+/// Writes the schema of flows beside the data, where editors find it without a network. It is derived: what an
+/// older version has written is replaced. False if there is no data here.
+fn write_schema(dir: &Path) -> Result<bool> {
+    if !dir.is_dir() {
+        return Ok(false);
+    }
+    let path = dir.join(SCHEMA_FILE);
+    fs::write(&path, schema::text(false)?).map_err(|error| Problem::file("written", &path, &error))?;
+    Ok(true)
+}
+
+/// By this line editors know what a flow may have in it.
+fn first_line() -> String {
+    format!("# yaml-language-server: $schema={DIR}/{SCHEMA_FILE}\n")
 }
 
 fn is_there(path: &Path) -> bool {

@@ -236,12 +236,38 @@ fn flow_files_may_hold_several_flows_and_one_is_named() {
         "run two.flow",
         "run two.flow#laod",
         "run two.flow#clean --json",
+        "plan two.flow#load",
+        "plan two.flow#load --json",
         "graph two.flow#load",
         "graph two.flow",
     ];
     let (before, after) = lines.split_at(7);
     ground.golden("files.txt", &[before, &after[1..]].concat());
     assert_eq!(ground.ask(after[0]).0, 0);
+}
+
+#[test]
+fn cases_are_performed_and_what_differs_is_told() {
+    let ground = Ground::new();
+    let write = |file: &str, text: &str| std::fs::write(ground.folder.path().join(file), text).unwrap();
+    write("load.flow", "flow load(n: int = 1):\n    x = @get(n=n)\n    sleep 1h\n    return {\"x\": x, \"n\": n}\n");
+    let good = "  good: { expect: { output: { x: 7, n: 1 }, elapsed: 1h } }\n";
+    let bad = "  bad: { input: { n: 2 }, expect: { output: { x: 8, n: 2 }, elapsed: 2h, effects: [get: { n: 3 }] } }\n";
+    write("load.test.yaml", &format!("stubs: {{ get: {{ returns: 7 }} }}\ncases:\n{good}{bad}"));
+    write("odd.flow", "flow odd():\n    pass\n");
+    write("odd.test.yaml", "cases:\n  it: { stubs: { get: {} }, expcet: {} }\n");
+    write("alone.flow", "flow alone():\n    pass\n");
+    let lines = [
+        "test load.flow",
+        "test load.test.yaml --filter good",
+        "test load.flow --filter nothing",
+        "test load.flow --filter bad --json",
+        "test load.flow -q",
+        "test odd.flow",
+        "test alone.flow",
+        "test none.flow",
+    ];
+    ground.golden("test.txt", &lines);
 }
 
 #[tokio::test]

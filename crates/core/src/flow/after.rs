@@ -9,7 +9,7 @@ use crate::limits;
 use crate::plan::{Accepts, Join, Resolution};
 use crate::suggest::shown;
 
-const ENDS: [(&str, Accepts); 5] = [
+pub(super) const ENDS: [(&str, Accepts); 5] = [
     ("ok", Accepts::SUCCESS),
     ("failed", Accepts::of(Resolution::Failed)),
     ("skipped", Accepts::of(Resolution::Skipped)),

@@ -7,7 +7,7 @@ use super::tree::{Entry, Node};
 use crate::input::{Input, InputType};
 use crate::suggest::shown;
 
-const INPUT: Keys = Keys {
+pub(super) const INPUT: Keys = Keys {
     owner: "an input",
     known: &["type", "required", "default", "description"],
     later: &[("pattern", "check the value in the first task for now")],

@@ -7,7 +7,7 @@ use crate::gate::{Gate, OnDeadline, Wait};
 use crate::limits;
 use crate::time::Time;
 
-const GATE: Keys = Keys {
+pub(super) const GATE: Keys = Keys {
     owner: "a gate",
     known: &["timer", "until", "approval", "deadline", "on_deadline"],
     later: &[
@@ -15,7 +15,7 @@ const GATE: Keys = Keys {
         ("webhook", "use `approval` and let the other system approve"),
     ],
 };
-const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "count"], later: &[] };
+pub(super) const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "count"], later: &[] };
 
 pub(super) fn gate(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Gate> {
     let fields = Fields::read(node, "`gate`", &GATE, sink)?;

@@ -10,11 +10,12 @@ use crate::plan::Timeouts;
 use crate::retry::{Backoff, Retry};
 use crate::time::Millis;
 
-const RETRY: Keys =
+pub(super) const RETRY: Keys =
     Keys { owner: "`retry`", known: &["max_attempts", "retryable", "backoff", "jitter", "on", "never"], later: &[] };
-const BACKOFF: Keys = Keys { owner: "`backoff`", known: &["kind", "base", "factor", "cap"], later: &[] };
-const TIMEOUT: Keys = Keys { owner: "`timeout`", known: &["attempt", "overall", "queue", "heartbeat"], later: &[] };
-const KINDS: [(&str, Backoff); 3] =
+pub(super) const BACKOFF: Keys = Keys { owner: "`backoff`", known: &["kind", "base", "factor", "cap"], later: &[] };
+pub(super) const TIMEOUT: Keys =
+    Keys { owner: "`timeout`", known: &["attempt", "overall", "queue", "heartbeat"], later: &[] };
+pub(super) const KINDS: [(&str, Backoff); 3] =
     [("fixed", Backoff::Fixed), ("linear", Backoff::Linear), ("exponential", Backoff::Exponential)];
 
 /// `retry: 5`, or a map.

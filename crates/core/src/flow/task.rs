@@ -36,7 +36,7 @@ pub(super) const LATER: [(&str, &str); 12] = [
     ("labels", "give labels when the run is started"),
 ];
 
-const TASK: Keys = Keys {
+pub(super) const TASK: Keys = Keys {
     owner: "a task",
     known: &[
         "after",

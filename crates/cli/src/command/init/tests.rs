@@ -80,3 +80,19 @@ fn a_project_within_a_project_has_its_own_data() {
     init(&inner, false).unwrap();
     assert!(inner.join(DIR).join(".gitignore").exists());
 }
+
+#[test]
+fn a_demo_names_the_schema_that_is_written_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    init(folder.path(), true).unwrap();
+    let demo = fs::read_to_string(folder.path().join(DEMO_FILE)).unwrap();
+    let first = demo.lines().next().unwrap();
+    let file = first.strip_prefix("# yaml-language-server: $schema=").expect("the first line names it");
+    let schema: serde_json::Value = serde_json::from_slice(&fs::read(folder.path().join(file)).unwrap()).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    // Where there is no data folder, there is no schema to name.
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(FILE), "").unwrap();
+    init(folder.path(), true).unwrap();
+    assert!(!fs::read_to_string(folder.path().join(DEMO_FILE)).unwrap().contains("$schema"));
+}

@@ -1,0 +1,235 @@
+//! The schema of flow files, for editors: JSON Schema, draft 2020-12.
+//!
+//! Each level of a flow is one definition, and its keys are those that the reader of flows knows: a test holds the
+//! two beside each other. A schema can only say what a value looks like; what it means `edgewise check` says.
+
+use super::after::ENDS;
+use super::declare::INPUT;
+use super::gates::{APPROVAL, GATE};
+use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
+use super::read::Keys;
+use super::task::TASK;
+use super::{DEFAULTS, FLOW};
+use crate::input::InputType;
+use crate::limits;
+use serde_json::{Map, Value, json};
+
+/// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
+type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
+
+const LEVELS: [Level; 9] = [
+    ("flow", &FLOW, flow),
+    ("defaults", &DEFAULTS, defaults),
+    ("input", &INPUT, input),
+    ("task", &TASK, task),
+    ("retry", &RETRY, retry),
+    ("backoff", &BACKOFF, backoff),
+    ("timeout", &TIMEOUT, timeout),
+    ("gate", &GATE, gate),
+    ("approval", &APPROVAL, approval),
+];
+
+/// The schema of a flow written as YAML.
+pub fn schema() -> Value {
+    let mut defs = Map::new();
+    for (name, _, shapes) in LEVELS {
+        let properties: Map<String, Value> = shapes().into_iter().map(|(key, shape)| (key.to_owned(), shape)).collect();
+        let mut level = json!({ "type": "object", "additionalProperties": false, "properties": properties });
+        if name == "flow" {
+            level["required"] = json!(["flow", "tasks"]);
+        }
+        defs.insert(name.to_owned(), level);
+    }
+    defs.insert("name".into(), name());
+    defs.insert("duration".into(), duration());
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A flow of Edgewise",
+        "description": "A graph of tasks. `edgewise check FILE` says all that is wrong with one.",
+        "$ref": "#/$defs/flow",
+        "$defs": defs,
+    })
+}
+
+fn name() -> Value {
+    let pattern = "^[A-Za-z0-9_./-]+$";
+    json!({ "type": "string", "minLength": 1, "maxLength": limits::NAME_BYTES, "pattern": pattern })
+}
+
+fn duration() -> Value {
+    let pattern = "^([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$";
+    json!({ "type": "string", "minLength": 2, "pattern": pattern, "examples": ["250ms", "30s", "1h30m", "2d"] })
+}
+
+fn of(level: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{level}") })
+}
+
+/// A definition, with what it is for here.
+fn about(words: &str, mut shape: Value) -> Value {
+    shape["description"] = json!(words);
+    shape
+}
+
+fn text(words: &str) -> Value {
+    json!({ "type": "string", "description": words })
+}
+
+fn any(words: &str) -> Value {
+    json!({ "description": words })
+}
+
+fn either(words: &str, shapes: &[Value]) -> Value {
+    json!({ "description": words, "anyOf": shapes })
+}
+
+fn map_of(words: &str, shape: &Value) -> Value {
+    json!({ "description": words, "type": "object", "additionalProperties": shape })
+}
+
+fn word_of(words: &[&str]) -> Value {
+    json!({ "enum": words })
+}
+
+fn names(words: &str) -> Value {
+    json!({ "description": words, "type": "array", "items": { "type": "string" } })
+}
+
+/// What becomes a text: numbers stay as they are written.
+fn scalar() -> Value {
+    json!({ "type": ["string", "number", "boolean", "null"] })
+}
+
+fn flow() -> Vec<(&'static str, Value)> {
+    vec![
+        ("flow", about("What the flow is called", of("name"))),
+        ("description", text("For people")),
+        ("inputs", map_of("What a run must or may be given", &of("input"))),
+        ("let", json!({ "type": "object", "description": "Named values; each may use those above it" })),
+        ("defaults", about("What holds for every task that does not say otherwise", of("defaults"))),
+        ("tasks", {
+            let mut tasks = map_of("The tasks by their names", &of("task"));
+            tasks["minProperties"] = json!(1);
+            tasks
+        }),
+        ("on_failure", {
+            let words = "What a failure does to the rest: go on, cancel it, or hold until somebody decides";
+            about(words, word_of(&["continue", "fail_fast", "hold"]))
+        }),
+        ("output", any("The output of the run, with `${{ … }}`; the outputs of its last tasks if absent")),
+    ]
+}
+
+fn defaults() -> Vec<(&'static str, Value)> {
+    vec![
+        ("retry", attempts("How attempts follow each other")),
+        ("timeout", bounds("How long an attempt may take, or several bounds")),
+        ("env", map_of("Variables of every command", &scalar())),
+    ]
+}
+
+fn input() -> Vec<(&'static str, Value)> {
+    let types: Vec<&str> = InputType::ALL.iter().map(|(word, _)| *word).collect();
+    vec![
+        ("type", about("What may be given", word_of(&types))),
+        ("required", json!({ "type": "boolean", "description": "Whether a run cannot start without it" })),
+        ("default", any("What it is if nobody gives it")),
+        ("description", text("For people")),
+    ]
+}
+
+fn task() -> Vec<(&'static str, Value)> {
+    let expression = |words: &str| either(words, &[json!({ "type": "string" }), json!({ "type": "boolean" })]);
+    let each = [json!({ "type": "string" }), json!({ "type": "array" })];
+    vec![
+        ("after", after()),
+        ("join", either("How many of the tasks it waits for are enough", &[word_of(&["all", "any"]), whole(1, None)])),
+        ("when", expression("An expression without `${{ }}`: the task is skipped if it is false")),
+        ("each", either("One task for each item: a list, or an expression that comes to one", &each)),
+        ("as", text("What the item is called; `item` if absent")),
+        ("tolerate", about("How many items may fail", whole(0, None))),
+        ("fail_fast", json!({ "type": "boolean", "description": "Whether a failure too many stops the other items" })),
+        ("run", text("A script for `sh`; it is given values with `env`")),
+        ("env", map_of("Variables of the script, with `${{ … }}`", &scalar())),
+        ("output", about("How what the script prints is read", word_of(&["text", "json", "lines"]))),
+        ("action", about("What a worker does", of("name"))),
+        ("with", any("What the worker is given, with `${{ … }}`")),
+        ("gate", about("A wait for time or for people", of("gate"))),
+        ("retry", attempts("How attempts follow each other")),
+        ("timeout", bounds("How long an attempt may take, or several bounds")),
+    ]
+}
+
+fn after() -> Value {
+    let ends: Vec<&str> = ENDS.iter().map(|(word, _)| *word).collect();
+    let some = json!({ "type": "array", "minItems": 1, "items": word_of(&ends) });
+    let ends = either("Which of its ends are accepted", &[word_of(&ends), some]);
+    let shapes = [of("name"), names("Tasks that must succeed"), map_of("Tasks, and how they must end", &ends)];
+    either("Which tasks come first", &shapes)
+}
+
+fn attempts(words: &str) -> Value {
+    either(words, &[whole(1, Some(limits::MAX_ATTEMPTS.into())), of("retry")])
+}
+
+fn bounds(words: &str) -> Value {
+    either(words, &[of("duration"), of("timeout")])
+}
+
+fn whole(least: u64, most: Option<u64>) -> Value {
+    let mut shape = json!({ "type": "integer", "minimum": least });
+    if let Some(most) = most {
+        shape["maximum"] = json!(most);
+    }
+    shape
+}
+
+fn retry() -> Vec<(&'static str, Value)> {
+    vec![
+        ("max_attempts", about("Attempts, the first included", whole(1, Some(limits::MAX_ATTEMPTS.into())))),
+        ("retryable", json!({ "type": "boolean", "description": "Whether there may be more than one attempt" })),
+        ("backoff", about("How the wait between attempts grows", of("backoff"))),
+        ("jitter", about("The share of a wait that is left to chance, in percent", whole(0, Some(100)))),
+        ("on", names("Only failures of these types are retried")),
+        ("never", names("Failures of these types are never retried")),
+    ]
+}
+
+fn backoff() -> Vec<(&'static str, Value)> {
+    let kinds: Vec<&str> = KINDS.iter().map(|(word, _)| *word).collect();
+    vec![
+        ("kind", about("How waits grow", word_of(&kinds))),
+        ("base", about("The first wait", of("duration"))),
+        ("factor", json!({ "type": "number", "minimum": 1, "maximum": 1000, "description": "How much waits grow" })),
+        ("cap", about("The longest wait", of("duration"))),
+    ]
+}
+
+fn timeout() -> Vec<(&'static str, Value)> {
+    vec![
+        ("attempt", about("For one attempt", of("duration"))),
+        ("overall", about("With all attempts and waits", of("duration"))),
+        ("queue", about("Until a worker takes it", of("duration"))),
+        ("heartbeat", about("Between two signs of life", of("duration"))),
+    ]
+}
+
+fn gate() -> Vec<(&'static str, Value)> {
+    vec![
+        ("timer", about("Opens after this long", of("duration"))),
+        ("until", text("Opens at this instant, such as 2027-01-31T12:00:00Z")),
+        ("approval", about("Opens when enough people approve", of("approval"))),
+        ("deadline", about("How long it may stay closed", of("duration"))),
+        ("on_deadline", about("What happens then", word_of(&["reject", "open"]))),
+    ]
+}
+
+fn approval() -> Vec<(&'static str, Value)> {
+    vec![
+        ("from", names("Who may approve; anybody if absent")),
+        ("count", about("How many of them it takes", whole(1, Some(limits::APPROVERS as u64)))),
+    ]
+}
+
+#[cfg(test)]
+mod tests;
