@@ -16,7 +16,7 @@ pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
 pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
-pub use project::{Bench, Check, Doctor, Fmt, Init};
+pub use project::{Bench, Check, Doctor, Fmt, Init, Test};
 pub use run::{Mode, Run};
 pub use value::{Input, Label, RunRef};
 
@@ -76,6 +76,8 @@ pub enum Command {
     Check(Check),
     /// Lay out programs canonically.
     Fmt(Fmt),
+    /// Rehearse a flow: perform its cases in virtual time, with stubs.
+    Test(Test),
     /// Look for damage: refold the ledger, compare the projections, check every invariant.
     Doctor(Doctor),
     /// Measure this machine.

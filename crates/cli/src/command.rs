@@ -20,6 +20,7 @@ mod resume;
 mod run;
 mod runs;
 mod show;
+mod test;
 mod watch;
 mod why;
 
@@ -64,6 +65,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         },
         Command::Check(args) => check::perform(args, context),
         Command::Fmt(args) => fmt::perform(args, context),
+        Command::Test(args) => test::perform(args, context),
         Command::Doctor(args) => doctor::perform(args, context),
         Command::Bench(args) => bench::perform(args, context),
         Command::Engine(args) => engine::perform(args, context),

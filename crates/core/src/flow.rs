@@ -10,6 +10,7 @@
 //! at its line and with the nearest right name. Nothing of a flow with an error is ever run.
 
 mod after;
+mod cases;
 mod declare;
 mod file;
 mod gates;
@@ -25,6 +26,7 @@ pub(crate) mod source;
 mod task;
 mod tree;
 
+pub use cases::read_cases;
 pub use file::{Form, choose, compile_file};
 pub use problem::{Level, Problem, Problems};
 

@@ -59,3 +59,5 @@ pub const STEPS_A_STATEMENT: u64 = 1_000;
 pub const EVAL_BYTES: usize = 32 << 20;
 /// Most steps in which an expression that names nothing is evaluated while its flow is compiled.
 pub const CONSTANT_STEPS: u64 = 1_000;
+/// Most steps of one rehearsal: a loop that never ends must end somewhere.
+pub const REHEARSAL_STEPS: u32 = 100_000;

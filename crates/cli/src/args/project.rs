@@ -43,6 +43,25 @@ pub struct Fmt {
     pub check: bool,
 }
 
+/// Rehearse a flow: its cases are performed in virtual time, with stubs for everything outside of it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Cases stand in NAME.test.yaml beside the flow. Nothing is run, stored or waited for.
+
+Examples:
+  edgewise test etl.flow                    all cases of etl.test.yaml
+  edgewise test examples/*.test.yaml        of several flows
+  edgewise test etl.flow --filter retry     those with `retry` in their name
+  edgewise test etl.flow --json")]
+pub struct Test {
+    /// Flows, or their case files
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Only cases whose names contain this
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+}
+
 /// Look for damage: refold the ledger, compare the projections, check every invariant.
 #[derive(Debug, Args)]
 #[command(after_help = "\

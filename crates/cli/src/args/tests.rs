@@ -32,6 +32,7 @@ enum EveryCommand {
     Gate(Gate),
     Check(Check),
     Fmt(Fmt),
+    Test(Test),
     Doctor(Doctor),
     Bench(Bench),
 }
@@ -84,6 +85,7 @@ fn what_the_help_shows_is_understood() {
         "gate withdraw @ release",
         "gate reject @ release",
         "check a.yaml -q",
+        "test a.flow b.test.yaml --filter late",
         "fmt a.flow b.flow --check",
         "fmt -",
         "doctor --verify",

@@ -54,7 +54,8 @@ pub(super) fn perform(args: &Check, context: &mut Context<'_>) -> Result<Exit> {
             let warnings = flows.first().map(|one| one.warnings.clone()).unwrap_or_default();
             let found: Vec<Flow> = flows.iter().map(|one| Flow::new(&one.plan)).collect();
             let mut lines = lines(&warnings, style);
-            lines.extend(found.iter().map(|one| format!("{} {}", style.paint(Ink::Good, "ok:"), one.said(found.len()))));
+            lines
+                .extend(found.iter().map(|one| format!("{} {}", style.paint(Ink::Good, "ok:"), one.said(found.len()))));
             let report = Report { ok: true, flows: found, ..Report::new(file.shown.clone(), &warnings) };
             context.printer.one(file.shown, &lines, &report)?;
             Ok(Exit::Ok)
@@ -121,7 +122,8 @@ fn lines(problems: &Problems, style: Style) -> Vec<String> {
 /// Tasks as their author counts them: a spread over one task is that task, and in a program what holds others is none.
 fn size(plan: &Plan) -> (u32, u32) {
     if plan.root().script().is_some() {
-        let nodes = (0u32..).zip(&plan.regions).flat_map(|(number, region)| (0..region.len()).map(move |node| (number, node)));
+        let nodes =
+            (0u32..).zip(&plan.regions).flat_map(|(number, region)| (0..region.len()).map(move |node| (number, node)));
         let tasks = nodes.filter(|(region, node)| !plan.spec(*region, *node).work.is_composite()).count();
         return (tasks as u32, 0);
     }

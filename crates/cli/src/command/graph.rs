@@ -21,7 +21,8 @@ const FLOWS: [&str; 3] = ["yaml", "yml", "flow"];
 pub(super) fn perform(args: &Graph, context: &mut Context<'_>) -> Result<Exit> {
     let form = form(args, context.printer.format)?;
     let file = FlowFile::typed(Path::new(&args.what), context.cwd);
-    let is_flow = file.path.extension().is_some_and(|ending| FLOWS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let is_flow =
+        file.path.extension().is_some_and(|ending| FLOWS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
     let sketch = if is_flow || file.path.is_file() {
         Sketch::of_plan(&file.one("cannot be drawn: it is no valid flow")?.plan)
     } else {

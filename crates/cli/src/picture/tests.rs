@@ -166,7 +166,8 @@ fn an_action_without_a_worker_says_what_it_waits_for() {
 
 #[test]
 fn a_loop_shows_the_round_it_is_in_and_what_was_not_reached_is_not_shown() {
-    let text = "flow f():\n    for n in range(20):\n        if n > 100:\n            break\n        @go(n=n)\n    @last()\n";
+    let text =
+        "flow f():\n    for n in range(20):\n        if n > 100:\n            break\n        @go(n=n)\n    @last()\n";
     let mut told = Told::of(text);
     for round in 0..2 {
         told.begin(&format!("for#{round}.go"));

@@ -65,12 +65,8 @@ pub fn choose(mut flows: Vec<Compiled>, file: &str, name: Option<&str>) -> Resul
     let place = match name {
         Some(name) => names.iter().position(|known| *known == name).ok_or_else(|| {
             let near = nearest(name, names.iter().copied()).map(|near| format!("did you mean {}? ", shown(near)));
-            let message = format!(
-                "{file} has no flow {}: {}it has {}",
-                shown(name),
-                near.unwrap_or_default(),
-                all(file, &names)
-            );
+            let message =
+                format!("{file} has no flow {}: {}it has {}", shown(name), near.unwrap_or_default(), all(file, &names));
             Error::not_found("flow_not_found", message)
         })?,
         None if flows.len() == 1 => 0,

@@ -62,8 +62,7 @@ impl Fold<'_> {
         if !self.run.planned {
             return;
         }
-        let failed: Vec<TaskIx> =
-            self.run.present().filter(|t| self.state(*t) == TaskState::Error).collect();
+        let failed: Vec<TaskIx> = self.run.present().filter(|t| self.state(*t) == TaskState::Error).collect();
         self.done.extend(failed);
         self.stop_scope(0, None);
     }

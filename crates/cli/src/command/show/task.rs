@@ -28,7 +28,8 @@ pub(super) fn show(run: &Run, ix: TaskIx, context: &mut Context<'_>) -> Result<E
     let (phase, cause) = (run.phase_of(ix), Cause::of(run, ix));
     let sign = style.paint(ink(phase), style.glyph(phase));
     let sentence = cause.sentence(&|at| clock.second(at));
-    let mut lines = vec![format!("{sign} {}  {}", style.paint(Ink::Bold, &text::escape(&path)), text::escape(&sentence))];
+    let mut lines =
+        vec![format!("{sign} {}  {}", style.paint(Ink::Bold, &text::escape(&path)), text::escape(&sentence))];
     for (label, value) in facts(run, ix, &clock) {
         let label = style.paint(Ink::Dim, &text::pad(label, LABEL));
         lines.push(format!("  {label}  {}", text::escape(&value)));
@@ -41,7 +42,8 @@ pub(super) fn show(run: &Run, ix: TaskIx, context: &mut Context<'_>) -> Result<E
 fn facts(run: &Run, ix: TaskIx, clock: &Clock) -> Vec<(&'static str, String)> {
     let (task, spec) = (&run.tasks[ix.0 as usize], run.spec_of(ix));
     let kind = run.action_of(ix).filter(|_| spec.work.kind() == "action");
-    let mut facts = vec![("kind", kind.map_or_else(|| spec.work.kind().to_owned(), |action| format!("action {action}")))];
+    let mut facts =
+        vec![("kind", kind.map_or_else(|| spec.work.kind().to_owned(), |action| format!("action {action}")))];
     if task.attempt > 0 {
         facts.push(("attempt", format!("{} of {}", task.attempt, spec.retry.max_attempts.max(task.attempt))));
     }
