@@ -139,7 +139,9 @@ fn whole_input(node: Option<&Node<'_>>, at: Span, plan: &Plan, sink: &mut Sink<'
     match input::complete(&plan.inputs, &given) {
         Ok(input) => Some(input),
         Err(error) => {
-            error.message.lines().for_each(|line| drop(sink.error(place, error.code, line)));
+            for line in error.message.lines() {
+                sink.error(place, error.code, line);
+            }
             None
         }
     }
