@@ -163,3 +163,24 @@ fn a_case_that_names_nothing_is_refused_with_its_line() {
     assert_eq!(refused(two, "cases:\n  it:\n"), [(2, "which_flow")]);
     assert_eq!(refused(two, "flow: c\ncases:\n  it:\n"), [(1, "flow_not_found")]);
 }
+
+const WHEN: &str = "flow: f\ninputs: { env: { type: string }, xs: { type: list, default: [1, 2] } }\ntasks:\n  build: { action: build }\n  deploy: { after: build, when: inputs.env == \"prod\", each: inputs.xs, as: x, action: deploy, with: { x: '${{ x }}' } }\n  tell: { after: { deploy: [ok, skipped] }, action: tell }\n  quiet: { after: deploy, action: quiet }\n";
+
+#[test]
+fn a_task_whose_condition_is_false_is_skipped_before_its_items_are_asked_for() {
+    let stubs = "stubs: { build: {}, deploy: {}, tell: {}, quiet: {} }\n";
+    let skipped = "tasks: { deploy: skipped, quiet: skipped, tell: succeeded }, effects: [build, tell]";
+    check(WHEN, &format!("input: {{ env: test }}\n{stubs}expect: {{ {skipped} }}"), &["ok"]);
+    let done = "tasks: { deploy: succeeded, quiet: succeeded, 'deploy[1]': succeeded }";
+    check(WHEN, &format!("input: {{ env: prod }}\n{stubs}expect: {{ {done} }}"), &["ok"]);
+}
+
+#[test]
+fn a_condition_waits_for_the_outputs_it_names_and_one_that_cannot_be_computed_fails_its_task() {
+    let flow = "flow: f\ntasks:\n  late: { after: look, action: a }\n  look: { action: look }\n  act: { when: tasks.look.output.ok, action: b }\n";
+    let stubs = |ok: &str| format!("stubs: {{ a: {{}}, b: {{}}, look: {{ returns: {{ ok: {ok} }}, takes: 1h }} }}\n");
+    check(flow, &format!("{}expect: {{ effects: [look, a, b], elapsed: 1h }}", stubs("true")), &["ok"]);
+    check(flow, &format!("{}expect: {{ effects: [look, a], tasks: {{ act: skipped }} }}", stubs("false")), &["ok"]);
+    let failed = "expect: { failure: TypeMismatch, tasks: { act: { state: failed, attempts: 0 } } }";
+    check(flow, &format!("{}{failed}", stubs("1")), &["ok"]);
+}

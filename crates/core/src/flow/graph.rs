@@ -46,8 +46,11 @@ impl Graph {
     }
 
     /// Adds a task; the caller adds them in the order of their nodes. Says no when the plan has become too large.
-    pub(super) fn add(&mut self, name: &str, at: Span, task: Task) -> bool {
+    pub(super) fn add(&mut self, name: &str, at: Span, mut task: Task) -> bool {
         let node = self.places.len() as u32;
+        if task.each.is_none() {
+            task.spec.when = task.when.take();
+        }
         let mut spec = self.share(task.spec);
         if let Some(each) = task.each {
             let region = self.regions.len() as u32;
@@ -58,7 +61,7 @@ impl Graph {
             let spread = Spread { region, items: each.items, tolerate: each.tolerate, fail_fast: each.fail_fast };
             let work = Work::Spread(spread);
             // No two spreads are the same: each has its own region.
-            self.specs.push(Spec { when: None, work, retry: Retry::default(), timeouts: Timeouts::default() });
+            self.specs.push(Spec { when: task.when, work, retry: Retry::default(), timeouts: Timeouts::default() });
             spec = self.specs.len() as u32 - 1;
         }
         self.regions[0].node(name, spec, task.join);
@@ -126,7 +129,7 @@ mod tests {
             let work = Work::Command(Command { script: "x".repeat(600), ..Command::default() });
             let spec = Spec { when: None, work, retry: Retry::default(), timeouts: Timeouts::default() };
             let (edges, uses, join) = (Vec::new(), Vec::new(), Join::All);
-            graph.add(name, Span::default(), Task { spec, each: None, edges, uses, join, join_at: None })
+            graph.add(name, Span::default(), Task { spec, each: None, when: None, edges, uses, join, join_at: None })
         };
         assert!(add("a"));
         assert!(!add("b"), "shared, but made");

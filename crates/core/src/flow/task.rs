@@ -10,6 +10,7 @@ use super::reference::{Names, Place};
 use super::scalar::{literal, resolve};
 use super::source::Span;
 use super::tree::{Entry, Kind, Node};
+use crate::expr::Expr;
 use crate::expr::is_reserved;
 use crate::limits;
 use crate::plan::{Accepts, Command, Items, Join, OutputForm, Spec, Timeouts, Work};
@@ -20,8 +21,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Keys of the design that this version refuses, with what to do instead.
-pub(super) const LATER: [(&str, &str); 13] = [
-    ("when", "branch on how a task ended with `after: { name: failed }`"),
+pub(super) const LATER: [(&str, &str); 12] = [
     ("let", "name the value with `let:` at the top of the flow"),
     ("limit", "all ready tasks may run at once for now"),
     ("item", "use `gate: { approval: … }` for work of people"),
@@ -41,6 +41,7 @@ const TASK: Keys = Keys {
     known: &[
         "after",
         "join",
+        "when",
         "each",
         "as",
         "tolerate",
@@ -78,6 +79,8 @@ pub(super) struct Defaults {
 pub(super) struct Task {
     pub(super) spec: Spec,
     pub(super) each: Option<Each>,
+    /// Whether it is wanted at all; of a spread, asked before its items are known.
+    pub(super) when: Option<Expr>,
     pub(super) edges: Vec<(u32, Accepts)>,
     /// Tasks that are named in templates: edges too, unless `after` speaks of them.
     pub(super) uses: Vec<u32>,
@@ -104,6 +107,12 @@ impl Tasks<'_, '_> {
         let fields = Fields::read(&entry.value, &format!("task {}", shown(&entry.key)), &TASK, sink)?;
         let place = Place { of: Some(me), ..Place::default() };
         let mut uses = Vec::new();
+        let when = fields.get("when").and_then(|node| {
+            let mut holes = Holes::new(self.names, place);
+            let when = condition(node, &mut holes, sink);
+            uses.append(&mut holes.uses);
+            when
+        });
         let item = item_name(&fields, sink);
         let each = fields.get("each").map(|node| {
             let mut holes = Holes::new(self.names, place);
@@ -128,7 +137,7 @@ impl Tasks<'_, '_> {
         let edges = fields.get("after").map(|n| after(n, me, self.names, sink)).unwrap_or_default();
         let join_node = fields.get("join");
         let join = join_node.map(|n| join(n, sink)).unwrap_or_default();
-        Some(Task { spec, each, edges, uses, join, join_at: join_node.map(|n| n.span) })
+        Some(Task { spec, each, when, edges, uses, join, join_at: join_node.map(|n| n.span) })
     }
 
     fn work(
@@ -255,6 +264,35 @@ fn item_name<'n>(fields: &Fields<'n, '_>, sink: &mut Sink<'_>) -> Option<&'n str
         sink.error(node.span, "bad_name", format!("`{name}` means something else in expressions"));
     }
     Some(name)
+}
+
+/// A condition: an expression that comes to true or false.
+fn condition(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Expr> {
+    let Kind::Scalar(text, style) = &node.kind else {
+        wrong(node, "`when`", "an expression such as `inputs.version != \"\"`", sink);
+        return None;
+    };
+    if text.trim_start().starts_with(OPEN) {
+        let bare = text.trim().trim_start_matches(OPEN).trim_end_matches("}}").trim();
+        let message = "`when` takes an expression without `${{ }}`";
+        sink.error(node.span, "bad_template", message).help(Some(format!("write {}", shown(bare))));
+        return None;
+    }
+    if resolve(text, *style) == Ok(Value::Null) {
+        wrong(node, "`when`", "an expression such as `inputs.version != \"\"`", sink);
+        return None;
+    }
+    let when = holes.bare(node, text, sink)?;
+    match when.constant() {
+        Some(Ok(Value::Bool(_))) | None => Some(when),
+        Some(Ok(other)) => {
+            let found = shown(&other.to_string());
+            let message = format!("`when` expects true or false, but {} comes to {found}", shown(when.text()));
+            sink.error(node.span, "wrong_type", message);
+            None
+        }
+        Some(Err(_)) => None,
+    }
 }
 
 fn items(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Items> {

@@ -43,7 +43,10 @@ pub fn judge(case: &Case, performance: &Performance) -> Vec<Miss> {
         misses.extend(differ("output", output, &found, false).into_iter().map(|(at, a, b)| Miss::new(at, a, b)));
     }
     if let Some(failed) = &expect.failure {
-        misses.extend(failure("failure", failed, how_it_failed(run)));
+        // A graph may have failed in several ways: the one that is meant counts.
+        let all = how_it_failed(run);
+        let meant = |found: &&Failure| failed.kind.as_ref().is_none_or(|kind| found.is_a(kind));
+        misses.extend(failure("failure", failed, all.iter().copied().find(meant).or(all.first().copied())));
     }
     for (path, task) in &expect.tasks {
         misses.extend(of_task(run, path, task));
@@ -64,8 +67,8 @@ pub fn judge(case: &Case, performance: &Performance) -> Vec<Miss> {
 /// Where the run stood, and why if that is not plain.
 fn stood(run: &Run) -> String {
     let word = run.state.phase().word();
-    let why = match how_it_failed(run) {
-        Some(failure) if run.state == RunState::Error => failure.chain(),
+    let why = match how_it_failed(run).first() {
+        Some(failure) => failure.chain(),
         _ if run.state.is_done() => return word.to_owned(),
         _ => {
             let why = Why::of_run(run);
@@ -76,13 +79,13 @@ fn stood(run: &Run) -> String {
     if why.is_empty() { word.to_owned() } else { format!("{word} ({why})") }
 }
 
-/// The failure of a program, or of the first task of a graph that nobody answered.
-fn how_it_failed(run: &Run) -> Option<&Failure> {
-    let of_graph = || {
-        let failed = Why::of_run(run).causes.into_iter().map(|cause| cause.task);
-        failed.filter_map(|task| run.failure_of(task)).last()
-    };
-    run.failure().or_else(|| (run.state == RunState::Error).then(of_graph).flatten())
+/// The failure of a program, or those of the tasks of a graph that nobody answered.
+fn how_it_failed(run: &Run) -> Vec<&Failure> {
+    if run.is_program() || run.state != RunState::Error {
+        return run.failure().into_iter().collect();
+    }
+    let failed = Why::of_run(run).causes.into_iter().map(|cause| cause.task);
+    failed.filter_map(|task| run.failure_of(task)).collect()
 }
 
 fn failure(what: &str, expected: &Failed, found: Option<&Failure>) -> Vec<Miss> {
