@@ -57,7 +57,7 @@ impl Fold<'_> {
 
     fn begin_for(&mut self, task: TaskIx, each: &For) -> Result<(), Box<Failure>> {
         let number = self.run.tasks[task.0 as usize].scope;
-        let items = self.run.list_in(number, &each.items)?;
+        let items = self.run.list_in(number, &each.items, "for")?;
         let total = items.len() as u32;
         self.run_composite(task, Composite { items, total, ..Composite::default() });
         self.next_item(task, each)
@@ -188,7 +188,7 @@ impl Fold<'_> {
     }
 }
 
-/// A failure as a handler sees it.
+/// A failure as flows see it, in a handler or at its place among the results of a spread.
 pub(crate) fn as_value(failure: &Failure) -> Value {
     let mut value = json!({ "type": failure.kind, "message": failure.message, "is": failure.is });
     if let Some(cause) = &failure.cause {

@@ -8,6 +8,7 @@ mod driver;
 mod exhaustive;
 mod invariants;
 mod load;
+mod found;
 mod programs;
 mod reopened;
 mod rules;
