@@ -290,6 +290,9 @@ pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Igno
     if run.cancel.is_some() || run.state == RunState::Cancelled {
         return Err(Ignored::Refused("the run was cancelled"));
     }
+    if task.state == TaskState::Pending && run.in_chain(act.task) {
+        return Err(Ignored::Refused("the program has not come to it yet"));
+    }
     Ok(task)
 }
 

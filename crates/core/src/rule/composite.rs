@@ -189,7 +189,7 @@ impl Fold<'_> {
     }
 }
 
-/// A failure as a handler sees it.
+/// A failure as flows see it, in a handler or at its place among the results of a spread.
 pub(crate) fn as_value(failure: &Failure) -> Value {
     let mut value = json!({ "type": failure.kind, "message": failure.message, "is": failure.is });
     if let Some(cause) = &failure.cause {

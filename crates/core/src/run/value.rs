@@ -192,7 +192,7 @@ impl Run {
             }
             let task = TaskIx(scope.task);
             match self.failure_of(task) {
-                Some(failure) => serde_json::json!({ "error": failure }),
+                Some(failure) => serde_json::json!({ "error": crate::rule::as_value(failure) }),
                 None => self.output(task).clone(),
             }
         };
