@@ -184,6 +184,14 @@ impl Expr {
         self.0.roots.iter().map(|(name, root)| (name.as_str(), root))
     }
 
+    /// The root, if it is nothing but one.
+    pub fn as_root(&self) -> Option<&Root> {
+        match &self.0.tree.node(self.0.tree.top).kind {
+            Kind::Root(number) => self.0.roots.get(*number as usize).map(|(_, root)| root),
+            _ => None,
+        }
+    }
+
     /// The value, if it is written out.
     pub fn as_literal(&self) -> Option<&Value> {
         match &self.0.tree.node(self.0.tree.top).kind {

@@ -32,6 +32,7 @@ use crate::rule::Exit;
 use crate::run::{Asked, Reason, Run, Task};
 use crate::state::{Move, RunState, TaskState};
 use crate::time::Time;
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Where an event stands: its id, and the committer's clock.
@@ -133,6 +134,7 @@ pub fn fold(run: &mut Run, stamp: Stamp, event: &Event, changes: &mut Changes) -
         moving: VecDeque::new(),
         exits: BTreeMap::new(),
         budget: limits::INLINE_STEPS,
+        cost: Cell::new(0),
         overflow: None,
     };
     fold.apply(event);
@@ -185,6 +187,8 @@ pub(crate) struct Fold<'a> {
     pub exits: BTreeMap<TaskIx, Exit>,
     /// Scopes that may still be made and statements that may still be run in this event.
     pub budget: u32,
+    /// Steps of evaluating that are not yet taken from it.
+    pub cost: Cell<u64>,
     /// The alarm.
     pub overflow: Option<TaskIx>,
 }
@@ -285,6 +289,9 @@ pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Igno
     }
     if run.cancel.is_some() || run.state == RunState::Cancelled {
         return Err(Ignored::Refused("the run was cancelled"));
+    }
+    if task.state == TaskState::Pending && run.in_chain(act.task) {
+        return Err(Ignored::Refused("the program has not come to it yet"));
     }
     Ok(task)
 }

@@ -52,10 +52,12 @@ pub const EXPR_NODES: usize = 10_000;
 /// Longest text of one expression, once named values stand in place of their names.
 pub const EXPR_WHOLE_BYTES: usize = 1 << 20;
 /// Most steps in which an expression is evaluated: about one for each part, each time it is looked at.
-pub const EVAL_STEPS: u64 = 10_000_000;
+pub const EVAL_STEPS: u64 = 1_000_000;
+/// So many steps of evaluating cost as much of an event as one statement.
+pub const STEPS_A_STATEMENT: u64 = 1_000;
 /// Most bytes that evaluating one expression makes, whether they are kept or not.
-pub const EVAL_BYTES: usize = 64 << 20;
-/// Most steps of one rehearsal: a loop that never ends must end somewhere.
-pub const REHEARSAL_STEPS: u32 = 100_000;
+pub const EVAL_BYTES: usize = 32 << 20;
 /// Most steps in which an expression that names nothing is evaluated while its flow is compiled.
 pub const CONSTANT_STEPS: u64 = 1_000;
+/// Most steps of one rehearsal: a loop that never ends must end somewhere.
+pub const REHEARSAL_STEPS: u32 = 100_000;

@@ -12,5 +12,6 @@ mod stop;
 mod timers;
 
 pub(crate) use chain::Exit;
+pub(crate) use composite::as_value;
 pub use outcome::is_handled;
 pub(crate) use outcome::{culprit, went_badly};

@@ -14,6 +14,7 @@ mod value;
 pub use chain::{Chain, End, Held, Variable};
 pub use composite::{Chunk, Composite};
 pub use pages::Pages;
+pub(crate) use value::Seen;
 
 use crate::event::{Failure, TaskIx, TimerKey};
 use crate::gate::Approval;

@@ -207,8 +207,9 @@ impl<R> Committer<R> {
         if self.waits.is_empty() {
             return;
         }
-        for run in std::mem::take(&mut self.desk.batch.ended).into_iter().chain(found_over) {
-            let Some(state) = self.desk.runs.get(&run).map(|c| c.run.state) else { continue };
+        let ended = std::mem::take(&mut self.desk.batch.ended);
+        let ended = ended.into_iter().filter_map(|run| Some((run, self.desk.runs.get(&run)?.run.state)));
+        for (run, state) in ended.chain(found_over) {
             let waits = self.waits.remove(&run).unwrap_or_default();
             answers.extend(waits.into_iter().map(|reply| (reply, Ok(Answer::Ended(state)))));
         }

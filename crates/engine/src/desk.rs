@@ -19,7 +19,7 @@ use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::run::Run;
-use edgewise_core::state::TaskState;
+use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stream};
@@ -80,8 +80,8 @@ pub(crate) struct Desk {
     pub unloaded: BTreeSet<RunId>,
     /// Leases of a commit in doubt: if it landed, nobody was told of them.
     pub undelivered: Vec<(RunId, AttemptRef)>,
-    /// Runs that were found to be over when they were loaded.
-    pub found_over: Vec<RunId>,
+    /// Runs that were found to be over when they were loaded, and how: they may be put away before anybody is told.
+    pub found_over: Vec<(RunId, RunState)>,
     /// Up to here everything was written by this engine, or was on its desk.
     pub seen: Position,
     /// Whether an earlier engine's runs are being taken over: its own workers are gone then.
@@ -211,7 +211,7 @@ impl Desk {
             self.advancing.insert(run.id);
         }
         if run.state.is_done() {
-            self.found_over.push(run.id);
+            self.found_over.push((run.id, run.state));
         }
         // What this engine knows of leases may be older than the ledger.
         self.leases.retain(run.id, |task, lease| {

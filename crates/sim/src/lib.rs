@@ -16,6 +16,7 @@ pub mod flows;
 pub mod oracle;
 mod orchestrator;
 pub mod plans;
+pub mod program;
 mod shrink;
 mod store;
 mod storm;

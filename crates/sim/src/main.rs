@@ -60,15 +60,37 @@ struct Total {
 }
 
 impl Total {
-    fn add(&mut self, summary: &Summary) {
-        self.steps += summary.steps;
-        self.cover.merge(&summary.cover);
+    /// Plays a seed; true if it fails.
+    fn play(&mut self, seed: u64, args: &Args) -> bool {
+        match run_seed(seed, &args.options) {
+            Ok(Summary { steps, cover, schedule, .. }) => {
+                self.steps += steps;
+                self.cover.merge(&cover);
+                schedule.iter().for_each(|line| println!("{line}"));
+                false
+            }
+            Err(violation) => {
+                if args.all {
+                    println!("seed {seed} fails: {}", violation.to_string().replace('\n', " "));
+                }
+                self.fail(seed, violation);
+                true
+            }
+        }
     }
 
     /// The lowest failing seed is told, so that the same one is told whoever was faster.
     fn fail(&mut self, seed: u64, violation: Violation) {
         if self.failed.as_ref().is_none_or(|(other, _)| seed < *other) {
             self.failed = Some((seed, violation));
+        }
+    }
+
+    fn merge(&mut self, other: Total) {
+        self.steps += other.steps;
+        self.cover.merge(&other.cover);
+        if let Some((seed, violation)) = other.failed {
+            self.fail(seed, violation);
         }
     }
 }
@@ -85,26 +107,10 @@ fn play(args: &Args) -> Total {
             if seed >= end {
                 break;
             }
-            match run_seed(seed, &args.options) {
-                Ok(summary) => {
-                    mine.add(&summary);
-                    summary.schedule.iter().for_each(|line| println!("{line}"));
-                }
-                Err(violation) => {
-                    stop.store(!args.all, Ordering::Relaxed);
-                    if args.all {
-                        println!("seed {seed} fails: {}", violation.to_string().replace('\n', " "));
-                    }
-                    mine.fail(seed, violation);
-                }
-            }
+            let failed = mine.play(seed, args);
+            stop.fetch_or(failed && !args.all, Ordering::Relaxed);
         }
-        let mut all = total.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        all.steps += mine.steps;
-        all.cover.merge(&mine.cover);
-        if let Some((seed, violation)) = mine.failed {
-            all.fail(seed, violation);
-        }
+        total.lock().unwrap_or_else(std::sync::PoisonError::into_inner).merge(mine);
     };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
     std::thread::scope(|scope| {

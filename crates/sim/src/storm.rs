@@ -80,31 +80,25 @@ fn witness_over(store: &Store) -> std::result::Result<Witness, Violation> {
     Ok(Witness::new(ledger, rows, Reader::over(read, loaded, home())))
 }
 
+/// One of the flows that authors wrote, and some that the dice did.
+fn plans_of(dice: &mut Dice) -> Vec<Arc<Plan>> {
+    let fixed = flows::ALL[dice.below(flows::ALL.len() as u64) as usize];
+    let mut plans = vec![flow(fixed)];
+    plans.extend((0..1 + dice.below(3)).map(|_| random_plan(dice, BEGIN)));
+    plans
+}
+
 impl Storm {
     /// The world of a seed before its first step.
     pub fn new(seed: u64, store: Store, trace: bool) -> std::result::Result<Self, Violation> {
         let mut dice = Dice::new(seed);
         let weather = Weather::new(&mut dice);
+        let count = *dice.pick(&[1, 1, 1, 2, 2, 2, 3, 3]);
         let mut witness = witness_over(&store)?;
         witness.compares_one_in = COMPARED_ONE_IN;
-        let count = *dice.pick(&[1, 1, 1, 2, 2, 2, 3, 3]);
-        let mut orchestrators: Vec<Orchestrator> = (0..count).map(|_| Orchestrator::new()).collect();
         witness.in_doubt = count > 1 || Trouble::ALL.iter().any(|t| weather.has(*t));
-        let fixed = flows::ALL[dice.below(flows::ALL.len() as u64) as usize];
-        let mut plans = vec![flow(fixed)];
-        plans.extend((0..1 + dice.below(3)).map(|_| random_plan(&mut dice, BEGIN)));
+        let plans = plans_of(&mut dice);
         let workers = (0..1 + dice.below(8)).map(|n| Worker::new(n, count, &mut dice)).collect();
-        let lag = Lag::default();
-        if weather.has(Trouble::StaleRows) {
-            lag.keep();
-        }
-        let mut cover = Cover::default();
-        if weather.has(Trouble::Skew) {
-            for orchestrator in &mut orchestrators {
-                orchestrator.skew = dice.below(40_000) as i64 - 20_000;
-                cover.count("trouble", Trouble::Skew.word());
-            }
-        }
         let mut storm = Self {
             seed,
             dice,
@@ -112,23 +106,37 @@ impl Storm {
             is_calm: false,
             now: BEGIN,
             store,
-            lag,
+            lag: Lag::default(),
             lives: 0,
-            orchestrators,
+            orchestrators: (0..count).map(|_| Orchestrator::new()).collect(),
             workers,
             plans,
             net: Vec::new(),
             asks: BTreeMap::new(),
             next: 1,
             witness,
-            cover,
+            cover: Cover::default(),
             steps: 0,
             log: trace.then(Vec::new),
             hash: seed,
         };
         storm.introduce();
+        storm.set_clocks();
         (0..count).for_each(|o| storm.rise(o));
         Ok(storm)
+    }
+
+    /// What of the weather is there from the beginning.
+    fn set_clocks(&mut self) {
+        if self.weather.has(Trouble::StaleRows) {
+            self.lag.keep();
+        }
+        if self.weather.has(Trouble::Skew) {
+            for orchestrator in &mut self.orchestrators {
+                orchestrator.skew = self.dice.below(40_000) as i64 - 20_000;
+                self.cover.count("trouble", Trouble::Skew.word());
+            }
+        }
     }
 
     fn introduce(&mut self) {

@@ -49,10 +49,6 @@ impl<'v> Values<'v> for Nowhere {
     fn value(&self, _: &Root) -> Option<Cow<'v, Value>> {
         None
     }
-
-    fn written(&self, _: &Root) -> String {
-        String::new()
-    }
 }
 
 impl Expr {
@@ -82,6 +78,7 @@ impl Expr {
             bytes: Cell::new(bytes),
         };
         let value = machine.eval(bound.tree.top, None).and_then(|value| machine.shallow(value));
+        values.spent(steps - machine.steps.get().min(steps));
         value.map_err(|stop| stop.failure(&bound.text, &bound.tree))
     }
 }

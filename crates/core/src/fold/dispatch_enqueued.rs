@@ -22,7 +22,7 @@ pub(super) fn check(run: &Run, event: &DispatchEnqueued) -> Result<(), Ignored> 
     if run.paused {
         return Err(Ignored::Refused("the run is paused"));
     }
-    if event.attempt > run.spec_of(event.task).retry.max_attempts {
+    if event.attempt > run.spec_of(event.task).retry.most_attempts() {
         return Err(Ignored::Refused("no attempt is left"));
     }
     Ok(())

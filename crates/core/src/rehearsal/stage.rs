@@ -280,9 +280,4 @@ impl<'v> Values<'v> for Seen {
             None => None,
         }
     }
-
-    fn written(&self, root: &Root) -> String {
-        let Root::Var(var) = root else { return String::new() };
-        VARIABLES.get(*var as usize).copied().unwrap_or_default().to_owned()
-    }
 }

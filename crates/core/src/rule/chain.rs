@@ -6,7 +6,8 @@
 use crate::event::{Failure, TaskIx};
 use crate::fold::Fold;
 use crate::plan::{Statement, Var, Work};
-use crate::run::{Chain, End, Variable};
+use crate::limits;
+use crate::run::{Chain, End, Seen, Variable};
 use crate::state::{Move, TaskState};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -30,6 +31,17 @@ pub(crate) enum Exit {
 }
 
 impl Fold<'_> {
+    /// What a scope sees; evaluating with it is charged to this event.
+    pub(crate) fn seen(&self, number: u32) -> Seen<'_> {
+        self.run.seen(number, &self.cost)
+    }
+
+    /// Takes what evaluating has cost from what this event may still do.
+    fn charge(&mut self) {
+        let statements = self.cost.replace(0) / limits::STEPS_A_STATEMENT;
+        self.budget = self.budget.saturating_sub(u32::try_from(statements).unwrap_or(u32::MAX));
+    }
+
     /// A chain scope begins with these variables; settling runs it.
     pub(crate) fn begin_chain(&mut self, number: u32, vars: BTreeMap<Var, Arc<Value>>) {
         self.run.chains.insert(number, Chain::new(vars));
@@ -41,12 +53,14 @@ impl Fold<'_> {
         let plan = Arc::clone(&self.run.plan);
         let region = self.run.scopes[number as usize].region;
         let Some(script) = plan.regions[region as usize].script() else { return };
-        while let Some(chain) = self.run.chains.get_mut(&number) {
+        while self.run.chains.contains_key(&number) {
             if self.budget == 0 {
                 self.run.stalled.insert(number);
                 return;
             }
             self.budget -= 1;
+            self.charge();
+            let Some(chain) = self.run.chains.get_mut(&number) else { return };
             let Some(statement) = script.get(chain.at as usize) else {
                 return self.end_chain(number, Exit::Normal);
             };
@@ -84,8 +98,8 @@ impl Fold<'_> {
     }
 
     fn compute(&mut self, number: u32, to: &[Var], value: &crate::expr::Expr) -> Result<(), Box<Failure>> {
-        let value = self.run.evaluate_in(number, value)?.into_owned();
-        self.assign(number, to, &Arc::new(value), None)
+        let value = self.seen(number).kept_value_of(value)?;
+        self.assign(number, to, &value, None)
     }
 
     /// Gives a value its name, or its parts their names.
@@ -103,13 +117,13 @@ impl Fold<'_> {
     /// The exit that a statement is.
     fn exit_of(&self, number: u32, statement: &Statement) -> Exit {
         match statement {
-            Statement::Return(value) => match self.run.evaluate_in(number, value) {
-                Ok(value) => Exit::Return(Arc::new(value.into_owned())),
+            Statement::Return(value) => match self.seen(number).kept_value_of(value) {
+                Ok(value) => Exit::Return(value),
                 Err(failure) => Exit::Fail(failure),
             },
             Statement::Break => Exit::Break,
             Statement::Continue => Exit::Continue,
-            Statement::Raise { kind, message } => Exit::Fail(match self.run.evaluate_in(number, message) {
+            Statement::Raise { kind, message } => Exit::Fail(match self.seen(number).value_of(message) {
                 Ok(message) => Box::new(Failure::permanent(kind.clone(), printed(&message))),
                 Err(failure) => failure,
             }),

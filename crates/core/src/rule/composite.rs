@@ -43,7 +43,7 @@ impl Fold<'_> {
         let number = self.run.tasks[task.0 as usize].scope;
         for (index, arm) in (0..).zip(&branch.arms) {
             let taken = match &arm.when {
-                Some(when) => self.run.holds(number, when)?,
+                Some(when) => self.seen(number).holds(when)?,
                 None => true,
             };
             if taken {
@@ -57,7 +57,7 @@ impl Fold<'_> {
 
     fn begin_for(&mut self, task: TaskIx, each: &For) -> Result<(), Box<Failure>> {
         let number = self.run.tasks[task.0 as usize].scope;
-        let items = self.run.list_in(number, &each.items)?;
+        let items = self.seen(number).list(&each.items)?;
         let total = items.len() as u32;
         self.run_composite(task, Composite { items, total, ..Composite::default() });
         self.next_item(task, each)
@@ -67,7 +67,8 @@ impl Fold<'_> {
         let number = self.run.tasks[task.0 as usize].scope;
         let mut vars = Vars::new();
         for (var, arg) in &call.args {
-            vars.insert(*var, Arc::new(self.run.evaluate_in(number, arg)?.into_owned()));
+            let value = self.seen(number).kept_value_of(arg)?;
+            vars.insert(*var, value);
         }
         self.run_composite(task, Composite::default()).open_scope(task, 0, vars)
     }
@@ -87,7 +88,7 @@ impl Fold<'_> {
     /// The next iteration of a `while`, or its end.
     fn next_round(&mut self, task: TaskIx, each: &While) -> Result<(), Box<Failure>> {
         let number = self.run.tasks[task.0 as usize].scope;
-        if self.run.holds(number, &each.when)? {
+        if self.seen(number).holds(&each.when)? {
             let index = self.run.composites[&task].made();
             self.open_scope(task, index, Vars::new())
         } else {
@@ -188,7 +189,7 @@ impl Fold<'_> {
     }
 }
 
-/// A failure as a handler sees it.
+/// A failure as flows see it, in a handler or at its place among the results of a spread.
 pub(crate) fn as_value(failure: &Failure) -> Value {
     let mut value = json!({ "type": failure.kind, "message": failure.message, "is": failure.is });
     if let Some(cause) = &failure.cause {

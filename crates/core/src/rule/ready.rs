@@ -34,7 +34,7 @@ impl Fold<'_> {
                 }
             }
             Work::Gate(gate) => self.begin_gate(task, gate),
-            Work::Sleep(span) => match self.run.span_in(self.run.tasks[task.0 as usize].scope, span) {
+            Work::Sleep(span) => match self.seen(self.run.tasks[task.0 as usize].scope).span(span) {
                 Ok(span) => {
                     self.begin(task);
                     self.set_timer(task, TimerKind::Gate, at.plus(span));
@@ -50,7 +50,7 @@ impl Fold<'_> {
     /// Whether the task's own `when` wants it; evaluated once, before anything else.
     fn wanted(&self, task: TaskIx, spec: &Spec) -> Result<bool, Box<Failure>> {
         let number = self.run.tasks[task.0 as usize].scope;
-        spec.when.as_ref().map_or(Ok(true), |when| self.run.holds(number, when))
+        spec.when.as_ref().map_or(Ok(true), |when| self.seen(number).holds(when))
     }
 
     /// A worker may take it from now on.

@@ -146,19 +146,23 @@ impl Fold<'_> {
     /// The failure of a spread is that of its scope if one failed, else it stands for all of them.
     fn failure_of_scopes(&self, task: TaskIx) -> Failure {
         let state = &self.run.composites[&task];
-        let mut errors = state.scopes().filter_map(|s| {
+        // What was cancelled because of a failure did not fail.
+        let bad = state.scopes().filter(|s| went_badly(self.run, *s));
+        let errors: Vec<&Failure> = bad.filter_map(|s| {
             let scope = &self.run.scopes[s as usize];
             let nodes = self.run.region_of(scope).len();
             (scope.task..scope.task + nodes).find_map(|t| self.run.failure_of(TaskIx(t)))
-        });
-        let (failed, total) = (state.failed, state.total);
-        let first = errors.next();
-        if let (Some(only), 1) = (first, failed) {
-            return Failure { retryable: false, ..only.clone() };
-        }
-        let said = first.map_or_else(String::new, |f| format!("; the first: {}: {}", f.kind, f.message));
-        let message = format!("{failed} of {total} items failed{said}");
-        let errors = first.into_iter().chain(errors).take(limits::SPREAD_ERRORS).cloned().collect();
+        })
+        .collect();
+        let total = state.total;
+        let message = match errors.as_slice() {
+            [only] => return Failure { retryable: false, ..(*only).clone() },
+            [] => format!("{} of {total} items were cancelled", state.failed),
+            [first, ..] => {
+                format!("{} of {total} items failed; the first: {}: {}", errors.len(), first.kind, first.message)
+            }
+        };
+        let errors = errors.into_iter().take(limits::SPREAD_ERRORS).cloned().collect();
         Failure { errors, ..Failure::permanent("SpreadFailed", message) }
     }
 

@@ -82,7 +82,7 @@ impl Chain {
 
 impl Run {
     /// The value of a variable as a scope sees it: its own, else that of the nearest outer scope of the same body.
-    pub(crate) fn variable(&self, mut number: u32, var: Var) -> Option<&Value> {
+    pub(crate) fn variable(&self, mut number: u32, var: Var) -> Option<&Arc<Value>> {
         loop {
             if let Some(found) = self.chains.get(&number)?.vars.get(&var) {
                 return Some(&found.value);

@@ -9,15 +9,18 @@ use crate::template::{Root, Template, Values, kind, list_of};
 use crate::time::Millis;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 static NULL: Value = Value::Null;
 
 /// The values a scope sees: the run's input, outputs of its own and outer regions, the items of its spreads.
-struct Seen<'r> {
+pub(crate) struct Seen<'r> {
     run: &'r Run,
     number: u32,
+    /// What evaluating has cost so far, where somebody counts it.
+    cost: Option<&'r Cell<u64>>,
 }
 
 impl<'r> Seen<'r> {
@@ -54,36 +57,34 @@ impl<'r> Values<'r> for Seen<'r> {
         Some(Cow::Borrowed(value))
     }
 
-    fn written(&self, root: &Root) -> String {
-        let mut scope = self.scope();
-        let mut regions = vec![scope.region];
-        while scope.task != 0 {
-            scope = self.run.scope_of(scope.parent);
-            regions.push(scope.region);
+    fn spent(&self, steps: u64) {
+        if let Some(cost) = self.cost {
+            cost.set(cost.get() + steps);
         }
-        self.run.plan.written(&regions, root)
     }
 }
 
-impl Run {
-    /// What a task's output is; null if it made none.
-    pub fn output(&self, task: TaskIx) -> &Value {
-        self.outputs.get(&task).map_or(&NULL, |v| &**v)
+impl<'r> Seen<'r> {
+    /// The value of an expression.
+    pub(crate) fn value_of(&self, expr: &'r Expr) -> Result<Cow<'r, Value>, Box<Failure>> {
+        expr.eval(self).map_err(Box::new)
     }
 
-    /// Evaluates a template as it stands at a task.
-    pub fn evaluate<'r>(&'r self, task: TaskIx, template: &'r Template) -> Result<Cow<'r, Value>, Failure> {
-        template.eval(&Seen { run: self, number: self.tasks[task.0 as usize].scope })
+    /// The same for keeping: what is just a variable is passed on, not copied.
+    pub(crate) fn kept_value_of(&self, expr: &'r Expr) -> Result<Arc<Value>, Box<Failure>> {
+        let variable = match expr.as_root() {
+            Some(Root::Var(var)) => self.run.variable(self.number, *var),
+            _ => None,
+        };
+        match variable {
+            Some(value) => Ok(Arc::clone(value)),
+            None => Ok(Arc::new(self.value_of(expr)?.into_owned())),
+        }
     }
 
-    /// Evaluates an expression as it stands in a scope.
-    pub(crate) fn evaluate_in<'r>(&'r self, number: u32, expr: &'r Expr) -> Result<Cow<'r, Value>, Box<Failure>> {
-        expr.eval(&Seen { run: self, number }).map_err(Box::new)
-    }
-
-    /// Whether a condition holds in a scope.
-    pub(crate) fn holds(&self, number: u32, when: &Expr) -> Result<bool, Box<Failure>> {
-        match &*self.evaluate_in(number, when)? {
+    /// Whether a condition holds.
+    pub(crate) fn holds(&self, when: &'r Expr) -> Result<bool, Box<Failure>> {
+        match &*self.value_of(when)? {
             Value::Bool(holds) => Ok(*holds),
             other => {
                 let message = format!("a condition is true or false, but `{}` is {}", when.text(), kind(other));
@@ -92,14 +93,14 @@ impl Run {
         }
     }
 
-    /// A list to go over, evaluated in a scope.
-    pub(crate) fn list_in(&self, number: u32, items: &Expr) -> Result<Arc<Vec<Value>>, Box<Failure>> {
-        let list = list_of(items, &Seen { run: self, number }).map_err(Box::new)?;
+    /// A list to go over.
+    pub(crate) fn list(&self, items: &'r Expr) -> Result<Arc<Vec<Value>>, Box<Failure>> {
+        let list = list_of(items, self).map_err(Box::new)?;
         Ok(Arc::new(list.into_owned()))
     }
 
     /// How long to sleep: seconds, or a duration as a text.
-    pub(crate) fn span_in(&self, number: u32, span: &Expr) -> Result<Millis, Box<Failure>> {
+    pub(crate) fn span(&self, span: &'r Expr) -> Result<Millis, Box<Failure>> {
         let wrong = |found: &str| {
             let message = format!(
                 "`sleep` takes seconds or a duration such as \"5m\", at most {} of them, but `{}` is {found}",
@@ -108,7 +109,7 @@ impl Run {
             );
             Box::new(Failure::mismatch(message))
         };
-        let found = self.evaluate_in(number, span)?;
+        let found = self.value_of(span)?;
         let millis = match &*found {
             Value::Number(seconds) => seconds.as_f64().map(|s| s * 1_000.0).filter(|ms| *ms >= 0.0).map(|ms| ms as u64),
             Value::String(text) => Millis::parse(text).ok().map(|span| span.0),
@@ -120,6 +121,23 @@ impl Run {
             Value::String(text) => wrong(&crate::suggest::shown(text)),
             other => wrong(kind(other)),
         })
+    }
+}
+
+impl Run {
+    /// What a task's output is; null if it made none.
+    pub fn output(&self, task: TaskIx) -> &Value {
+        self.outputs.get(&task).map_or(&NULL, |v| &**v)
+    }
+
+    /// Evaluates a template as it stands at a task.
+    pub fn evaluate<'r>(&'r self, task: TaskIx, template: &'r Template) -> Result<Cow<'r, Value>, Failure> {
+        template.eval(&Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None })
+    }
+
+    /// What a scope sees, to evaluate expressions with; what they cost is added up.
+    pub(crate) fn seen<'r>(&'r self, number: u32, cost: &'r Cell<u64>) -> Seen<'r> {
+        Seen { run: self, number, cost: Some(cost) }
     }
 
     /// What the parameters of a program are: its inputs, in the order in which they are declared.
@@ -153,14 +171,14 @@ impl Run {
             });
         }
         match &self.plan.output {
-            Some(template) => template.eval(&Seen { run: self, number: 0 }).map(Cow::into_owned),
+            Some(template) => template.eval(&Seen { run: self, number: 0, cost: None }).map(Cow::into_owned),
             None => Ok(self.sinks(scope)),
         }
     }
 
     /// The items of a spread, evaluated where it stands.
     pub(crate) fn spread_items(&self, task: TaskIx, items: &Items) -> Result<Arc<Vec<Value>>, Box<Failure>> {
-        let seen = Seen { run: self, number: self.tasks[task.0 as usize].scope };
+        let seen = Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None };
         items.eval(&seen).map(|list| Arc::new(list.into_owned())).map_err(Box::new)
     }
 
@@ -174,7 +192,7 @@ impl Run {
             }
             let task = TaskIx(scope.task);
             match self.failure_of(task) {
-                Some(failure) => serde_json::json!({ "error": failure }),
+                Some(failure) => serde_json::json!({ "error": crate::rule::as_value(failure) }),
                 None => self.output(task).clone(),
             }
         };

@@ -100,7 +100,7 @@ fn of_root(run: &Run, task: TaskIx) -> Now {
     Now {
         phase: run.phase_of(task),
         attempt: if leased { run.tasks[task.0 as usize].attempt } else { 0 },
-        max_attempts: if leased { run.spec_of(task).retry.max_attempts } else { 0 },
+        max_attempts: if leased { run.spec_of(task).retry.most_attempts() } else { 0 },
         count: items,
     }
 }

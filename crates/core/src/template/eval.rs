@@ -8,7 +8,7 @@ use super::{Part, Root, Template};
 use crate::event::Failure;
 use crate::expr::Expr;
 use crate::limits;
-use crate::plan::{Items, Plan};
+use crate::plan::Items;
 use crate::suggest::shown;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -18,8 +18,8 @@ pub trait Values<'v> {
     /// The value a reference starts from; `None` if there is none, as for a task that never ran.
     fn value(&self, root: &Root) -> Option<Cow<'v, Value>>;
 
-    /// The start of a reference as the author writes it, for messages; see [`Plan::written`].
-    fn written(&self, root: &Root) -> String;
+    /// Hears how many steps an expression took, for whoever bounds several of them together.
+    fn spent(&self, _steps: u64) {}
 }
 
 impl Template {
@@ -56,25 +56,6 @@ pub(crate) fn list_of<'v>(expr: &'v Expr, values: &dyn Values<'v>) -> Result<Cow
         return Err(Failure::permanent("too_many_items", message));
     }
     Ok(list)
-}
-
-impl Plan {
-    /// The start of a reference as the author writes it. `regions` are those the reference stands in, from
-    /// the innermost outwards.
-    pub fn written(&self, regions: &[u32], root: &Root) -> String {
-        match root {
-            Root::Input => "inputs".into(),
-            Root::Item { .. } => "item".into(),
-            Root::Var(var) => format!("variable {var}"),
-            Root::Output { up, node } => {
-                let region = regions.get(*up as usize).and_then(|r| self.regions.get(*r as usize));
-                let name = region.filter(|r| *node < r.len()).map_or("?", |r| r.name(*node));
-                let mut text = String::from("tasks");
-                push_key(&mut text, name);
-                text + ".output"
-            }
-        }
-    }
 }
 
 struct Filler<'f, 'v> {
@@ -143,13 +124,6 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-/// `.key`, or `["key"]` where a dot would be read differently.
-fn push_key(text: &mut String, key: &str) {
-    let dotted = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    *text += &if dotted { format!(".{key}") } else { format!("[{key:?}]") };
-}
-
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -187,14 +161,6 @@ mod tests {
                 _ => return None,
             };
             Some(if self.lend { Cow::Borrowed(value) } else { Cow::Owned(value.clone()) })
-        }
-
-        fn written(&self, root: &Root) -> String {
-            match root {
-                Root::Input => "inputs".into(),
-                Root::Output { node, .. } => format!("tasks.n{node}.output"),
-                Root::Item { .. } | Root::Var(_) => "item".into(),
-            }
         }
     }
 

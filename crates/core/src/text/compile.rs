@@ -144,10 +144,6 @@ impl<'v> crate::template::Values<'v> for Nothing {
     fn value(&self, _: &crate::template::Root) -> Option<std::borrow::Cow<'v, serde_json::Value>> {
         None
     }
-
-    fn written(&self, _: &crate::template::Root) -> String {
-        String::new()
-    }
 }
 
 fn error<'s>(sink: &'s mut Sink<'_>, at: Extent, code: &'static str, message: String) -> &'s mut crate::flow::Problem {

@@ -13,7 +13,7 @@ use crate::time::Time;
 pub(super) fn of(run: &Run, ix: TaskIx) -> Because {
     let task = &run.tasks[ix.0 as usize];
     let spec = run.spec_of(ix);
-    let max_attempts = spec.retry.max_attempts;
+    let max_attempts = spec.retry.most_attempts();
     match task.state {
         TaskState::Pending if run.in_chain(ix) => Because::Before,
         TaskState::Pending => upstream(run, ix),
@@ -58,7 +58,7 @@ fn at_work(run: &Run, ix: TaskIx) -> Because {
     let until = attempt_ends.into_iter().chain(due(run, ix, TimerKind::Overall)).min();
     Because::AtWork {
         attempt: task.attempt,
-        max_attempts: spec.retry.max_attempts,
+        max_attempts: spec.retry.most_attempts(),
         since: task.started_at,
         until: until.unwrap_or_default(),
     }
@@ -105,7 +105,7 @@ fn ended_badly(run: &Run, ix: TaskIx) -> Because {
         Some(Reason::Failed(failure)) => Because::Failed {
             failure: (**failure).clone(),
             attempt: task.attempt,
-            max_attempts: run.spec_of(ix).retry.max_attempts,
+            max_attempts: run.spec_of(ix).retry.most_attempts(),
             handled: is_handled(run, ix),
             held: needs::is_held(run, ix),
         },

@@ -39,10 +39,6 @@ impl<'v> Values<'v> for &'v Named {
         let (_, value) = &self.names[*node as usize];
         Some(if self.lend { Cow::Borrowed(value) } else { Cow::Owned(value.clone()) })
     }
-
-    fn written(&self, _: &Root) -> String {
-        String::new()
-    }
 }
 
 /// What an expression comes to, lent and given away, before and after it was stored.

@@ -88,7 +88,7 @@ fn a_spread_over_what_is_no_list_fails_without_an_attempt() {
     );
     sketch.node(inner, "one", action(1), &[]);
     let d = Driver::planned(sketch.build());
-    assert_eq!(d.run.failure_of(TaskIx(0)).unwrap().kind, "bad_input");
+    assert_eq!(d.run.failure_of(TaskIx(0)).unwrap().kind, "TypeMismatch");
     d.is(RunState::Error);
 }
 

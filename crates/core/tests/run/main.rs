@@ -9,6 +9,7 @@ mod exhaustive;
 mod invariants;
 mod load;
 mod pairs;
+mod found;
 mod programs;
 mod reopened;
 mod rules;

@@ -394,3 +394,18 @@ fn g(y):
     let expected: Vec<String> = round(0).into_iter().chain(round(1)).chain(["if[0].b".to_owned()]).collect();
     assert_eq!(paths, expected);
 }
+
+#[test]
+fn an_expression_that_takes_long_costs_more_of_an_event_than_a_short_one() {
+    let text = "
+flow t():
+    for i in range(100):
+        x = range(900).map(a, a * 2).size() + range(900).map(a, a * 2).size()
+    return x
+";
+    let made = |text: &str| Performance::new(text, &json!({}), Watch::Nothing).driver.run.composites[&TaskIx(0)].made();
+    let long = text.replace("range(100)", "range(3000)");
+    assert_eq!(made(text), 100, "a hundred of them are well within an event");
+    assert_eq!(made(&long.replace("900", "9")), 3_000, "and so are thousands of short ones");
+    assert!((100..2_500).contains(&made(&long)), "{} rounds of three statements fit into one event", made(&long));
+}

@@ -40,10 +40,10 @@ impl Desk {
     /// Reads what others wrote since the last look, and puts their runs on the desk as they are now.
     /// Up to the position it gives, everything is in the rows or on the desk.
     pub fn catch_up(&mut self) -> Result<Position> {
-        let mut foreign = BTreeSet::new();
         loop {
             let page = self.ledger.read_all(self.seen, PAGE)?;
             let Some(last) = page.last().map(|stored| stored.position) else { break };
+            let mut foreign = BTreeSet::new();
             for Stored { stream, record, .. } in page {
                 let ours = stream.tenant == self.home.tenant && stream.workspace == self.home.workspace;
                 let known = self.runs.get(&stream.run).is_some_and(|cached| cached.durable >= record.last());
@@ -51,9 +51,8 @@ impl Desk {
                     foreign.insert(stream.run);
                 }
             }
+            // Both before the next read: it may fail, and what was seen must be on the desk or known to be missing.
             self.seen = last;
-        }
-        if !foreign.is_empty() {
             self.forget(&foreign.into_iter().collect::<Vec<_>>());
         }
         Ok(self.seen)

@@ -24,7 +24,7 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
     // The fold has evaluated the same when the task became ready, so this cannot fail any more.
     let work = job(run, offer.task).ok()?;
     let spec = run.spec_of(offer.task);
-    let (path, max_attempts, timeouts) = (run.path(offer.task), spec.retry.max_attempts, spec.timeouts);
+    let (path, max_attempts, timeouts) = (run.path(offer.task), spec.retry.most_attempts(), spec.timeouts);
     let token = Token(desk.entropy.bits());
     let event = DispatchEnqueued {
         task: offer.task,

@@ -82,6 +82,14 @@ impl Witness {
                 let pairs: Vec<(LeaseRef, Beat)> = leases.iter().copied().zip(beats.iter().copied()).collect();
                 pairs.iter().try_for_each(|(lease, beat)| self.beat(lease, *beat, by))
             }
+            (Answer::Done | Answer::Already | Answer::Ended(_), asked) => self.is_so(answer, asked, by),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a person was told about a run is what the ledger has.
+    fn is_so(&self, answer: &Answer, asked: &Asked, by: Answerer<'_>) -> Held {
+        match (answer, asked) {
             (Answer::Done | Answer::Already, Asked::Cancel(run)) => {
                 let kept = self.books[run].cancelled;
                 ensure(kept, "acked_is_kept", || format!("a cancel of {run} was accepted and is not kept"))

@@ -135,7 +135,7 @@ impl Book {
         ensure(known.is_none(), "tokens_are_used_once", || format!("the token of {known:?} was given out again"))?;
         let begun = self.begun.entry((e.task, e.generation)).or_default();
         *begun += 1;
-        let most = u32::from(before.spec_of(e.task).retry.max_attempts);
+        let most = u32::from(before.spec_of(e.task).retry.most_attempts());
         ensure(*begun <= most, "attempts_are_bounded", || format!("attempt {begun} of at most {most}"))
     }
 

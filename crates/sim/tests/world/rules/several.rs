@@ -63,6 +63,19 @@ fn rows_of_one_engine_do_not_claim_to_have_what_another_wrote() {
 }
 
 #[test]
+fn what_was_read_of_others_is_kept_when_the_next_page_cannot_be_read() {
+    let (mut one, mut other, _) = both(ONE);
+    let hidden = other.start(ONE);
+    let second = one.faults.count(Op::ReadAll) + 2;
+    one.faults = one.faults.clone().fail_nth_of(Op::ReadAll, second, Fault::Refused);
+    one.flush();
+    one.flush();
+    one.crash();
+    let runs: Vec<_> = one.claim("w", 5).iter().map(|grant| grant.lease.run).collect();
+    assert!(runs.contains(&hidden), "whoever comes up next finds it");
+}
+
+#[test]
 fn a_lease_of_an_engine_that_lives_is_not_ended_by_one_that_loads_the_run() {
     for worker in ["w", "local/engine-1"] {
         let mut one = World::new();
