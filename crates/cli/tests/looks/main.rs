@@ -215,6 +215,8 @@ async fn a_program_is_shown_where_it_went_and_its_past_rounds_are_still_known() 
         "runs",
     ];
     ground.golden("programs.txt", &lines);
+    let (code, out, _) = ground.ask("doctor --verify");
+    assert_eq!(code, 0, "rows of loops are as they should be: {out}");
     let (code, _, err) = ground.ask("watch $2");
     assert_eq!(code, 1);
     assert!(err.contains("failed with Broken: nothing helped, caused by exit_4: the command"), "{err}");
