@@ -1,6 +1,7 @@
 //! Plays seeds: `edgewise-sim --seeds 10000`. Says which seed fails, and how, and ends with 1.
 
 use edgewise_sim::cover::Cover;
+use edgewise_sim::program;
 use edgewise_sim::{Options, Summary, Tier, Violation, run_seed, shrink};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 const HELP: &str = "\
-Usage: edgewise-sim [--seed N] [--seeds K] [--sqlite] [--trace] [--cover] [--no-shrink] [--all]
+Usage: edgewise-sim [--seed N] [--seeds K] [--sqlite] [--trace] [--cover] [--no-shrink] [--all] [--programs]
 
   --seed N      the first seed (0)
   --seeds K     how many (1)
@@ -17,6 +18,7 @@ Usage: edgewise-sim [--seed N] [--seeds K] [--sqlite] [--trace] [--cover] [--no-
   --cover       print what happened, counted; end with 1 if something never did
   --no-shrink   do not look for a shorter schedule when a seed fails
   --all         go on after a seed that fails, and say of each in a line how it does
+  --programs    programs against the reference instead of storms
 ";
 
 #[derive(Default)]
@@ -27,6 +29,7 @@ struct Args {
     cover: bool,
     whole: bool,
     all: bool,
+    programs: bool,
 }
 
 fn parse() -> Result<Args, String> {
@@ -45,6 +48,7 @@ fn parse() -> Result<Args, String> {
             "--cover" => args.cover = true,
             "--no-shrink" => args.whole = true,
             "--all" => args.all = true,
+            "--programs" => args.programs = true,
             other => return Err(format!("expected an option, found {other:?}")),
         }
     }
@@ -85,7 +89,12 @@ fn play(args: &Args) -> Total {
             if seed >= end {
                 break;
             }
-            match run_seed(seed, &args.options) {
+            let played = if args.programs {
+                program::check_seed(seed).map(|_| Summary::default())
+            } else {
+                run_seed(seed, &args.options)
+            };
+            match played {
                 Ok(summary) => {
                     mine.add(&summary);
                     summary.schedule.iter().for_each(|line| println!("{line}"));
@@ -115,8 +124,20 @@ fn play(args: &Args) -> Total {
     total.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// The program that fails, as short as it was found.
+fn tell_program(seed: u64) {
+    let short = program::shorten(&program::grow(seed), seed);
+    println!("repeat with: cargo xtask sim --programs --seed {seed}\n\n{short}");
+    if let Err(violation) = program::check(&short, seed) {
+        println!("{violation}");
+    }
+}
+
 fn tell_failure(args: &Args, seed: u64, violation: &Violation) {
     println!("seed {seed} fails: {violation}");
+    if args.programs {
+        return tell_program(seed);
+    }
     let sqlite = if args.options.tier == Tier::Sqlite { " --sqlite" } else { "" };
     println!("repeat with: cargo xtask sim --seed {seed}{sqlite}");
     let shrunk = if args.whole { None } else { shrink(seed, &args.options) };

@@ -57,7 +57,7 @@ impl Fold<'_> {
 
     fn begin_for(&mut self, task: TaskIx, each: &For) -> Result<(), Box<Failure>> {
         let number = self.run.tasks[task.0 as usize].scope;
-        let items = self.run.list_in(number, &each.items, "for")?;
+        let items = self.run.list_in(number, &each.items)?;
         let total = items.len() as u32;
         self.run_composite(task, Composite { items, total, ..Composite::default() });
         self.next_item(task, each)

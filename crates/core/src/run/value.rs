@@ -92,8 +92,8 @@ impl Run {
         }
     }
 
-    /// A list to go over, evaluated in a scope; `word` is what goes over it.
-    pub(crate) fn list_in(&self, number: u32, items: &Expr, word: &str) -> Result<Arc<Vec<Value>>, Box<Failure>> {
+    /// A list to go over, evaluated in a scope.
+    pub(crate) fn list_in(&self, number: u32, items: &Expr) -> Result<Arc<Vec<Value>>, Box<Failure>> {
         let found = self.evaluate_in(number, items)?;
         match found.into_owned() {
             Value::Array(list) if list.len() <= limits::SPREAD_ITEMS => Ok(Arc::new(list)),
@@ -103,7 +103,7 @@ impl Run {
                 Err(Box::new(Failure::permanent("too_many_items", message)))
             }
             other => {
-                let message = format!("`{word}` needs a list, but `{}` is {}", items.text(), kind(&other));
+                let message = format!("a list is needed to go over, but `{}` is {}", items.text(), kind(&other));
                 Err(Box::new(Failure::mismatch(message)))
             }
         }
@@ -173,7 +173,7 @@ impl Run {
     pub(crate) fn spread_items(&self, task: TaskIx, items: &Items) -> Result<Arc<Vec<Value>>, Box<Failure>> {
         let number = self.tasks[task.0 as usize].scope;
         if let Items::Expr(list) = items {
-            return self.list_in(number, list, "spread");
+            return self.list_in(number, list);
         }
         let seen = Seen { run: self, number };
         items.eval(&seen).map(|list| Arc::new(list.into_owned())).map_err(Box::new)

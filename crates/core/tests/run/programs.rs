@@ -170,7 +170,7 @@ fn a_loop_goes_over_its_list_once_evaluated_and_hands_its_variables_on() {
         "\n            for x in n:\n                pass",
         &json!({"n": 1}),
         &[],
-        Err("TypeMismatch: `for` needs a list, but `n` is a number"),
+        Err("TypeMismatch: a list is needed to go over, but `n` is a number"),
     );
 }
 

@@ -108,7 +108,7 @@ impl<'p> Machine<'p> {
                 otherwise.as_ref().map_or(Ok(()), |block| self.block(block, env))
             }
             StatementKind::For { item, list, body } => {
-                for value in items(list, env, "for")? {
+                for value in items(list, env)? {
                     env.insert(item.text.clone(), value);
                     if self.round(body, env)? {
                         break;
@@ -158,9 +158,8 @@ impl<'p> Machine<'p> {
             Err(Exit::Fail(failure)) => failure,
             other => return other,
         };
-        let fits = |handler: &&Handler| {
-            handler.types.is_empty() || handler.types.iter().any(|kind| failure.is_a(&kind.text))
-        };
+        let fits =
+            |handler: &&Handler| handler.types.is_empty() || handler.types.iter().any(|kind| failure.is_a(&kind.text));
         let Some(handler) = handlers.iter().find(fits) else { return Err(Exit::Fail(failure)) };
         if let Some(name) = &handler.name {
             env.insert(name.text.clone(), seen(&failure));
@@ -191,7 +190,7 @@ impl<'p> Machine<'p> {
             Work::Call(call) => self.call(call, env),
             Work::Spread(Spread { list, item, call, gather }) => {
                 let mut arms = Vec::new();
-                for value in items(list, env, "spread")? {
+                for value in items(list, env)? {
                     let mut env = env.clone();
                     env.insert(item.text.clone(), value);
                     arms.push((call, env));
@@ -384,10 +383,10 @@ fn holds(condition: &Expr, env: &Env) -> Ran<bool> {
     Ok(holds)
 }
 
-fn items(list: &Expr, env: &Env, word: &str) -> Ran<Vec<Value>> {
+fn items(list: &Expr, env: &Env) -> Ran<Vec<Value>> {
     match eval(list, env)? {
         Value::Array(items) => Ok(items),
-        other => mismatch(format!("`{word}` needs a list, but `{}` is {}", list.ast, kind(&other))),
+        other => mismatch(format!("a list is needed to go over, but `{}` is {}", list.ast, kind(&other))),
     }
 }
 
