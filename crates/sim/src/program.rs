@@ -17,7 +17,7 @@ mod stage;
 mod stub;
 
 pub use grow::grow;
-pub use reference::{Told, interpret};
+pub use reference::{STEPS, Told, interpret};
 pub use shorten::shorten;
 pub use stage::{Mode, Stage};
 pub use stub::{ACTIONS, Effect, answer};
@@ -60,8 +60,19 @@ pub fn check_seed(seed: u64) -> Result<Outcome, Violation> {
     check(&grow(seed), seed)
 }
 
-/// Plays a program in the modes of a seed, one in four also in an engine, and compares what it comes to with the reference.
+/// Plays a program in the modes of a seed, one in four also in an engine, and compares what it comes to with the
+/// reference.
 pub fn check(text: &str, seed: u64) -> Result<Outcome, Violation> {
+    check_in(&modes(seed), text, seed, STEPS)
+}
+
+/// The same for a program of so many statements that nobody can look at all of it after every act: what is over is
+/// always given back.
+pub fn check_long(text: &str, seed: u64, steps: u32) -> Result<Outcome, Violation> {
+    check_in(&modes(seed)[1..], text, seed, steps)
+}
+
+fn check_in(modes: &[(&str, Mode)], text: &str, seed: u64, steps: u32) -> Result<Outcome, Violation> {
     violation::catch(|| {
         let (Ok(parsed), Ok(mut compiled)) =
             (edgewise_core::text::parse(text, "test.flow"), edgewise_core::text::compile(text, "test.flow"))
@@ -71,10 +82,10 @@ pub fn check(text: &str, seed: u64) -> Result<Outcome, Violation> {
         if parsed.program.flows.is_empty() {
             return Ok(Outcome::Refused);
         }
-        let Some(told) = interpret(&parsed.program) else { return Ok(Outcome::Endless) };
+        let Some(told) = interpret(&parsed.program, steps) else { return Ok(Outcome::Endless) };
         let plan = Arc::new(compiled.swap_remove(0).plan);
-        for (called, mode) in modes(seed) {
-            let held = play(&parsed.program, &plan, mode, seed, &told);
+        for (called, mode) in modes {
+            let held = play(&parsed.program, &plan, *mode, seed, &told);
             held.map_err(|broken| Violation { message: format!("{called}: {}", broken.message), ..broken })?;
         }
         if seed.is_multiple_of(4) && !depends_on_order(&parsed.program, true) {

@@ -2,6 +2,7 @@
 
 mod figures;
 mod released;
+mod stalls;
 
 use edgewise_sim::program::{Outcome, check, check_seed, grow, shorten};
 use std::sync::atomic::{AtomicU32, Ordering};
