@@ -179,7 +179,9 @@ impl Witness {
     fn compare(&mut self, run: RunId) -> Held {
         let book = &self.books[&run];
         let loaded = self.reader.run(run).map_err(|e| unreadable(&e))?;
-        ensure(loaded == book.run, "load_equals_fold", || format!("rows plus tail of {run} are not the run"))?;
+        // What loops are past may have been given back in one of them.
+        let same = without_past(loaded) == without_past(book.run.clone());
+        ensure(same, "load_equals_fold", || format!("rows plus tail of {run} are not the run"))?;
         let stream = home().stream(run);
         let Some(stored) = self.rows.load(&stream).map_err(|e| unreadable(&e))? else { return Ok(()) };
         let mut timers: Vec<TimerRow> = of(&stream, self.rows.timers().map_err(|e| unreadable(&e))?);
@@ -233,4 +235,11 @@ fn unreadable(error: &edgewise_core::Error) -> Violation {
 
 fn of<T>(stream: &Stream, rows: Vec<(Stream, T)>) -> Vec<T> {
     rows.into_iter().filter(|(s, _)| s == stream).map(|(_, row)| row).collect()
+}
+
+/// A run without the iterations that are over.
+fn without_past(mut run: Run) -> Run {
+    let over = std::mem::take(&mut run.over);
+    run.release(over);
+    run
 }
