@@ -11,6 +11,8 @@ use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
+use edgewise_engine::command::Finish;
+use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One run as the ledger tells it.
@@ -67,6 +69,26 @@ impl Book {
     pub(super) fn has_said_yes(&self, path: &str, by: &Name) -> bool {
         let task = self.run.find(path);
         self.entries.iter().any(|e| matches!(&e.event, Event::ApprovalGiven(a) if Some(a.task) == task && a.by == *by))
+    }
+
+    /// Whether this very report is how the last attempt of its task ended.
+    pub(super) fn has_heard(&self, report: &Finish) -> bool {
+        let (task, token, attempt) = (report.lease.task, report.lease.token.hash(), report.lease.attempt);
+        let last = self
+            .run
+            .task(task)
+            .is_some_and(|t| (t.token, t.attempt) == (token, attempt) && t.state != TaskState::InProgress);
+        let same = |e: &Entry| match (&e.event, &report.outcome) {
+            (Event::TaskFinished(f), Ok(output)) => {
+                let text = |raw: &Option<Box<RawValue>>| raw.as_ref().map(|raw| raw.get().to_owned());
+                f.token == token && f.error.is_none() && text(&f.output) == text(output)
+            }
+            (Event::TaskFinished(f), Err(failure)) => {
+                f.token == token && f.error.as_ref() == Some(failure) && self.run.failure_of(task) == Some(failure)
+            }
+            _ => false,
+        };
+        last && self.entries.iter().any(same)
     }
 
     /// One event: everything that is written has counted, and was allowed.
