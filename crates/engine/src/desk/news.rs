@@ -40,9 +40,9 @@ impl Desk {
     /// Reads what others wrote since the last look, and puts their runs on the desk as they are now.
     /// Up to the position it gives, everything is in the rows or on the desk.
     pub fn catch_up(&mut self) -> Result<Position> {
-        let mut foreign = BTreeSet::new();
+        let (mut foreign, mut at) = (BTreeSet::new(), self.seen);
         loop {
-            let page = self.ledger.read_all(self.seen, PAGE)?;
+            let page = self.ledger.read_all(at, PAGE)?;
             let Some(last) = page.last().map(|stored| stored.position) else { break };
             for Stored { stream, record, .. } in page {
                 let ours = stream.tenant == self.home.tenant && stream.workspace == self.home.workspace;
@@ -51,8 +51,10 @@ impl Desk {
                     foreign.insert(stream.run);
                 }
             }
-            self.seen = last;
+            at = last;
         }
+        // Not before all of it was read: what a store that fails halfway had given would be forgotten.
+        self.seen = at;
         if !foreign.is_empty() {
             self.forget(&foreign.into_iter().collect::<Vec<_>>());
         }
