@@ -24,7 +24,7 @@ use edgewise_core::state::TaskState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::LeaseRef;
 use edgewise_engine::reader::Reader;
-use edgewise_store::{Ledger, Position, Projections, Stream};
+use edgewise_store::{Ledger, Position, Projections, RunFilter, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long every engine gives a lease that another one granted, at least.
@@ -148,6 +148,7 @@ impl Witness {
             for entry in Entry::of(&stored.record).map_err(|e| unreadable(&e))? {
                 self.record(run, now, entry)?;
             }
+            self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
             changed.insert(run);
         }
         for run in changed {
@@ -242,7 +243,23 @@ impl Witness {
             }
         }
         let (rows, ledger) = (self.rows.watermark(), self.ledger.tail());
-        ensure(rows.ok() <= ledger.ok(), "watermark_is_in_the_ledger", || "a watermark beyond the ledger".into())
+        ensure(rows.ok() <= ledger.ok(), "watermark_is_in_the_ledger", || "a watermark beyond the ledger".into())?;
+        self.rows_reach_their_watermark()
+    }
+
+    /// Whoever recovers reads the ledger from the watermark on: what is before it must be in the rows.
+    fn rows_reach_their_watermark(&mut self) -> Held {
+        let watermark = self.rows.watermark().map_err(|e| unreadable(&e))?;
+        let all = RunFilter { limit: usize::MAX, ..RunFilter::default() };
+        let rows = self.rows.runs(&all).map_err(|e| unreadable(&e))?;
+        let written: BTreeMap<RunId, u64> = rows.into_iter().map(|(_, row)| (row.id, row.applied_seq)).collect();
+        for (run, book) in &self.books {
+            let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);
+            let has = written.get(run).copied().unwrap_or(0);
+            let said = || format!("rows of {run} are at {has}, the watermark says {before}");
+            ensure(has >= before, "rows_reach_their_watermark", said)?;
+        }
+        Ok(())
     }
 
     /// What can only be said of whole streams, read once more from the beginning.

@@ -12,6 +12,7 @@ use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
 use edgewise_engine::command::Finish;
+use edgewise_store::Position;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,8 @@ pub struct Book {
     pub run: Run,
     /// All its events.
     pub entries: Vec<Entry>,
+    /// Where its records stand, and the seq each comes to.
+    pub(super) places: Vec<(Position, u64)>,
     /// Who has or had which lease.
     pub(super) workers: BTreeMap<TokenHash, Box<str>>,
     /// How each lease ended, by its token: well or not.
@@ -44,6 +47,7 @@ impl Book {
         Self {
             run,
             entries: Vec::new(),
+            places: Vec::new(),
             workers,
             ended,
             live,
