@@ -209,24 +209,6 @@ pub struct Failure {
     pub errors: Box<[Failure]>,
 }
 
-impl Failure {
-    /// `Type: message`, and so on down to the failure that was first.
-    pub fn chain(&self) -> String {
-        let mut said = String::new();
-        let mut next = Some(self);
-        while let Some(failure) = next {
-            said += if said.is_empty() { "" } else { ", caused by " };
-            said += &failure.kind;
-            if !failure.message.is_empty() {
-                said += ": ";
-                said += &failure.message;
-            }
-            next = failure.cause.as_deref();
-        }
-        said
-    }
-}
-
 /// Which instant of a task a timer stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -346,6 +328,22 @@ impl Failure {
     /// A value that is of another type than an expression needs.
     pub(crate) fn mismatch(message: String) -> Self {
         Self { is: vec!["EvalError".into()], ..Self::permanent("TypeMismatch", message) }
+    }
+
+    /// `Type: message`, and so on down to the failure that was first.
+    pub fn chain(&self) -> String {
+        let mut said = String::new();
+        let mut next = Some(self);
+        while let Some(failure) = next {
+            said += if said.is_empty() { "" } else { ", caused by " };
+            said += &failure.kind;
+            if !failure.message.is_empty() {
+                said += ": ";
+                said += &failure.message;
+            }
+            next = failure.cause.as_deref();
+        }
+        said
     }
 
     /// Whether it is of a type, by its own name or by that of a wider type.

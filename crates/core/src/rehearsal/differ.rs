@@ -58,27 +58,27 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(expected: Value, found: Value, parts: bool, told: &[&str]) {
-        let differences = differ("output", &expected, &found, parts);
+    fn check(expected: &Value, found: &Value, parts: bool, told: &[&str]) {
+        let differences = differ("output", expected, found, parts);
         let lines: Vec<String> = differences.into_iter().map(|(at, a, b)| format!("{at}: {a} / {b}")).collect();
         assert_eq!(lines, told, "{expected} {found}");
     }
 
     #[test]
     fn a_difference_is_told_at_its_place() {
-        check(json!({"a": [1, {"b": 2}]}), json!({"a": [1, {"b": 3}]}), false, &["output.a[1].b: 2 / 3"]);
-        check(json!([1]), json!([1, 2]), false, &["output[1]: nothing / 2"]);
-        check(json!({"a": 1}), json!({"b": 1}), false, &["output.a: 1 / nothing", "output.b: nothing / 1"]);
-        check(json!({"a": 1}), json!({"a": 1, "b": 1}), true, &[]);
-        check(json!("1"), json!(1), false, &["output: \"1\" / 1"]);
-        check(json!(1), json!(1.0), false, &[]);
+        check(&json!({"a": [1, {"b": 2}]}), &json!({"a": [1, {"b": 3}]}), false, &["output.a[1].b: 2 / 3"]);
+        check(&json!([1]), &json!([1, 2]), false, &["output[1]: nothing / 2"]);
+        check(&json!({"a": 1}), &json!({"b": 1}), false, &["output.a: 1 / nothing", "output.b: nothing / 1"]);
+        check(&json!({"a": 1}), &json!({"a": 1, "b": 1}), true, &[]);
+        check(&json!("1"), &json!(1), false, &["output: \"1\" / 1"]);
+        check(&json!(1), &json!(1.0), false, &[]);
     }
 
     #[test]
     fn large_numbers_that_differ_by_one_differ() {
         check(
-            json!(9007199254740993i64),
-            json!(9007199254740992i64),
+            &json!(9007199254740993i64),
+            &json!(9007199254740992i64),
             false,
             &["output: 9007199254740993 / 9007199254740992"],
         );

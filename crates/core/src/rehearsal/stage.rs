@@ -209,7 +209,7 @@ impl Stage<'_> {
             }
         };
         self.effects.push(Effect { path, action, with });
-        let token = TokenHash(u64::from(attempt).into());
+        let token = TokenHash(u64::from(attempt));
         let worker = "rehearsal".into();
         self.tell(&Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker }));
         let bound = self.run.spec_of(task).timeouts.attempt.filter(|bound| *bound < answer.takes);

@@ -33,10 +33,10 @@ fn wrong(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
             }
             "enum" if !rule.as_array().unwrap().contains(value) => found.push(format!("{at}: {value} is no such word")),
             "minimum" if value.as_f64().is_some_and(|n| n < rule.as_f64().unwrap()) => {
-                found.push(format!("{at}: small"))
+                found.push(format!("{at}: small"));
             }
             "maximum" if value.as_f64().is_some_and(|n| n > rule.as_f64().unwrap()) => {
-                found.push(format!("{at}: large"))
+                found.push(format!("{at}: large"));
             }
             "minLength" if value.as_str().is_some_and(|text| text.len() < rule.as_u64().unwrap() as usize) => {
                 found.push(format!("{at}: short"));
