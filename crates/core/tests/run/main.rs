@@ -15,4 +15,5 @@ mod rules;
 mod smoke;
 mod states;
 mod storm;
+mod variables;
 mod why;
