@@ -40,13 +40,13 @@ pub enum Outcome {
 
 /// The ways in which programs are played, each with what it is called.
 pub const MODES: [(&str, Mode); 5] = {
-    let plain = Mode { by_chance: false, flush: 0, reload: 0, noise: 0, people: 0 };
+    let plain = Mode { by_chance: false, flush: 0, reload: 0, noise: 0, people: 0, cancel: 0 };
     [
         ("in order", plain),
         ("in order, reloaded at every act", Mode { flush: 1, reload: 1, ..plain }),
         ("in order, reloaded from older rows", Mode { flush: 5, reload: 3, ..plain }),
         ("by chance, with noise", Mode { by_chance: true, flush: 4, reload: 4, noise: 3, ..plain }),
-        ("by chance, with people", Mode { by_chance: true, flush: 4, reload: 4, noise: 6, people: 6 }),
+        ("by chance, with people", Mode { by_chance: true, flush: 4, reload: 4, noise: 6, people: 6, ..plain }),
     ]
 };
 
@@ -92,6 +92,26 @@ fn check_in(modes: &[(&str, Mode)], text: &str, seed: u64, steps: u32) -> Result
             engine::play(&plan, seed, &told)?;
         }
         Ok(Outcome::Played)
+    })
+}
+
+/// Plays the program of a seed again and again, and cancels it each time one act later, until it ends before.
+pub fn check_cancels(seed: u64) -> Result<Outcome, Violation> {
+    violation::catch(|| {
+        let Ok(mut compiled) = edgewise_core::text::compile(&grow(seed), "test.flow") else {
+            return Ok(Outcome::Refused);
+        };
+        let plan = Arc::new(compiled.swap_remove(0).plan);
+        for cancel in 1..200 {
+            let mode = Mode { by_chance: true, flush: 3, reload: 3, cancel, ..Mode::default() };
+            let mut stage = Stage::new(Arc::clone(&plan), mode, seed)?;
+            stage.play()?;
+            stage.close()?;
+            if stage.run.cancel.is_none() {
+                return Ok(Outcome::Played);
+            }
+        }
+        Ok(Outcome::Endless)
     })
 }
 

@@ -17,4 +17,5 @@ mod sketched;
 mod smoke;
 mod states;
 mod storm;
+mod variables;
 mod why;

@@ -84,7 +84,7 @@ struct Machine<'p> {
     /// Over 0 while only what needs nobody is wanted.
     dry: u32,
     /// What the handlers around the statement deal with.
-    caught: Vec<Box<Failure>>,
+    caught: Vec<Failure>,
 }
 
 impl<'p> Machine<'p> {
@@ -130,7 +130,7 @@ impl<'p> Machine<'p> {
                 fail(Failure::permanent(kind.text.clone(), message))
             }
             StatementKind::Reraise => match self.caught.last() {
-                Some(failure) => Err(Exit::Fail(failure.clone())),
+                Some(failure) => fail(failure.clone()),
                 None => unreachable!("the check refuses it"),
             },
             StatementKind::Return(None) => Err(Exit::Return(Value::Null)),
@@ -165,13 +165,13 @@ impl<'p> Machine<'p> {
         if let Some(name) = &handler.name {
             env.insert(name.text.clone(), seen(&failure));
         }
-        self.caught.push(failure);
+        self.caught.push(*failure);
         let handled = self.block(&handler.body, env);
         let caught = self.caught.pop();
         match handled {
             Err(Exit::Fail(mut failure)) => {
-                if failure.cause.is_none() && caught.as_ref() != Some(&failure) {
-                    failure.cause = caught;
+                if failure.cause.is_none() && caught.as_ref() != Some(&*failure) {
+                    failure.cause = caught.map(Box::new);
                 }
                 Err(Exit::Fail(failure))
             }

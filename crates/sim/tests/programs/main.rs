@@ -4,7 +4,7 @@ mod figures;
 mod released;
 mod stalls;
 
-use edgewise_sim::program::{Outcome, check, check_seed, grow, shorten};
+use edgewise_sim::program::{Outcome, check, check_cancels, check_seed, grow, shorten};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many programs are played; `cargo xtask sim --programs --seeds 100000` plays more.
@@ -37,6 +37,15 @@ fn programs_come_to_what_the_reference_says() {
     });
     let played = played.into_inner();
     assert!(u64::from(played) > SEEDS * 3 / 5, "only {played} of {SEEDS} programs were played");
+}
+
+#[test]
+fn a_cancel_ends_a_program_wherever_it_stands() {
+    let ended = (0..100).filter(|seed| match check_cancels(*seed) {
+        Ok(outcome) => outcome == Outcome::Played,
+        Err(violation) => panic!("seed {seed} fails: {violation}\n{}", grow(*seed)),
+    });
+    assert!(ended.count() > 60);
 }
 
 /// Seeds that found something once.
