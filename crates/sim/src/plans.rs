@@ -1,13 +1,13 @@
 //! Plans by chance: graphs with accepts, joins, retries, timeouts, gates, spreads within spreads, every `on_failure`.
 
 use crate::dice::Dice;
+use edgewise_core::expr::Expr;
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{
     Accepts, Command, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, Timeouts, Work,
 };
 use edgewise_core::retry::{Backoff, Retry};
-use edgewise_core::expr::Expr;
 use edgewise_core::template::{Root, Template};
 use edgewise_core::time::{Millis, Time};
 use serde_json::json;

@@ -46,7 +46,8 @@ pub(super) fn perform(args: &Fmt, context: &mut Context<'_>) -> Result<Exit> {
     }
     let header = if args.check { "not laid out" } else { "laid out" };
     // What was piped through is all that stdout is for.
-    if !piped && !(rows.is_empty() && context.printer.for_people()) {
+    let nothing_to_say = rows.is_empty() && context.printer.for_people();
+    if !piped && !nothing_to_say {
         context.printer.rows(&[header], &rows)?;
     }
     Ok(exit)

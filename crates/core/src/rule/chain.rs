@@ -5,8 +5,8 @@
 
 use crate::event::{Failure, TaskIx};
 use crate::fold::Fold;
-use crate::plan::{Statement, Var, Work};
 use crate::limits;
+use crate::plan::{Statement, Var, Work};
 use crate::run::{Chain, End, Seen, Variable};
 use crate::state::{Move, TaskState};
 use serde_json::Value;
