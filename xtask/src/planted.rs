@@ -48,8 +48,8 @@ fn prove(root: &Path, part: &str, record: bool) -> Result<(), String> {
     let binary = hunt::build(&folder, &target)?;
     is_sound(&binary, false, SEEDS)?;
     let mut hunted = Vec::new();
-    for (bug, number) in bugs.iter().zip(1..).filter(|(bug, _)| bug.name.contains(part)) {
-        let found = hunt::hunt(&binary, number, bug.sqlite, SEEDS)?;
+    for bug in bugs.iter().filter(|bug| bug.name.contains(part)) {
+        let found = hunt::hunt(&binary, &bug.name, bug.sqlite, SEEDS)?;
         println!("{}", page::line(bug, &found));
         hunted.push((bug, found));
     }
@@ -64,7 +64,7 @@ fn prove(root: &Path, part: &str, record: bool) -> Result<(), String> {
 
 /// Without any bug the same seeds find nothing: what is found is the bug.
 fn is_sound(binary: &Path, sqlite: bool, seeds: u64) -> Result<(), String> {
-    match hunt::hunt(binary, 0, sqlite, seeds)? {
+    match hunt::hunt(binary, "", sqlite, seeds)? {
         Found::Nothing => Ok(()),
         Found::Stuck => Err("without any bug the simulator does not end".into()),
         Found::Seed(seed, what) => {

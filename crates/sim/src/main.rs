@@ -1,6 +1,7 @@
 //! Plays seeds: `edgewise-sim --seeds 10000`. Says which seed fails, and how, and ends with 1.
 
 use edgewise_sim::cover::Cover;
+use edgewise_sim::program;
 use edgewise_sim::{Options, Summary, Tier, Violation, run_seed, shrink};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 const HELP: &str = "\
-Usage: edgewise-sim [--seed N] [--seeds K] [--sqlite] [--trace] [--no-shrink] [--all]
+Usage: edgewise-sim [--seed N] [--seeds K] [--sqlite] [--trace] [--no-shrink] [--all] [--programs]
 
   --seed N      the first seed (0)
   --seeds K     how many (1)
@@ -16,6 +17,7 @@ Usage: edgewise-sim [--seed N] [--seeds K] [--sqlite] [--trace] [--no-shrink] [-
   --trace       print what happens
   --no-shrink   do not look for a shorter schedule when a seed fails
   --all         go on after a seed that fails, and say of each in a line how it does
+  --programs    programs against the reference instead of storms
 ";
 
 /// Over so many seeds everything that can happen must have happened.
@@ -28,6 +30,7 @@ struct Args {
     options: Options,
     whole: bool,
     all: bool,
+    programs: bool,
 }
 
 fn parse() -> Result<Args, String> {
@@ -45,6 +48,7 @@ fn parse() -> Result<Args, String> {
             "--trace" => args.options.trace = true,
             "--no-shrink" => args.whole = true,
             "--all" => args.all = true,
+            "--programs" => args.programs = true,
             other => return Err(format!("expected an option, found {other:?}")),
         }
     }
@@ -62,7 +66,11 @@ struct Total {
 impl Total {
     /// Plays a seed; true if it fails.
     fn play(&mut self, seed: u64, args: &Args) -> bool {
-        match run_seed(seed, &args.options) {
+        let played = match args.programs {
+            true => program::check_seed(seed).map(|_| Summary::default()),
+            false => run_seed(seed, &args.options),
+        };
+        match played {
             Ok(Summary { steps, cover, schedule, .. }) => {
                 self.steps += steps;
                 self.cover.merge(&cover);
@@ -121,8 +129,20 @@ fn play(args: &Args) -> Total {
     total.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// The program that fails, as short as it was found.
+fn tell_program(seed: u64) {
+    let short = program::shorten(&program::grow(seed), seed);
+    println!("repeat with: cargo xtask sim --programs --seed {seed}\n\n{short}");
+    if let Err(violation) = program::check(&short, seed) {
+        println!("{violation}");
+    }
+}
+
 fn tell_failure(args: &Args, seed: u64, violation: &Violation) {
     println!("seed {seed} fails: {violation}");
+    if args.programs {
+        return tell_program(seed);
+    }
     let sqlite = if args.options.tier == Tier::Sqlite { " --sqlite" } else { "" };
     println!("repeat with: cargo xtask sim --seed {seed}{sqlite}");
     let shrunk = if args.whole { None } else { shrink(seed, &args.options) };
@@ -163,7 +183,7 @@ fn main() -> ExitCode {
     }
     print!("{}", total.cover);
     let missing = total.cover.missing();
-    if missing.is_empty() || args.seeds < ENOUGH || args.options.tier == Tier::Sqlite {
+    if missing.is_empty() || args.seeds < ENOUGH || args.options.tier == Tier::Sqlite || args.programs {
         return ExitCode::SUCCESS;
     }
     println!("never happened, so not tested: {}", missing.join(", "));

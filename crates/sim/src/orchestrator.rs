@@ -31,6 +31,8 @@ pub(crate) struct Orchestrator {
     swept: Time,
     /// Rows on their way to the store.
     pub writing: Option<Flush>,
+    /// Whether the sweep found something that should have moved by itself.
+    pub forgot: bool,
 }
 
 impl Orchestrator {
@@ -46,6 +48,7 @@ impl Orchestrator {
             wake: None,
             swept: Time::NEVER,
             writing: None,
+            forgot: false,
         }
     }
 
@@ -65,7 +68,12 @@ impl Orchestrator {
 
     /// The true instant at which it wants its next step.
     pub fn due(&self) -> Option<Time> {
-        self.wake.map(|wake| Time(wake.0.saturating_add_signed(-self.skew)))
+        self.wake.map(|wake| self.instant(wake))
+    }
+
+    /// The true instant at which its clock shows a time.
+    pub fn instant(&self, clock: Time) -> Time {
+        Time(clock.0.saturating_add_signed(-self.skew))
     }
 
     /// Another engine comes up over the store.
@@ -99,7 +107,7 @@ impl Orchestrator {
         };
         if clock.since(self.swept) >= SWEEP_EVERY || clock < self.swept {
             self.swept = clock;
-            committer.sweep(clock);
+            self.forgot |= committer.sweep(clock);
         }
         let requests = self.inbox.drain(..).map(|(reply, command)| Request { command, reply }).collect();
         let step = committer.step(clock, requests)?;

@@ -9,6 +9,7 @@
 //! The reference shares nothing with the fold but the parser and the expressions. A program that fails is made shorter until
 //! nothing can be left out.
 
+mod engine;
 mod grow;
 mod reference;
 mod shorten;
@@ -16,7 +17,7 @@ mod stage;
 mod stub;
 
 pub use grow::grow;
-pub use reference::{Told, interpret};
+pub use reference::{STEPS, Told, interpret};
 pub use shorten::shorten;
 pub use stage::{Mode, Stage};
 pub use stub::{ACTIONS, Effect, answer};
@@ -37,48 +38,84 @@ pub enum Outcome {
     Endless,
 }
 
-/// The ways in which every program is played, each with what it is called.
+/// The ways in which programs are played, each with what it is called.
 pub const MODES: [(&str, Mode); 5] = {
-    let plain = Mode { by_chance: false, flush: 0, reload: 0, noise: 0, people: 0 };
+    let plain = Mode { by_chance: false, flush: 0, reload: 0, noise: 0, people: 0, cancel: 0 };
     [
         ("in order", plain),
         ("in order, reloaded at every act", Mode { flush: 1, reload: 1, ..plain }),
         ("in order, reloaded from older rows", Mode { flush: 5, reload: 3, ..plain }),
         ("by chance, with noise", Mode { by_chance: true, flush: 4, reload: 4, noise: 3, ..plain }),
-        ("by chance, with people", Mode { by_chance: true, flush: 4, reload: 4, noise: 6, people: 6 }),
+        ("by chance, with people", Mode { by_chance: true, flush: 4, reload: 4, noise: 6, people: 6, ..plain }),
     ]
 };
 
-/// Plays the program of a seed in every mode.
+/// The modes of a seed: in order, and another one in turn.
+fn modes(seed: u64) -> [(&'static str, Mode); 2] {
+    [MODES[0], MODES[1 + (seed / 2) as usize % (MODES.len() - 1)]]
+}
+
+/// Plays the program of a seed.
 pub fn check_seed(seed: u64) -> Result<Outcome, Violation> {
     check(&grow(seed), seed)
 }
 
-/// Plays a program in every mode, and compares what it comes to with the reference.
+/// Plays a program in the modes of a seed, one in four also in an engine, and compares what it comes to with the
+/// reference.
 pub fn check(text: &str, seed: u64) -> Result<Outcome, Violation> {
+    check_in(&modes(seed), text, seed, STEPS)
+}
+
+/// The same for a program of so many statements that nobody can look at all of it after every act: what is over is
+/// always given back.
+pub fn check_long(text: &str, seed: u64, steps: u32) -> Result<Outcome, Violation> {
+    check_in(&modes(seed)[1..], text, seed, steps)
+}
+
+fn check_in(modes: &[(&str, Mode)], text: &str, seed: u64, steps: u32) -> Result<Outcome, Violation> {
     violation::catch(|| {
         let (Ok(parsed), Ok(mut compiled)) =
             (edgewise_core::text::parse(text, "test.flow"), edgewise_core::text::compile(text, "test.flow"))
         else {
             return Ok(Outcome::Refused);
         };
-        let Some(told) = interpret(&parsed.program) else { return Ok(Outcome::Endless) };
+        if parsed.program.flows.is_empty() {
+            return Ok(Outcome::Refused);
+        }
+        let Some(told) = interpret(&parsed.program, steps) else { return Ok(Outcome::Endless) };
         let plan = Arc::new(compiled.swap_remove(0).plan);
-        for (called, mode) in MODES {
-            let held = play(&parsed.program, &plan, mode, seed, &told);
+        for (called, mode) in modes {
+            let held = play(&parsed.program, &plan, *mode, seed, &told);
             held.map_err(|broken| Violation { message: format!("{called}: {}", broken.message), ..broken })?;
+        }
+        if seed.is_multiple_of(4) && !depends_on_order(&parsed.program, true) {
+            engine::play(&plan, seed, &told)?;
         }
         Ok(Outcome::Played)
     })
 }
 
-fn play(
-    program: &Program,
-    plan: &Arc<edgewise_core::plan::Plan>,
-    mode: Mode,
-    seed: u64,
-    told: &Told,
-) -> Held {
+/// Plays the program of a seed again and again, and cancels it each time one act later, until it ends before.
+pub fn check_cancels(seed: u64) -> Result<Outcome, Violation> {
+    violation::catch(|| {
+        let Ok(mut compiled) = edgewise_core::text::compile(&grow(seed), "test.flow") else {
+            return Ok(Outcome::Refused);
+        };
+        let plan = Arc::new(compiled.swap_remove(0).plan);
+        for cancel in 1..200 {
+            let mode = Mode { by_chance: true, flush: 3, reload: 3, cancel, ..Mode::default() };
+            let mut stage = Stage::new(Arc::clone(&plan), mode, seed)?;
+            stage.play()?;
+            stage.close()?;
+            if stage.run.cancel.is_none() {
+                return Ok(Outcome::Played);
+            }
+        }
+        Ok(Outcome::Endless)
+    })
+}
+
+fn play(program: &Program, plan: &Arc<edgewise_core::plan::Plan>, mode: Mode, seed: u64, told: &Told) -> Held {
     let mut stage = Stage::new(Arc::clone(plan), mode, seed)?;
     stage.play()?;
     stage.close()?;

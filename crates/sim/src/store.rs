@@ -1,8 +1,9 @@
 //! The stores under the storm: in memory, or a folder with SQLite files; both behind faults, with rows that lag.
 
 use edgewise_core::Result;
+use edgewise_core::event::TaskIx;
 use edgewise_core::id::{PlanHash, RunId};
-use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TimerRow};
+use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_store::faulty::{Faults, FaultyLedger, FaultyProjections};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
 use edgewise_store::{Flush, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite};
@@ -136,6 +137,10 @@ impl<P: Projections> Projections for Lagging<P> {
         }
         drop(old);
         self.inner.load(stream)
+    }
+
+    fn task(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<TaskRow>> {
+        self.inner.task(stream, task)
     }
 
     fn watermark(&mut self) -> Result<Position> {

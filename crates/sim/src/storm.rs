@@ -28,7 +28,7 @@ use edgewise_engine::committer::Step;
 use edgewise_engine::reader::Reader;
 use edgewise_store::faulty::{Fault, Op};
 use network::Message;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use worker::Worker;
 
@@ -62,6 +62,8 @@ pub(crate) struct Storm {
     plans: Vec<Arc<Plan>>,
     net: Vec<Message>,
     asks: BTreeMap<No, Ask>,
+    /// Those who wait for the end of a run in calm, and were not told yet.
+    vigils: BTreeSet<No>,
     next: No,
     pub witness: Witness,
     pub cover: Cover,
@@ -97,6 +99,9 @@ impl Storm {
         let mut witness = witness_over(&store)?;
         witness.compares_one_in = COMPARED_ONE_IN;
         witness.in_doubt = count > 1 || Trouble::ALL.iter().any(|t| weather.has(*t));
+        let skewed = [Trouble::Skew, Trouble::JumpForward, Trouble::JumpBack];
+        witness.clocks_agree = skewed.iter().all(|t| !weather.has(*t));
+        witness.is_fair = Trouble::ALL.iter().all(|t| !weather.has(*t));
         let plans = plans_of(&mut dice);
         let workers = (0..1 + dice.below(8)).map(|n| Worker::new(n, count, &mut dice)).collect();
         let mut storm = Self {
@@ -113,6 +118,7 @@ impl Storm {
             plans,
             net: Vec::new(),
             asks: BTreeMap::new(),
+            vigils: BTreeSet::new(),
             next: 1,
             witness,
             cover: Cover::default(),
@@ -256,6 +262,8 @@ impl Storm {
             self.cover.count("trouble", Trouble::StaleRows.word());
             self.note(|| "! old rows were loaded".into());
         }
+        let forgot = || "the sweep found what no hint was made of".into();
+        ensure(!self.orchestrators[o].forgot, "hints_are_where_facts_are", forgot)?;
         match step {
             Ok(step) => {
                 self.look(clock)?;
@@ -300,6 +308,7 @@ impl Storm {
             let said = self.log.is_some().then(|| network::told(&answer));
             self.note(|| format!("  {source} answers #{no}: {}", said.unwrap_or_default()));
             self.witness.heard(no, &answer, by)?;
+            self.vigils.remove(&no);
             self.count_answer(&answer);
             self.hash = self.hash.rotate_left(3) ^ no ^ u64::from(answer.is_ok());
             self.send_answer(o, no, answer);

@@ -69,6 +69,7 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         marks::a_stream_that_does_not_exist_cannot_be_frozen,
         marks::runs_are_found_by_the_start_of_their_id,
         rows::every_field_of_every_row_comes_back,
+        rows::one_task_is_read_without_the_others,
         rows::a_flush_from_another_seq_is_refused_whole,
         rows::a_row_written_again_replaces_the_first,
         rows::what_is_not_in_a_change_stays_as_it_is,

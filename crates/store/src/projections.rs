@@ -103,6 +103,9 @@ pub trait Projections: Send {
     /// All rows of a run in one snapshot; `None` if it has none.
     fn load(&mut self, stream: &Stream) -> Result<Option<RunRows>>;
 
+    /// One task's row; `None` if it has none. For what a run in memory has given back.
+    fn task(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<TaskRow>>;
+
     /// The ledger position up to which everything is in the rows.
     fn watermark(&mut self) -> Result<Position>;
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// The word that stands for the switch.
 pub const SWITCH: &str = "PLANTED";
-/// The variable with the number of the bug that is turned on.
+/// The variable with the name of the bug that is turned on.
 pub const VARIABLE: &str = "EDGEWISE_PLANTED";
 /// What the copy needs to be built.
 const COPIED: [&str; 6] = ["crates/", "fuzz/", "xtask/", "Cargo.toml", "Cargo.lock", ".cargo/"];
@@ -17,15 +17,13 @@ const HOME: &str = "crates/core/src/";
 
 /// Paths and texts of the copy.
 pub fn planted(tree: &Tree, bugs: &[Bug]) -> Result<BTreeMap<String, String>, String> {
-    let mut edits: BTreeMap<&str, Vec<(u32, &Bug, &Edit)>> = BTreeMap::new();
-    for (bug, number) in bugs.iter().zip(1..) {
-        for edit in &bug.edits {
-            edits.entry(&edit.file).or_default().push((number, bug, edit));
-        }
+    let mut edits: BTreeMap<&str, Vec<(&Bug, &Edit)>> = BTreeMap::new();
+    for (bug, edit) in bugs.iter().flat_map(|bug| bug.edits.iter().map(move |edit| (bug, edit))) {
+        edits.entry(&edit.file).or_default().push((bug, edit));
     }
     for (file, edits) in &edits {
         if tree.file(file).is_none() {
-            return Err(format!("{}: there is no file {file}", edits[0].1.name));
+            return Err(format!("{}: there is no file {file}", edits[0].0.name));
         }
     }
     let wanted = |path: &str| COPIED.iter().any(|c| path.starts_with(c)) && !path.starts_with("fuzz/corpus/");
@@ -48,23 +46,23 @@ pub fn planted(tree: &Tree, bugs: &[Bug]) -> Result<BTreeMap<String, String>, St
 fn switch() -> String {
     format!(
         "//! Which planted bug is turned on.\n\n\
-         static WHICH: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| {{\n    \
-         std::env::var({VARIABLE:?}).ok().and_then(|n| n.parse().ok()).unwrap_or(0)\n}});\n\n\
-         /// Whether it is this one.\npub fn is(number: u32) -> bool {{\n    *WHICH == number\n}}\n"
+         static WHICH: std::sync::LazyLock<String> =\n    \
+         std::sync::LazyLock::new(|| std::env::var({VARIABLE:?}).unwrap_or_default());\n\n\
+         /// Whether it is this one.\npub fn is(name: &str) -> bool {{\n    *WHICH == name\n}}\n"
     )
 }
 
 /// Applies all edits of a file. Each is looked for in the text as it was, so that none depends on another.
-fn apply(path: &str, text: &str, edits: &[(u32, &Bug, &Edit)]) -> Result<String, String> {
+fn apply(path: &str, text: &str, edits: &[(&Bug, &Edit)]) -> Result<String, String> {
     let mut places = Vec::new();
-    for (number, bug, edit) in edits {
+    for (bug, edit) in edits {
         let found: Vec<usize> = text.match_indices(&edit.original).map(|(at, _)| at).collect();
         let [at] = found[..] else {
             let (name, times, original) = (&bug.name, found.len(), &edit.original);
             return Err(format!("{path}: the text of bug {name} stands there {times} times, not once:\n{original}"));
         };
         let root = if path.starts_with(HOME) { "crate" } else { "edgewise_core" };
-        let broken = edit.broken.replace(SWITCH, &format!("{root}::planted::is({number})"));
+        let broken = edit.broken.replace(SWITCH, &format!("{root}::planted::is({:?})", bug.name));
         places.push((at, at + edit.original.len(), broken, &bug.name));
     }
     places.sort();
@@ -120,7 +118,7 @@ mod tests {
     #[test]
     fn every_bug_stands_behind_its_own_switch() {
         let bugs = [bug("b", "crates/a.rs", "three", "3 PLANTED"), bug("c", "crates/a.rs", "one", "PLANTED 1")];
-        check(&bugs, Ok("edgewise_core::planted::is(2) 1 two 3 edgewise_core::planted::is(1) two"));
+        check(&bugs, Ok(r#"edgewise_core::planted::is("c") 1 two 3 edgewise_core::planted::is("b") two"#));
         check(&[], Ok("one two three two"));
     }
 

@@ -51,11 +51,11 @@ fn keep(target: &Path) -> Result<PathBuf, String> {
     Ok(kept)
 }
 
-/// Plays seeds with one bug turned on, on every core, until one fails.
-pub fn hunt(binary: &Path, bug: u32, sqlite: bool, seeds: u64) -> Result<Found, String> {
+/// Plays seeds with one bug turned on, or none, on every core, until one fails.
+pub fn hunt(binary: &Path, bug: &str, sqlite: bool, seeds: u64) -> Result<Found, String> {
     let mut command = Command::new(binary);
     command.args(["--no-shrink", "--seed", "1", "--seeds", &seeds.to_string()]);
-    command.args(sqlite.then_some("--sqlite")).env(VARIABLE, bug.to_string());
+    command.args(sqlite.then_some("--sqlite")).env(VARIABLE, bug);
     let child = command.stdout(Stdio::piped()).spawn().map_err(|e| format!("{}: {e}", binary.display()))?;
     Ok(outcome(child))
 }

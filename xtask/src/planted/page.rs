@@ -67,7 +67,7 @@ fn table(hunted: &[(&Bug, Found)], commit: &str) -> String {
 
 fn with_table(page: &str, table: &str) -> Result<String, String> {
     let parts = page.split_once(MARKS.0).and_then(|(head, rest)| Some((head, rest.split_once(MARKS.1)?.1)));
-    let (head, tail) = parts.ok_or_else(|| format!("{PAGE} has no place for the table: {:?}", MARKS))?;
+    let (head, tail) = parts.ok_or_else(|| format!("{PAGE} has no place for the table: {MARKS:?}"))?;
     Ok(format!("{head}{}{table}{}{tail}", MARKS.0, MARKS.1))
 }
 

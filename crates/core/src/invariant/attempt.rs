@@ -109,7 +109,8 @@ pub fn outbox_has_cause(step: &Step<'_>) -> Held {
     for task in tasks(step.after) {
         let row = step.after.outbox_row(task);
         let entry = &step.after.tasks[task.0 as usize];
-        let due = entry.state == TaskState::Enqueued;
+        let advancing = entry.state == TaskState::InProgress && step.after.advancing.contains(&task);
+        let due = entry.state == TaskState::Enqueued || advancing;
         let fits = row.as_ref().is_none_or(|r| {
             (r.generation, r.attempt, r.ready_at) == (entry.generation, entry.attempt + 1, entry.ready_at)
                 && r.attempt <= step.after.spec_of(task).retry.most_attempts()

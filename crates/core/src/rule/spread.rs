@@ -148,12 +148,13 @@ impl Fold<'_> {
         let state = &self.run.composites[&task];
         // What was cancelled because of a failure did not fail.
         let bad = state.scopes().filter(|s| went_badly(self.run, *s));
-        let errors: Vec<&Failure> = bad.filter_map(|s| {
-            let scope = &self.run.scopes[s as usize];
-            let nodes = self.run.region_of(scope).len();
-            (scope.task..scope.task + nodes).find_map(|t| self.run.failure_of(TaskIx(t)))
-        })
-        .collect();
+        let errors: Vec<&Failure> = bad
+            .filter_map(|s| {
+                let scope = &self.run.scopes[s as usize];
+                let nodes = self.run.region_of(scope).len();
+                (scope.task..scope.task + nodes).find_map(|t| self.run.failure_of(TaskIx(t)))
+            })
+            .collect();
         let total = state.total;
         let message = match errors.as_slice() {
             [only] => return Failure { retryable: false, ..(*only).clone() },

@@ -6,8 +6,9 @@
 
 mod load;
 
-use super::{About, Asked, Chunk, End, Held, Run};
-use crate::event::{Failure, TaskIx, TimerKey, TimerKind};
+use super::{About, Asked, Chunk, End, Held, Reason, Run};
+use crate::event::{Failure, TaskFinished, TaskIx, TimerKey, TimerKind};
+use crate::fold::Ignored;
 use crate::gate::Approval;
 use crate::id::TokenHash;
 use crate::plan::{Resolution, Var, Work};
@@ -95,6 +96,25 @@ impl RunRow {
     /// What was asked for, if the row can be read.
     pub fn about(&self) -> Option<About> {
         serde_json::from_str::<RunBody>(&self.body).ok()?.about
+    }
+}
+
+impl TaskRow {
+    /// What the run would say to a report about an attempt that is over, read off the row alone: a loop that is
+    /// past it has given it back.
+    pub fn answer_again(&self, report: &TaskFinished) -> Ignored {
+        let current = self.generation == report.generation && self.attempt == report.attempt;
+        let made = || self.output.as_ref().map_or(Some(Value::Null), |text| serde_json::from_str(text).ok());
+        let told = || report.output.as_ref().map_or(Some(Value::Null), |raw| serde_json::from_str(raw.get()).ok());
+        let same = || match &report.error {
+            None => self.state == TaskState::Complete && made() == told(),
+            Some(failure) => {
+                let reason = self.error.as_ref().and_then(|text| serde_json::from_str::<Reason>(text).ok());
+                matches!(reason, Some(Reason::Failed(first)) if *first == *failure)
+            }
+        };
+        let again = current && self.token == report.token && report.attempt > 0 && same();
+        if again { Ignored::Duplicate } else { Ignored::Stale }
     }
 }
 

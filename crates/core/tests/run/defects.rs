@@ -1,6 +1,7 @@
 //! Defects seen in comparable systems, each as a test that it is not ours.
 
 use crate::driver::{DUPLICATE, Driver, STALE, Sketch, Watch, action, graph, name, plan, spread};
+use crate::programs::{Performance, stub};
 use crate::storm::weather;
 use edgewise_core::event::{AttemptRef, Event, Failure, TaskAct, TaskHeartbeat, TaskIx, TimerFired};
 use edgewise_core::fold::{Ignored, Verdict};
@@ -339,4 +340,102 @@ fn a_healthy_long_task_is_killed_by_nobody() {
     let beat = TaskHeartbeat { attempt: d.lease_of("a"), progress };
     assert_eq!(d.say(Event::TaskHeartbeat(beat)), Verdict::Applied);
     assert_eq!(d.state("a"), TaskState::InProgress);
+}
+
+/// What a program comes to, and what it did.
+fn comes_to(text: &str, effects: &[&str], end: Result<serde_json::Value, &str>) {
+    let (found, ended) = crate::programs::perform(text, &serde_json::json!({}));
+    assert_eq!(
+        (found, ended),
+        (effects.iter().map(|e| (*e).to_owned()).collect(), end.map_err(str::to_owned)),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_second_iteration_is_a_scope_of_its_own_and_nothing_is_reset() {
+    let text = "
+flow t():
+    for x in [1, 2, 3]:
+        @echo(v=x)
+        @echo(v=x * 10)
+";
+    let effects = ["echo(1)", "echo(10)", "echo(2)", "echo(20)", "echo(3)", "echo(30)"];
+    comes_to(text, &effects, Ok(serde_json::json!(null)));
+    let mut p = Performance::new(text, &serde_json::json!({}), Watch::All);
+    p.play(&mut stub);
+    let states = |path: &str| p.driver.state(path);
+    assert_eq!(states("for#2.echo"), TaskState::Complete);
+    assert_eq!(p.driver.run.counts[TaskState::Complete as usize], 7, "each iteration has tasks of its own");
+    assert!(p.driver.run.present().all(|t| p.driver.run.tasks[t.0 as usize].generation == 1));
+}
+
+#[test]
+fn what_follows_a_branch_runs_whichever_arm_was_taken_or_none() {
+    for (n, effects) in [(1, vec!["echo(1)", "echo(9)"]), (2, vec!["echo(2)", "echo(9)"]), (3, vec!["echo(9)"])] {
+        let text = format!(
+            "
+flow t():
+    n = {n}
+    if n == 1:
+        @echo(v=1)
+    elif n == 2:
+        @echo(v=2)
+    @echo(v=9)
+"
+        );
+        comes_to(&text, &effects, Ok(serde_json::json!(null)));
+    }
+}
+
+#[test]
+fn an_empty_spread_ends_at_once_with_an_empty_list() {
+    comes_to(
+        "flow t():\n    xs = spread []:x -> @echo(v=x)\n    return @echo(v=size(xs))\n",
+        &["echo(0)"],
+        Ok(serde_json::json!(0)),
+    );
+}
+
+#[test]
+fn one_handler_runs_and_the_inner_one_is_asked_first() {
+    let text = "
+flow t():
+    try:
+        try:
+            @fail(type=\"Disk\", is=[\"Storage\"])
+        except Storage:
+            @echo(v=\"inner\")
+        except Disk:
+            @echo(v=\"inner too\")
+    except Disk:
+        @echo(v=\"outer\")
+";
+    comes_to(text, &["fail([\"Storage\"], \"Disk\")", "echo(\"inner\")"], Ok(serde_json::json!(null)));
+}
+
+#[test]
+fn a_while_loop_writes_as_much_in_its_last_round_as_in_its_first() {
+    let text = "
+flow t():
+    i = 0
+    while i < 200:
+        i = i + 1
+        x = @echo(v=i)
+";
+    let mut p = Performance::new(text, &serde_json::json!({}), Watch::Nothing);
+    let mut sizes = Vec::new();
+    while p.step(&mut stub) {
+        let run = &mut p.driver.run;
+        let moved = p.driver.changes.moves.iter().map(|m| m.task).chain(p.driver.changes.touched.iter().copied());
+        let bytes = |task| {
+            let row = run.task_row(task);
+            row.body.map_or(0, |body| body.len()) + row.output.map_or(0, |output| output.len())
+        };
+        sizes.push(moved.map(bytes).sum::<usize>() + run.row().map_or(0, |row| row.body.len()));
+        let over = std::mem::take(&mut run.over);
+        run.release(over);
+    }
+    let (first, last) = (sizes[2], sizes[sizes.len() - 2]);
+    assert!(last <= first + 40, "{first} bytes of rows in the third round, {last} in the last but one");
 }

@@ -29,7 +29,7 @@ fn an_operator_waits_until_a_program_has_come_to_a_task() {
 }
 
 #[test]
-fn what_goes_over_no_list_is_named_in_the_failure() {
+fn what_a_spread_goes_over_must_be_a_list() {
     let (_, end) = perform("flow t(n=1):\n    spread n:x -> @echo(v=x)\n", &json!({"n": 1}));
     assert_eq!(end, Err("TypeMismatch: a list is needed to go over, but `n` is a number".into()));
 }

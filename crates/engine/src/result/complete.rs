@@ -4,6 +4,7 @@ use crate::command::{Answer, Finish};
 use crate::desk::Desk;
 use edgewise_core::event::{Event, Failure, TaskFinished};
 use edgewise_core::fold::Ignored;
+use edgewise_core::id::RunId;
 use edgewise_core::{Error, Kind, Result, limits};
 use serde_json::value::RawValue;
 
@@ -39,7 +40,8 @@ fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
         output,
         error,
     };
-    match desk.decide(lease.run, Event::TaskFinished(event))? {
+    let decided = desk.decide(lease.run, Event::TaskFinished(event.clone()))?;
+    match if decided == Err(Ignored::Unknown) { from_row(desk, lease.run, &event)? } else { decided } {
         Ok(()) | Err(Ignored::Duplicate) => Ok(()),
         Err(Ignored::Unknown) => {
             let message = format!("run {} has no task number {}", lease.run, lease.task.0);
@@ -53,6 +55,13 @@ fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
             Err(Error::stale("attempt_over", message))
         }
     }
+}
+
+/// The run does not know the task. If that is because a loop is past it, its row answers as the run did.
+fn from_row(desk: &mut Desk, run: RunId, report: &TaskFinished) -> Result<std::result::Result<(), Ignored>> {
+    let stream = desk.home.stream(run);
+    let row = desk.projections.task(&stream, report.task)?;
+    Ok(Err(row.map_or(Ignored::Unknown, |row| row.answer_again(report))))
 }
 
 /// What a worker made must fit the limits; else its attempt has failed.

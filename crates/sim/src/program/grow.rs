@@ -14,7 +14,14 @@ const KINDS: [&str; 6] = ["A", "B", "C", "D", "Base", "EvalError"];
 
 /// The text of the program of a seed.
 pub fn grow(seed: u64) -> String {
-    let mut grower = Grower { dice: Dice::new(seed), lines: Vec::new(), left: STATEMENTS, counters: 0, known: Vec::new(), callable: 0..3 };
+    let mut grower = Grower {
+        dice: Dice::new(seed),
+        lines: Vec::new(),
+        left: STATEMENTS,
+        counters: 0,
+        known: Vec::new(),
+        callable: 0..3,
+    };
     let policy = if grower.dice.one_in(4) { format!(" {}", grower.policy()) } else { String::new() };
     grower.known = ["a", "xs"].map(String::from).to_vec();
     grower.line(0, &format!("flow test(a=1, xs=[3, 1, 2]){policy}:"));
@@ -228,7 +235,8 @@ impl Grower {
             8 => format!("@fail(type=\"{kind}\", v={value}, again=false)"),
             _ => format!("@flaky(type=\"{kind}\", n={value})"),
         };
-        let policy = if self.dice.one_in(if in_arm { 6 } else { 4 }) { format!(" {}", self.policy()) } else { String::new() };
+        let policy =
+            if self.dice.one_in(if in_arm { 6 } else { 4 }) { format!(" {}", self.policy()) } else { String::new() };
         call + &policy
     }
 

@@ -27,8 +27,8 @@ pub struct Told {
     pub effects: Vec<Effect>,
 }
 
-/// Statements a program may run, and effects it may have, before it is said not to end.
-const STEPS: u32 = 4_000;
+/// Statements a grown program may run before it is said not to end; asking somebody counts for ten of them.
+pub const STEPS: u32 = 4_000;
 
 type Env = BTreeMap<String, Value>;
 
@@ -54,12 +54,13 @@ fn mismatch<T>(message: String) -> Ran<T> {
     fail(Failure { is: vec!["EvalError".into()], ..Failure::permanent("TypeMismatch", message) })
 }
 
-/// Interprets the first flow of a program, with the defaults of its parameters. `None` if it does not end.
-pub fn interpret(program: &Program) -> Option<Told> {
+/// Interprets the first flow of a program, with the defaults of its parameters. `None` if it does not end in so
+/// many statements.
+pub fn interpret(program: &Program, steps: u32) -> Option<Told> {
     let flow = &program.flows[0];
     let functions = program.functions.iter().map(|f| (f.name.text.as_str(), f)).collect();
     let mut machine =
-        Machine { functions, defaults: &flow.defaults, effects: Vec::new(), steps: STEPS, dry: 0, caught: Vec::new() };
+        Machine { functions, defaults: &flow.defaults, effects: Vec::new(), steps, dry: 0, caught: Vec::new() };
     let mut env = Env::new();
     let begun = flow.parameters.iter().try_for_each(|parameter| {
         let value = parameter.default.as_ref().map_or(Ok(Value::Null), |default| eval(default, &Env::new()))?;
@@ -83,7 +84,7 @@ struct Machine<'p> {
     /// Over 0 while only what needs nobody is wanted.
     dry: u32,
     /// What the handlers around the statement deal with.
-    caught: Vec<Box<Failure>>,
+    caught: Vec<Failure>,
 }
 
 impl<'p> Machine<'p> {
@@ -129,7 +130,7 @@ impl<'p> Machine<'p> {
                 fail(Failure::permanent(kind.text.clone(), message))
             }
             StatementKind::Reraise => match self.caught.last() {
-                Some(failure) => Err(Exit::Fail(failure.clone())),
+                Some(failure) => fail(failure.clone()),
                 None => unreachable!("the check refuses it"),
             },
             StatementKind::Return(None) => Err(Exit::Return(Value::Null)),
@@ -158,20 +159,19 @@ impl<'p> Machine<'p> {
             Err(Exit::Fail(failure)) => failure,
             other => return other,
         };
-        let fits = |handler: &&Handler| {
-            handler.types.is_empty() || handler.types.iter().any(|kind| failure.is_a(&kind.text))
-        };
+        let fits =
+            |handler: &&Handler| handler.types.is_empty() || handler.types.iter().any(|kind| failure.is_a(&kind.text));
         let Some(handler) = handlers.iter().find(fits) else { return Err(Exit::Fail(failure)) };
         if let Some(name) = &handler.name {
             env.insert(name.text.clone(), seen(&failure));
         }
-        self.caught.push(failure);
+        self.caught.push(*failure);
         let handled = self.block(&handler.body, env);
         let caught = self.caught.pop();
         match handled {
             Err(Exit::Fail(mut failure)) => {
-                if failure.cause.is_none() && caught.as_ref() != Some(&failure) {
-                    failure.cause = caught;
+                if failure.cause.is_none() && caught.as_ref() != Some(&*failure) {
+                    failure.cause = caught.map(Box::new);
                 }
                 Err(Exit::Fail(failure))
             }

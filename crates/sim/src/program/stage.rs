@@ -19,7 +19,7 @@ use edgewise_core::invariant::{self, Step};
 use edgewise_core::plan::{Plan, Work};
 use edgewise_core::rows::{RunRow, TaskRow};
 use edgewise_core::run::Run;
-use edgewise_core::state::TaskState;
+use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +38,8 @@ pub struct Mode {
     pub noise: u64,
     /// How often an operator interferes, which makes what it comes to another thing.
     pub people: u64,
+    /// After how many acts it is cancelled; never if 0.
+    pub cancel: u32,
 }
 
 /// Acts after which it is not waited for the end: the reference has ended with fewer.
@@ -101,8 +103,11 @@ impl Stage {
 
     /// Plays it to its end.
     pub fn play(&mut self) -> Held {
-        for _ in 0..ACTS {
+        for acts in 1..=ACTS {
             let mode = self.mode;
+            if acts == mode.cancel && !self.run.state.is_done() {
+                return self.cancel();
+            }
             if self.dice.one_in(mode.flush) {
                 self.flush();
             }
@@ -136,6 +141,15 @@ impl Stage {
         ensure(refolded.end == self.run.end && refolded.counts == self.run.counts, "refold_equals_run", || {
             format!("{:?} {:?} and {:?} {:?}", refolded.end, refolded.counts, self.run.end, self.run.counts)
         })
+    }
+
+    /// Somebody cancels the run: it is over at once, whatever was at work in it.
+    fn cancel(&mut self) -> Held {
+        self.must(Event::RunCancelRequested(Request { by: name("op"), why: None }))?;
+        let over = self.run.state == RunState::Cancelled && self.leaves().is_empty() && !self.run.is_advancing();
+        ensure(over, "a_cancel_ends_it", || format!("it is {:?} after a cancel", self.run.state))?;
+        self.flush();
+        self.reload()
     }
 
     /// One act; false if nothing can happen.

@@ -4,7 +4,7 @@ use super::Storm;
 use crate::oracle;
 use crate::violation::{Held, Violation, ensure};
 use edgewise_core::state::TaskState;
-use edgewise_core::time::Millis;
+use edgewise_core::time::{Millis, Time};
 
 /// Everything has ended so long after the faults did, by the true clock.
 const PATIENCE: Millis = Millis(3_600_000);
@@ -20,7 +20,7 @@ impl Storm {
         let until = self.now.plus(PATIENCE);
         while self.now < until {
             self.round()?;
-            if self.witness.all_over() && self.in_flight() == 0 {
+            if self.witness.all_over() && self.in_flight() == 0 && self.vigils.is_empty() {
                 return self.close();
             }
             let quiet = self.orchestrators.iter().filter_map(super::Orchestrator::due).min();
@@ -28,6 +28,7 @@ impl Storm {
             let Some(due) = quiet.or(held.then_some(self.now)) else {
                 return self.stuck("nothing is due and not everything is over");
             };
+            self.wakes_in_time(due)?;
             self.now = self.now.max(due);
         }
         self.stuck("a run has not ended an hour after the faults did")
@@ -45,7 +46,16 @@ impl Storm {
             self.orchestrators[o].write(now, false);
         }
         self.stop_waiting();
+        self.keep_vigil();
         Ok(())
+    }
+
+    /// A single engine wakes when its first timer is due: nobody else would.
+    fn wakes_in_time(&self, wakes: Time) -> Held {
+        let [only] = &self.orchestrators[..] else { return Ok(()) };
+        let first = self.witness.books.values().flat_map(|book| book.run.timers.values()).min();
+        let due = first.map_or(wakes, |first| only.instant(*first)).max(self.now);
+        ensure(wakes <= due, "timers_wake_their_engine", || format!("a timer is due at {due}, it wakes at {wakes}"))
     }
 
     /// People and workers do what they can until nobody can do anything at this instant.

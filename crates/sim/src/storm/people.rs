@@ -86,6 +86,20 @@ impl Storm {
         self.ask(command);
     }
 
+    /// After some storms: somebody waits at every door for the end of every run. Not after all of them, because
+    /// whoever is asked about a run looks at it, and that hides what was forgotten of it.
+    pub(super) fn keep_vigil(&mut self) {
+        if !self.seed.is_multiple_of(4) {
+            return;
+        }
+        for run in self.open_runs() {
+            for o in 0..self.orchestrators.len() {
+                let no = self.send(o, vec![(Ask::Person, Command::Wait(run))]);
+                self.vigils.insert(no);
+            }
+        }
+    }
+
     /// After the storm: what is paused goes on, and whoever is asked says yes.
     pub(super) fn patient_people(&mut self) {
         for run in self.open_runs() {

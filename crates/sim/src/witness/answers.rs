@@ -8,12 +8,13 @@ use edgewise_core::name::Name;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
-use edgewise_engine::command::{Answer, Beat, Command, Grant, LeaseRef};
+use edgewise_engine::command::{Answer, Beat, Command, Finish, Grant, LeaseRef};
+use std::sync::Arc;
 
 /// What a message asked, as far as its answer can be checked.
 pub(super) enum Asked {
     Start(Option<String>),
-    Finishes(Vec<(LeaseRef, bool)>),
+    Finishes(Arc<[Finish]>),
     Beats(Vec<LeaseRef>),
     Cancel(RunId),
     Pause(RunId, bool),
@@ -38,9 +39,7 @@ impl Witness {
     pub fn asked(&mut self, no: No, command: &Command) {
         let asked = match command {
             Command::Start(start) => Asked::Start(start.key.clone()),
-            Command::Complete(each) => {
-                Asked::Finishes(each.iter().map(|report| (report.lease, report.outcome.is_ok())).collect())
-            }
+            Command::Complete(each) => Asked::Finishes(Arc::clone(each)),
             Command::Heartbeat(leases) => Asked::Beats(leases.clone()),
             Command::Cancel(act) => Asked::Cancel(act.run),
             Command::Pause(act) => Asked::Pause(act.run, true),
@@ -64,8 +63,10 @@ impl Witness {
             }
             return Ok(());
         };
-        if let Answer::Granted { grants, .. } = answer {
+        if let Answer::Granted { grants, claimed } = answer {
             ensure(!grants.is_empty(), "grants_are_kept", || "a grant of nothing".into())?;
+            let said = || format!("{} leases for a claim of {claimed}", grants.len());
+            ensure(grants.len() <= *claimed as usize, "claims_are_not_overfilled", said)?;
             return grants.iter().try_for_each(|grant| self.granted(grant, by));
         }
         let Some(asked) = self.asked.get(&no) else { return Ok(()) };
@@ -123,25 +124,29 @@ impl Witness {
         ensure(live, "one_live_lease", || format!("a lease of {} was given out that is over", grant.path))?;
         let attempt = book.run.spec_of(grant.lease.task).timeouts.attempt;
         let attempt_until = attempt.map(|span| by.now.plus(span));
-        let promised = Promised { by: by.source.into(), until: grant.deadline, attempt_until };
+        let promised = Promised { by: by.source.into(), at: by.now, until: grant.deadline, attempt_until };
         self.promised.insert(token, promised);
+        self.told.insert(token);
         Ok(())
     }
 
-    fn finished(&self, reports: &[(LeaseRef, bool)], each: &[Result<()>]) -> Held {
-        for ((lease, well), answer) in reports.iter().zip(each) {
+    fn finished(&self, reports: &[Finish], each: &[Result<()>]) -> Held {
+        for (report, answer) in reports.iter().zip(each) {
+            let Finish { lease, outcome } = report;
             let Some(book) = self.books.get(&lease.run) else { continue };
             let token = lease.token.hash();
             let over = |e: &Error| e.code == "attempt_over";
             match answer {
                 Ok(()) => {
-                    let kept = book.ended.get(&token) == Some(well);
+                    let kept = book.ended.get(&token) == Some(&outcome.is_ok());
                     ensure(kept, "acked_is_kept", || "a report was accepted and is not kept".into())?;
                 }
                 Err(error) if over(error) => {
                     let current = book.run.task(lease.task).is_some_and(|task| task.attempt == lease.attempt);
                     let stale = !(current && book.is_live(lease.task, token));
                     ensure(stale, "who_holds_the_lease_is_heard", || format!("refused although live: {error}"))?;
+                    let again = || format!("what was said before is called late: {error}");
+                    ensure(!book.has_heard(report), "the_same_answer_again", again)?;
                 }
                 Err(_) => {}
             }

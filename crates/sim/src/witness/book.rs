@@ -11,6 +11,9 @@ use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
+use edgewise_engine::command::Finish;
+use edgewise_store::Position;
+use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One run as the ledger tells it.
@@ -19,6 +22,8 @@ pub struct Book {
     pub run: Run,
     /// All its events.
     pub entries: Vec<Entry>,
+    /// Where its records stand, and the seq each comes to.
+    pub(super) places: Vec<(Position, u64)>,
     /// Who has or had which lease.
     pub(super) workers: BTreeMap<TokenHash, Box<str>>,
     /// How each lease ended, by its token: well or not.
@@ -42,6 +47,7 @@ impl Book {
         Self {
             run,
             entries: Vec::new(),
+            places: Vec::new(),
             workers,
             ended,
             live,
@@ -67,6 +73,26 @@ impl Book {
     pub(super) fn has_said_yes(&self, path: &str, by: &Name) -> bool {
         let task = self.run.find(path);
         self.entries.iter().any(|e| matches!(&e.event, Event::ApprovalGiven(a) if Some(a.task) == task && a.by == *by))
+    }
+
+    /// Whether this very report is how the last attempt of its task ended.
+    pub(super) fn has_heard(&self, report: &Finish) -> bool {
+        let (task, token, attempt) = (report.lease.task, report.lease.token.hash(), report.lease.attempt);
+        let last = self
+            .run
+            .task(task)
+            .is_some_and(|t| (t.token, t.attempt) == (token, attempt) && t.state != TaskState::InProgress);
+        let same = |e: &Entry| match (&e.event, &report.outcome) {
+            (Event::TaskFinished(f), Ok(output)) => {
+                let text = |raw: &Option<Box<RawValue>>| raw.as_ref().map(|raw| raw.get().to_owned());
+                f.token == token && f.error.is_none() && text(&f.output) == text(output)
+            }
+            (Event::TaskFinished(f), Err(failure)) => {
+                f.token == token && f.error.as_ref() == Some(failure) && self.run.failure_of(task) == Some(failure)
+            }
+            _ => false,
+        };
+        last && self.entries.iter().any(same)
     }
 
     /// One event: everything that is written has counted, and was allowed.

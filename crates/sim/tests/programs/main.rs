@@ -1,32 +1,55 @@
 //! Programs grown from seeds come to what the reference says, however they are scheduled, crashed and reloaded.
 
-use edgewise_sim::program::{Outcome, check_seed, grow, shorten};
-use std::collections::BTreeMap;
+mod figures;
+mod released;
+mod stalls;
+
+use edgewise_sim::program::{Outcome, check, check_cancels, check_seed, grow, shorten};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many programs are played; `cargo xtask sim --programs --seeds 100000` plays more.
+const SEEDS: u64 = 1_200;
+
+fn play(seeds: impl Iterator<Item = u64>, played: &AtomicU32) {
+    for seed in seeds {
+        match check_seed(seed) {
+            Ok(Outcome::Played) => drop(played.fetch_add(1, Ordering::Relaxed)),
+            Ok(_) => {}
+            Err(violation) => {
+                let short = shorten(&grow(seed), seed);
+                let again = check(&short, seed).expect_err("the short program fails too");
+                panic!("seed {seed} fails: {violation}\n\nmade short:\n{short}\n{again}");
+            }
+        }
+    }
+}
 
 #[test]
 fn programs_come_to_what_the_reference_says() {
-    let seeds = std::env::var("PROGRAM_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000);
-    let from: u64 = std::env::var("PROGRAM_FROM").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
-    let mut told = 0;
-    for seed in from..from + seeds {
-        let began = std::time::Instant::now();
-        let outcome = match check_seed(seed) {
-            Ok(outcome) => format!("{outcome:?}"),
-            Err(violation) => {
-                if told < 4 && std::env::var("SHORTEN").is_ok() {
-                    told += 1;
-                    let short = shorten(&grow(seed), seed);
-                    let again = edgewise_sim::program::check(&short, seed).unwrap_err();
-                    println!("seed {seed}: {again}\n{short}");
-                }
-                let _ = violation;
-                format!("fails {}", violation.invariant)
-            }
-        };
-        if began.elapsed().as_millis() > 5000 { println!("seed {seed} {:?}", began.elapsed()); }
-        *outcomes.entry(outcome).or_default() += 1;
-    }
-    println!("{outcomes:?}");
-    let _ = Outcome::Played;
+    let played = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for half in 0..2 {
+            scope.spawn({
+                let played = &played;
+                move || play((0..SEEDS).filter(|seed| seed % 2 == half), played)
+            });
+        }
+    });
+    let played = played.into_inner();
+    assert!(u64::from(played) > SEEDS * 3 / 5, "only {played} of {SEEDS} programs were played");
+}
+
+#[test]
+fn a_cancel_ends_a_program_wherever_it_stands() {
+    let ended = (0..100).filter(|seed| match check_cancels(*seed) {
+        Ok(outcome) => outcome == Outcome::Played,
+        Err(violation) => panic!("seed {seed} fails: {violation}\n{}", grow(*seed)),
+    });
+    assert!(ended.count() > 60);
+}
+
+/// Seeds that found something once.
+#[test]
+fn kept_seeds_stay_right() {
+    play([21, 23, 123, 242, 462].into_iter(), &AtomicU32::new(0));
 }

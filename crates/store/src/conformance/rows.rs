@@ -40,6 +40,20 @@ pub fn every_field_of_every_row_comes_back<P: Place>(place: &P) {
     }
 }
 
+pub fn one_task_is_read_without_the_others<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let (a, b) = (stream(1), stream(2));
+    assert_eq!(rows.task(&a, TaskIx(0)).unwrap(), None);
+    let sent = full(&a, 0, 4);
+    let other = RunChange { tasks: vec![task_row(5, TaskState::Error)], ..change(&b, 0, 1) };
+    rows.flush(&flush(vec![sent.clone(), other], 2)).unwrap();
+    for row in &sent.tasks {
+        assert_eq!(rows.task(&a, row.task).unwrap().as_ref(), Some(row));
+    }
+    assert_eq!(rows.task(&a, TaskIx(5)).unwrap(), None, "it is the task of another run");
+    assert_eq!(rows.task(&b, TaskIx(0)).unwrap(), None);
+}
+
 pub fn a_flush_from_another_seq_is_refused_whole<P: Place>(place: &P) {
     let (_, mut rows) = open(place);
     let (a, b) = (stream(1), stream(2));

@@ -43,6 +43,7 @@ pub enum Op {
     Find,
     Flush,
     Load,
+    Task,
     Watermark,
     Runs,
     Outbox,

@@ -4,8 +4,9 @@ use super::ledger::write;
 use super::{Fault, Faults, Op, error};
 use crate::ledger::{Position, Stream};
 use crate::projections::{Flush, Projections, RunFilter, RunRows};
+use edgewise_core::event::TaskIx;
 use edgewise_core::id::PlanHash;
-use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TimerRow};
+use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::{Error, Result};
 
 /// Wraps projections and fails as told.
@@ -48,6 +49,10 @@ impl<P: Projections> Projections for FaultyProjections<P> {
 
     fn load(&mut self, stream: &Stream) -> Result<Option<RunRows>> {
         self.read_or_fail(Op::Load, |inner| inner.load(stream))
+    }
+
+    fn task(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<TaskRow>> {
+        self.read_or_fail(Op::Task, |inner| inner.task(stream, task))
     }
 
     fn watermark(&mut self) -> Result<Position> {

@@ -101,6 +101,10 @@ impl Projections for MemoryProjections {
         Ok(state.runs.get(stream).map(rows))
     }
 
+    fn task(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<TaskRow>> {
+        Ok(self.0.lock().runs.get(stream).and_then(|entry| entry.tasks.get(&task).cloned()))
+    }
+
     fn watermark(&mut self) -> Result<Position> {
         Ok(self.0.lock().watermark)
     }

@@ -9,8 +9,9 @@ use super::{nodes, rows};
 use crate::ledger::{Position, Stream};
 use crate::projections::{Flush, Projections, RunFilter, RunRows};
 use edgewise_core::Result;
+use edgewise_core::event::TaskIx;
 use edgewise_core::id::PlanHash;
-use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TimerRow};
+use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 /// The rows of a folder.
@@ -83,6 +84,14 @@ impl Projections for SqliteProjections {
             let Some((no, _, run)) = found.pop() else { return Ok(None) };
             let tasks = collect(conn, include_str!("sql/state_load_tasks.sql"), (no,), rows::task_row)?;
             Ok(Some(RunRows { run, tasks }))
+        })
+    }
+
+    fn task(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<TaskRow>> {
+        read(&self.conn, STATE, |conn| {
+            let Some((no, _)) = find_run(conn, stream)? else { return Ok(None) };
+            let sql = include_str!("sql/state_load_task.sql");
+            Ok(collect(conn, sql, (no, i64::from(task.0)), rows::task_row)?.pop())
         })
     }
 

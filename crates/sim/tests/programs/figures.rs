@@ -1,0 +1,135 @@
+//! Long loops and wide spreads: what they cost grows with their length, what they hold does not.
+
+use edgewise_core::event::{
+    DispatchEnqueued, Event, PlanCreated, RULES, RunAdvanced, RunTriggered, TaskFinished, TaskIx,
+};
+use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
+use edgewise_core::id::{EventId, RunId, Token};
+use edgewise_core::run::{End, Run};
+use edgewise_core::state::RunState;
+use edgewise_core::time::Time;
+use edgewise_sim::driver::name;
+use serde_json::value::RawValue;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+fn raw(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap()
+}
+
+/// A run without anybody who looks after every event: acts as an engine would, rows written now and then.
+struct Long {
+    run: Run,
+    changes: Changes,
+    ready: VecDeque<TaskIx>,
+    events: u64,
+    /// The most tasks that took memory at once.
+    held: usize,
+    /// The most rows of variables and outputs at once.
+    kept: usize,
+}
+
+impl Long {
+    fn new(text: &str, items: u32) -> Self {
+        let compiled = edgewise_core::text::compile(text, "test.flow").unwrap_or_else(|problems| panic!("{problems}"));
+        let plan = compiled.into_iter().next().expect("a flow").plan;
+        let (hash, _) = plan.encode();
+        let run = Run::new(RunId(7), hash, Arc::new(plan));
+        let mut long = Self { run, changes: Changes::default(), ready: VecDeque::new(), events: 0, held: 0, kept: 0 };
+        let input = raw(&format!("{{\"n\":{items}}}"));
+        let (flow, by, labels) = (name("t"), name("tester"), Default::default());
+        long.say(&Event::RunTriggered(RunTriggered { flow, plan: hash, rules: RULES, input, by, key: None, labels }));
+        long.say(&Event::PlanCreated(PlanCreated { plan: hash }));
+        long
+    }
+
+    fn say(&mut self, event: &Event) {
+        let now = Time(1_000_000);
+        let stamp = Stamp { id: EventId::mint(now, 0, self.run.last), at: now };
+        self.changes.clear();
+        assert_eq!(fold(&mut self.run, stamp, event, &mut self.changes), Verdict::Applied, "{event:?}");
+        self.ready.extend(&self.changes.ready);
+        self.events += 1;
+        if self.events.is_multiple_of(500) {
+            self.held = self.held.max(self.run.tasks.held());
+            self.kept = self.kept.max(self.run.outputs.len() + self.run.before.len() + self.run.composites.len());
+            let over = std::mem::take(&mut self.run.over);
+            self.run.release(over);
+        }
+    }
+
+    fn play(&mut self) -> Duration {
+        let began = Instant::now();
+        loop {
+            if let Some(task) = self.ready.pop_front() {
+                let entry = self.run.tasks[task.0 as usize];
+                let (generation, attempt, token) =
+                    (entry.generation, entry.attempt + 1, Token(u128::from(task.0)).hash());
+                self.say(&Event::DispatchEnqueued(DispatchEnqueued {
+                    task,
+                    generation,
+                    attempt,
+                    token,
+                    worker: "w".into(),
+                }));
+                let output = Some(raw("1"));
+                self.say(&Event::TaskFinished(TaskFinished { task, generation, attempt, token, output, error: None }));
+            } else if self.run.is_advancing() {
+                self.say(&Event::RunAdvanced(RunAdvanced {}));
+            } else {
+                assert_eq!(self.run.state, RunState::Complete);
+                return began.elapsed();
+            }
+        }
+    }
+}
+
+const LOOP: &str = "
+flow t(n=0):
+    total = 0
+    for x in range(n):
+        y = @work(v=x)
+        total = total + y
+    return total
+";
+
+const SPREAD: &str = "
+flow t(n=0):
+    ys = spread range(n):x -> @work(v=x)
+    return sum(ys)
+";
+
+fn played(text: &str, items: u32) -> (Long, Duration) {
+    let mut long = Long::new(text, items);
+    let took = long.play();
+    assert_eq!(long.run.end, Some(End::Returned(Arc::new(items.into()))));
+    (long, took)
+}
+
+#[test]
+fn a_long_loop_holds_what_a_short_one_holds() {
+    let (short, _) = played(LOOP, 2_000);
+    let (long, _) = played(LOOP, 10_000);
+    assert!(long.held <= 1_024 && long.held <= short.held + 256, "{} tasks held, {} before", long.held, short.held);
+    assert!(long.kept <= 1_024, "{} outputs, variables and composites held", long.kept);
+    assert_eq!(long.events, 2 + 2 * 10_000, "two events for each action");
+}
+
+#[test]
+fn a_wide_spread_is_two_events_an_item_and_one_for_each_ten_thousand() {
+    let (wide, _) = played(SPREAD, 25_000);
+    assert_eq!(wide.events, 2 + 2 * 25_000 + 3, "the rest of a spread waits for the next commit");
+}
+
+/// Timed, so it is for quiet machines: `cargo test --profile sim -p edgewise-sim --test programs -- --ignored --nocapture`.
+#[test]
+#[ignore = "times, which mean something only on a quiet machine and with optimisations"]
+fn ten_times_the_items_take_about_ten_times_as_long() {
+    for (called, text) in [("for", LOOP), ("spread", SPREAD)] {
+        let ((short, before), (long, after)) = (played(text, 10_000), played(text, 100_000));
+        let ratio = after.as_secs_f64() / before.as_secs_f64();
+        println!("{called}: {before:?} held {}, then {after:?} held {}; {ratio:.1} times", short.held, long.held);
+        assert!(ratio < 25.0, "{called} is not linear: {ratio:.1} times as long for ten times the items");
+    }
+}
