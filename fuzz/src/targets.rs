@@ -2,6 +2,7 @@
 //! `corpus/` with a few good inputs, and a test in `tests/brief.rs`.
 
 mod args;
+mod cases;
 mod config;
 mod event;
 mod flow;
@@ -24,6 +25,7 @@ pub struct Target {
 /// All of them.
 pub static ALL: &[Target] = &[
     args::TARGET,
+    cases::TARGET,
     config::TARGET,
     event::TARGET,
     flow::TARGET,

@@ -28,6 +28,11 @@ fn no_command_line_is_too_strange() {
 }
 
 #[test]
+fn no_case_file_is_too_strange() {
+    check("cases", 2_000, 60);
+}
+
+#[test]
 fn no_settings_file_is_too_strange() {
     check("config", 3_000, 20);
 }

@@ -6,6 +6,9 @@ use edgewise_core::flow::{Compiled, Problems, choose, compile_file};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// The endings of case files, which stand beside flows.
+pub const CASES: [&str; 2] = [".test.yaml", ".test.yml"];
+
 /// The file of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowFile {
@@ -52,6 +55,11 @@ impl FlowFile {
 
     /// All flows of the file, or the one that is meant.
     pub fn all(&self) -> Result<std::result::Result<Vec<Compiled>, Problems>> {
+        if CASES.iter().any(|ending| self.shown.ends_with(ending)) {
+            let what = format!("{} holds the cases of a flow, not a flow", self.shown);
+            let next = format!("`edgewise test {}` reads and performs them", crate::text::quoted(&self.shown));
+            return Err(Problem::new(Kind::Invalid, "case_file", what).next(next));
+        }
         match compile_file(&self.text()?, &self.shown) {
             Ok(flows) if self.flow.is_some() => Ok(Ok(vec![choose(flows, &self.shown, self.flow.as_deref())?])),
             compiled => Ok(compiled),

@@ -62,6 +62,9 @@ impl Reader {
                 changes.clear();
                 fold(run, stamp, event, &mut changes);
             }
+            // Who watches a long loop holds no more of it than who runs it; the ledger has the rest.
+            let over = std::mem::take(&mut run.over);
+            run.release(over);
         }
         Ok(run.seq > before)
     }

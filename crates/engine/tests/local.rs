@@ -80,7 +80,8 @@ fn start(ledger: Box<dyn Ledger>, reader: Box<dyn Projections>, writer: Box<dyn 
 }
 
 fn flow(text: &str) -> Start {
-    let plan = edgewise_core::flow::compile(text, "test.yaml").unwrap_or_else(|p| panic!("{p:?}")).plan;
+    let mut flows = edgewise_core::flow::compile_file(text, "test").unwrap_or_else(|p| panic!("{p:?}"));
+    let plan = flows.remove(0).plan;
     let input = serde_json::value::RawValue::from_string("{}".into()).unwrap();
     Start { plan: Arc::new(plan), input, by: name("tester"), key: None, labels: BTreeMap::new() }
 }
@@ -137,6 +138,20 @@ async fn a_panic_is_a_permanent_failure_and_the_worker_goes_on() {
     }
     let id = run(&engine, one("noop")).await;
     assert_eq!(end(&engine, id).await, RunState::Complete);
+}
+
+#[tokio::test]
+async fn whoever_watches_a_long_loop_holds_no_more_of_it_than_its_engine() {
+    let place = Place::default();
+    let engine = place.engine();
+    let id = run(&engine, flow("flow long():\n    for n in range(200):\n        @noop()\n")).await;
+    let mut reader = Reader::over(Box::new(place.ledger.clone()), Box::new(MemoryProjections::default()), home());
+    let mut seen = reader.run(id).unwrap();
+    let _worker = work(&engine, 1, Handlers::default());
+    assert_eq!(end(&engine, id).await, RunState::Complete);
+    assert!(reader.catch_up(&mut seen).unwrap());
+    assert_eq!((seen.state, seen.total()), (RunState::Complete, 201));
+    assert!(seen.present().count() <= 3, "{} tasks are held", seen.present().count());
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::args::Test;
 use crate::exit::Exit;
-use crate::flow_file::FlowFile;
+use crate::flow_file::{CASES, FlowFile};
 use crate::problem::{Problem, Result};
 use crate::style::{Ink, Style, ink};
 use crate::text;
@@ -14,8 +14,6 @@ use edgewise_core::state::Phase;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// The endings of case files.
-const ENDINGS: [&str; 2] = [".test.yaml", ".test.yml"];
 /// The endings of the flows beside them.
 const FLOWS: [&str; 3] = ["flow", "yaml", "yml"];
 
@@ -95,7 +93,7 @@ fn done(case: &Case) -> Done {
 /// The flow and its cases, whichever of the two was typed.
 fn pair(typed: &Path, cwd: &Path) -> Result<(FlowFile, FlowFile)> {
     let shown = typed.display().to_string();
-    if let Some(stem) = ENDINGS.iter().find_map(|ending| shown.strip_suffix(ending)) {
+    if let Some(stem) = CASES.iter().find_map(|ending| shown.strip_suffix(ending)) {
         let beside = FLOWS.map(|ending| PathBuf::from(format!("{stem}.{ending}")));
         let Some(flow) = beside.iter().find(|path| cwd.join(path).is_file()) else {
             let what = format!("there is no flow beside {shown}");
@@ -107,12 +105,12 @@ fn pair(typed: &Path, cwd: &Path) -> Result<(FlowFile, FlowFile)> {
     }
     let flow = FlowFile::typed(typed, cwd);
     let stem = Path::new(&flow.shown).with_extension("").display().to_string();
-    let beside = ENDINGS.map(|ending| PathBuf::from(format!("{stem}{ending}")));
+    let beside = CASES.map(|ending| PathBuf::from(format!("{stem}{ending}")));
     match beside.iter().find(|path| cwd.join(path).is_file()) {
         Some(cases) => Ok((flow, FlowFile::typed(cases, cwd))),
         None if flow.path.is_file() => {
             let what = format!("{} has no cases", flow.shown);
-            Err(Problem::new(Kind::NotFound, "no_cases", what).next(format!("write them into {stem}{}", ENDINGS[0])))
+            Err(Problem::new(Kind::NotFound, "no_cases", what).next(format!("write them into {stem}{}", CASES[0])))
         }
         // Of a flow that is not there, just that is said.
         None => flow.text().map(|_| (flow.clone(), flow)),

@@ -266,6 +266,7 @@ fn cases_are_performed_and_what_differs_is_told() {
         "test load.flow --filter bad --json",
         "test load.flow -q",
         "test odd.flow",
+        "check odd.test.yaml",
         "test alone.flow",
         "test none.flow",
     ];

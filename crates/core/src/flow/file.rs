@@ -38,6 +38,8 @@ impl Form {
             ("flow" | "fn", Some(c)) if c.is_whitespace() && first.ends_with(':') => Some(Self::Program),
             ("flow" | "fn", Some(c)) if c.is_whitespace() && first.contains('(') => Some(Self::Program),
             (word, Some(':')) if !word.is_empty() => Some(Self::Yaml),
+            // No program begins with a brace, and JSON is YAML.
+            ("", Some('{')) => Some(Self::Yaml),
             _ => None,
         }
     }
@@ -106,10 +108,11 @@ mod tests {
     fn without_an_ending_the_beginning_tells() {
         check("-", YAML, Some(Form::Yaml));
         check("a.txt", "# about\n\n---\nflow: a", Some(Form::Yaml));
+        check("b", "{ \"flow\": \"a\" }", Some(Form::Yaml));
         check("a.flow/b", TWO, Some(Form::Program));
         check("b", "# helpers\nfn twice(\n    x):\n    return x\n", Some(Form::Program));
         check("b", "flow a:\n", Some(Form::Program));
-        for text in ["", "# only words", "hello", "- a\n- b", "{}", "flow"] {
+        for text in ["", "# only words", "hello", "- a\n- b", "flow"] {
             check("b", text, None);
         }
     }
