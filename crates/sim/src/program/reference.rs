@@ -402,7 +402,7 @@ fn slept(span: &Expr, found: &Value) -> Ran<()> {
     }
     let found = match found {
         Value::Number(number) => number.to_string(),
-        Value::String(text) => format!("{text:?}"),
+        Value::String(text) => format!("`{text}`"),
         other => kind(other).to_owned(),
     };
     let most = Millis(limits::DURATION_MS);
