@@ -12,7 +12,7 @@ use edgewise_core::event::{
     AttemptRef, DispatchEnqueued, Event, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct,
     TaskCompletedManually, TaskFinished, TaskIx, TimerFired, TimerKey,
 };
-use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, fold};
+use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId, Token};
 use edgewise_core::invariant::{self, Step};
@@ -330,11 +330,6 @@ impl Stage {
         same("rows_and_tail_are_the_run", &loaded, &self.run)?;
         self.run = loaded;
         Ok(())
-    }
-
-    /// The verdict about an attempt that was given back to memory.
-    pub fn is_unknown(&mut self, report: TaskFinished) -> Result<bool, Violation> {
-        Ok(self.say(Event::TaskFinished(report))? == Verdict::Ignored(Ignored::Unknown))
     }
 }
 
