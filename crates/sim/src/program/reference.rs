@@ -4,19 +4,19 @@
 //! scopes, events or rows. What is done at once is done here one after the other: first as much of every arm as
 //! needs nobody, as an engine would, then each arm to its end. Only expressions are evaluated by the core.
 
+mod value;
+
 use super::stub::{Effect, answer};
 use edgewise_core::event::Failure;
 use edgewise_core::limits;
-use edgewise_core::template::{Root, Values};
 use edgewise_core::text::tree::{
-    ActionCall, Block, Call, Expr, Function, FunctionCall, Gather, Handler, Policies, Program, Retrying, Sleep,
-    Statement, StatementKind, Work,
+    ActionCall, Block, Call, Function, FunctionCall, Gather, Handler, Policies, Program, Retrying, Sleep, Statement,
+    StatementKind, Work,
 };
 use edgewise_core::text::tree::{Parallel, Spread, Value as Right, Word};
-use edgewise_core::time::Millis;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use value::{eval, holds, items, kind, slept};
 
 /// What a program came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -343,77 +343,5 @@ fn assign(targets: &[Word], value: Value, env: &mut Env) -> Ran<()> {
             let found = other.as_array().map_or(kind(&other).to_owned(), |list| format!("a list of {}", list.len()));
             mismatch(format!("{} names need a list of {0} values, this is {found}", targets.len()))
         }
-    }
-}
-
-/// The names of an expression, numbered, and what they are.
-struct Seen<'e> {
-    names: Vec<String>,
-    env: &'e Env,
-}
-
-impl<'e> Values<'e> for Seen<'e> {
-    fn value(&self, root: &Root) -> Option<Cow<'e, Value>> {
-        let Root::Var(number) = root else { return None };
-        self.env.get(&self.names[*number as usize]).map(Cow::Borrowed)
-    }
-}
-
-fn eval(expr: &Expr, env: &Env) -> Ran<Value> {
-    let mut names: Vec<String> = Vec::new();
-    let bound = expr.ast.clone().bind(&mut |path, _| {
-        let known = names.iter().position(|name| name == path[0]).unwrap_or_else(|| {
-            names.push(path[0].to_owned());
-            names.len() - 1
-        });
-        Ok((1, Root::Var(known as u32)))
-    });
-    let Ok(bound) = bound else { unreachable!("every name is bound") };
-    let value = bound.eval(&Seen { names, env }).map(Cow::into_owned);
-    value.or_else(fail)
-}
-
-fn holds(condition: &Expr, env: &Env) -> Ran<bool> {
-    let found = eval(condition, env)?;
-    let Some(holds) = found.as_bool() else {
-        return mismatch(format!("a condition is true or false, but `{}` is {}", condition.ast, kind(&found)));
-    };
-    Ok(holds)
-}
-
-fn items(list: &Expr, env: &Env) -> Ran<Vec<Value>> {
-    match eval(list, env)? {
-        Value::Array(items) => Ok(items),
-        other => mismatch(format!("a list is needed to go over, but `{}` is {}", list.ast, kind(&other))),
-    }
-}
-
-fn slept(span: &Expr, found: &Value) -> Ran<()> {
-    let millis = match found {
-        Value::Number(seconds) => seconds.as_f64().map(|s| s * 1_000.0).filter(|ms| *ms >= 0.0).map(|ms| ms as u64),
-        Value::String(text) => Millis::parse(text).ok().map(|span| span.0),
-        _ => None,
-    };
-    if millis.is_some_and(|ms| ms <= limits::DURATION_MS) {
-        return Ok(());
-    }
-    let found = match found {
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => format!("{text:?}"),
-        other => kind(other).to_owned(),
-    };
-    let most = Millis(limits::DURATION_MS);
-    let takes = format!("`sleep` takes seconds or a duration such as \"5m\", at most {most} of them");
-    mismatch(format!("{takes}, but `{}` is {found}", span.ast))
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "a map",
     }
 }

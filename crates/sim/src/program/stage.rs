@@ -12,15 +12,17 @@ use edgewise_core::event::{
     AttemptRef, DispatchEnqueued, Event, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct,
     TaskCompletedManually, TaskFinished, TaskIx, TimerFired, TimerKey,
 };
-use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, fold};
+use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId, Token};
 use edgewise_core::invariant::{self, Step};
 use edgewise_core::plan::{Plan, Work};
 use edgewise_core::rows::{RunRow, TaskRow};
 use edgewise_core::run::Run;
+use edgewise_core::sketch::Sketch;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
+use edgewise_core::why::Why;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -304,6 +306,16 @@ impl Stage {
         self.rows = Some(Rows { run: row, tasks, events: self.ledger.len() });
         let over = std::mem::take(&mut self.run.over);
         self.run.release(over);
+        self.tell();
+    }
+
+    /// Everything that is told of a run can be told, whatever was given back.
+    fn tell(&self) {
+        let _ = (Why::of_run(&self.run), Sketch::of_run(&self.run));
+        for task in self.run.present() {
+            let (why, path) = (Why::of_task(&self.run, task), self.run.path(task));
+            assert_eq!(self.run.find(&path), Some(task), "{path} after {} causes", why.causes.len());
+        }
     }
 
     /// The run is lost, and loaded again.
@@ -318,11 +330,6 @@ impl Stage {
         same("rows_and_tail_are_the_run", &loaded, &self.run)?;
         self.run = loaded;
         Ok(())
-    }
-
-    /// The verdict about an attempt that was given back to memory.
-    pub fn is_unknown(&mut self, report: TaskFinished) -> Result<bool, Violation> {
-        Ok(self.say(Event::TaskFinished(report))? == Verdict::Ignored(Ignored::Unknown))
     }
 }
 

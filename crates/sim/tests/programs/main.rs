@@ -51,5 +51,5 @@ fn a_cancel_ends_a_program_wherever_it_stands() {
 /// Seeds that found something once.
 #[test]
 fn kept_seeds_stay_right() {
-    play([21, 23, 123, 242, 462].into_iter(), &AtomicU32::new(0));
+    play([21, 23, 123, 242, 462, 1_124, 16_578].into_iter(), &AtomicU32::new(0));
 }
