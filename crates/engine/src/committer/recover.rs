@@ -88,6 +88,10 @@ impl<R> Committer<R> {
                 Err(error) if error.kind == Kind::Unavailable => return Err(error),
                 Err(_) => continue,
             };
+            if cached.tail_workers.contains_key(&row.task) {
+                // Granted anew since, perhaps under the same attempt: the row tells of a lease that came back.
+                continue;
+            }
             let live = cached.run.task(row.task).is_some_and(|t| {
                 t.state == TaskState::InProgress && (t.generation, t.attempt) == (row.generation, row.attempt)
             });
