@@ -317,7 +317,7 @@ impl Run {
 
     /// Counts anew how many of a spread's scopes have ended, and how many badly.
     pub(crate) fn recount_spread(&mut self, spread: TaskIx) {
-        let Some(state) = self.composites.get(&spread) else { return };
+        let Some(state) = self.composites.get(&spread).filter(|state| !state.chunks.is_empty()) else { return };
         let ended = state.scopes().filter(|s| self.has_ended(*s));
         let (mut done, mut failed) = (0, 0);
         for scope in ended {

@@ -137,10 +137,23 @@ impl Fold<'_> {
         let state = &self.run.composites[&task];
         if state.failed <= tolerate {
             let output = self.run.gather(task);
-            return self.succeed(task, output);
+            self.succeed(task, output);
+            return self.give_back(task);
         }
         let failure = self.failure_of_scopes(task);
         self.fail(task, failure);
+    }
+
+    /// A program goes on with the list alone: what is inside of a spread that ended well is over.
+    fn give_back(&mut self, task: TaskIx) {
+        if !self.run.in_chain(task) {
+            return;
+        }
+        if let Some(state) = self.run.composites.get_mut(&task) {
+            self.run.over.extend(state.scopes());
+            state.chunks = Vec::new();
+            state.items = Arc::default();
+        }
     }
 
     /// The failure of a spread is that of its scope if one failed, else it stands for all of them.

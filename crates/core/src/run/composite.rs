@@ -12,7 +12,8 @@ pub struct Composite {
     pub items: Arc<Vec<Value>>,
     /// How many scopes it takes, as far as is known.
     pub total: u32,
-    /// Where its scopes are: of a loop only the last one, of the others all of them.
+    /// Where its scopes are: of a loop only the last one; of a spread that ended well in a program none; of the
+    /// others all of them.
     pub chunks: Vec<Chunk>,
     /// Scopes that ended.
     pub done: u32,

@@ -77,6 +77,9 @@ struct CompositeBody {
     chunks: Vec<Chunk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caught: Option<Box<Failure>>,
+    /// How many scopes ended, and how many badly, where they were given back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended: Option<(u32, u32)>,
 }
 
 fn is_empty(items: &Arc<Vec<Value>>) -> bool {
@@ -182,6 +185,7 @@ impl Run {
             total: c.total,
             chunks: c.chunks.clone(),
             caught: c.caught.clone(),
+            ended: (c.chunks.is_empty() && c.done > 0).then_some((c.done, c.failed)),
         });
         let returned = self.returned.get(&ix).cloned().unwrap_or_default();
         let before = self.before.get(&ix).cloned().unwrap_or_default();

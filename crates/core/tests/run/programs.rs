@@ -409,3 +409,29 @@ flow t():
     assert_eq!(made(&long.replace("900", "9")), 3_000, "and so are thousands of short ones");
     assert!((100..2_500).contains(&made(&long)), "{} rounds of three statements fit into one event", made(&long));
 }
+
+#[test]
+fn a_spread_that_ended_well_gives_its_items_back_and_one_that_failed_keeps_them() {
+    let text = "
+flow t(n=0):
+    ys = spread range(n):x -> @echo(v=x)
+    @echo(v=size(ys))
+    try:
+        spread [1, 2]:x -> @fail()
+    except:
+        sleep 1h
+    return ys[n - 1]
+";
+    let mut p = Performance::new(text, &json!({"n": 600}), Watch::Nothing);
+    (0..600).for_each(|_| assert!(p.step(&mut stub)));
+    let over = std::mem::take(&mut p.driver.run.over);
+    assert_eq!(over.len(), 600);
+    p.driver.run.release(over);
+    assert!(p.driver.run.tasks.held() < 400, "{} tasks are held", p.driver.run.tasks.held());
+    p.driver.watch = Watch::All;
+    (0..3).for_each(|_| assert!(p.step(&mut stub)));
+    assert!(p.driver.run.over.is_empty());
+    assert!(p.driver.run.find("try.spread[1]").is_some(), "what failed can still be looked at");
+    p.play(&mut stub);
+    assert_eq!(ended(&p.driver.run), Ok(json!(599)));
+}

@@ -141,8 +141,9 @@ impl Run {
             // Chunks of several composites may interleave; they come back in the order of their scopes below.
             self.reserve_scopes(chunk, region, task);
         }
-        let CompositeBody { items, total, chunks, caught } = body;
-        let state = Composite { items, total, chunks, done: 0, failed: 0, caught };
+        let CompositeBody { items, total, chunks, caught, ended } = body;
+        let (done, failed) = ended.unwrap_or_default();
+        let state = Composite { items, total, chunks, done, failed, caught };
         if at_once && state.made() < state.total && !self.tasks[task.0 as usize].state.is_done() {
             self.advancing.insert(task);
         }
