@@ -6,9 +6,13 @@ use edgewise_core::event::Event;
 pub(super) fn bring_back(desk: &mut Desk) {
     for (run, attempt) in std::mem::take(&mut desk.undelivered) {
         let readable = desk.open_hinted(run).is_some();
-        let returned = readable && desk.record(run, Event::DispatchReturned(attempt)).is_ok();
-        // Looked at again until there is nothing to bring back: this commit may fail too.
-        if returned || desk.unloaded.contains(&run) {
+        if readable {
+            let _ = desk.record(run, Event::DispatchReturned(attempt));
+        }
+        // Looked at again until the ledger itself has nothing to bring back: what this commit would change, be it
+        // the return or a cancel before it, may not land.
+        let staged = desk.runs.get(&run).is_some_and(|cached| !cached.events.is_empty());
+        if staged || desk.unloaded.contains(&run) {
             desk.undelivered.push((run, attempt));
         }
     }
