@@ -6,6 +6,9 @@
 use super::{Edge, Node, NodeKind, Sketch, note};
 use crate::plan::{Accepts, Plan, ROOT, Region, Work};
 
+/// The box of an arm, a body or a handler.
+pub(super) const ARM: NodeKind = NodeKind::Composite("arm");
+
 /// A sketch, and where each region begins in it.
 pub(super) struct Drawn<'p> {
     pub plan: &'p Plan,
@@ -83,8 +86,7 @@ impl<'p> Drawn<'p> {
     fn arm(&mut self, work: &Work, index: u32, inside: u32) -> u32 {
         let label = note::arm(work, index);
         let id = format!("{}[{index}]", self.sketch.nodes[inside as usize].id);
-        let kind = NodeKind::Composite("arm");
-        self.sketch.add(Node { id, label, kind, note: String::new(), inside: Some(inside), now: None })
+        self.sketch.add(Node { id, label, kind: ARM, note: String::new(), inside: Some(inside), now: None })
     }
 
     fn node(&mut self, region: &Region, node: u32, inside: Option<u32>) {

@@ -3,9 +3,9 @@
 //! A node within a spread stands for a task in each scope: they are counted in one pass over all tasks, however many
 //! there are.
 
-use super::of_plan::Drawn;
+use super::of_plan::{ARM, Drawn};
 use super::tally::Tally;
-use super::{Count, Head, Now, Sketch};
+use super::{Count, Head, Node, Now, Sketch};
 use crate::event::TaskIx;
 use crate::plan::{Resolution, Work};
 use crate::run::{GONE_SCOPE, Run, Scope, resolution_of};
@@ -51,6 +51,12 @@ fn tallies(run: &Run, drawn: &Drawn<'_>) -> Vec<Tally> {
         for node in 0..run.region_of(scope).len() {
             tallies[(first + node) as usize].add(run.phase_of(TaskIx(scope.task + node)));
         }
+    }
+    // The box of an arm stands for no task of its own: it is as what is in it.
+    let arm = |node: &Node| node.inside.filter(|group| drawn.sketch.nodes[*group as usize].kind == ARM);
+    for (number, group) in drawn.sketch.nodes.iter().enumerate().filter_map(|(n, node)| Some((n, arm(node)?))) {
+        let inner = tallies[number];
+        tallies[group as usize].absorb(&inner);
     }
     tallies
 }

@@ -14,6 +14,10 @@ impl Tally {
         self.counts[phase as usize] += 1;
     }
 
+    pub fn absorb(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
+    }
+
     fn of(&self, phase: Phase) -> u32 {
         self.counts[phase as usize]
     }

@@ -6,7 +6,8 @@ use edgewise_core::fold::Verdict;
 use edgewise_core::id::RunId;
 use edgewise_core::plan::{Plan, Work};
 use edgewise_core::run::{End, Run};
-use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::sketch::Sketch;
+use edgewise_core::state::{Phase, RunState, TaskState};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -434,4 +435,22 @@ flow t(n=0):
     assert!(p.driver.run.find("try.spread[1]").is_some(), "what failed can still be looked at");
     p.play(&mut stub);
     assert_eq!(ended(&p.driver.run), Ok(json!(599)));
+}
+
+#[test]
+fn the_box_of_an_arm_is_as_what_is_in_it() {
+    let text = "
+flow t():
+    try:
+        @fail()
+    except:
+        @echo()
+    if false:
+        @echo()
+";
+    let mut p = Performance::new(text, &json!({}), Watch::All);
+    p.play(&mut stub);
+    let drawn = Sketch::of_run(&p.driver.run);
+    let phase = |id: &str| drawn.nodes().iter().find(|node| node.id == id).and_then(|node| node.now).unwrap().phase;
+    assert_eq!(["try[0]", "try[1]", "if[0]"].map(phase), [Phase::Failed, Phase::Succeeded, Phase::Skipped]);
 }
