@@ -21,7 +21,7 @@ Usage: cargo xtask COMMAND
   test          everything a change must pass, step by step
   test --quick  the developer's loop: fmt, tidy, tests in debug, a few storms
   tidy          the rules that no compiler checks
-  sim           storms from seeds: --seed N [--seeds K] [--sqlite] [--trace] [--no-shrink] [--all]
+  sim           storms from seeds: --seed N [--seeds K] [--sqlite | --events] [--trace] [--no-shrink] [--all]
   counted       figures that are counted: syncs, instructions (needs a release build)
   fuzz [TARGET] [--minutes N] [--seed N]
                 strange input for everything that reads bytes, a minute for each target unless told

@@ -13,7 +13,7 @@ mod hunt;
 mod page;
 
 use crate::tree::Tree;
-use bug::Bug;
+use bug::{Bug, Tier};
 use hunt::Found;
 use std::path::{Path, PathBuf};
 
@@ -46,15 +46,16 @@ fn prove(root: &Path, part: &str, record: bool) -> Result<(), String> {
     let folder = target.join("planted");
     copy::write(&folder, &copy::planted(&tree, &bugs)?)?;
     let binary = hunt::build(&folder, &target)?;
-    is_sound(&binary, false, SEEDS)?;
+    is_sound(&binary, Tier::Memory, SEEDS)?;
+    is_sound(&binary, Tier::Events, SEEDS)?;
     let mut hunted = Vec::new();
     for bug in bugs.iter().filter(|bug| bug.name.contains(part)) {
-        let found = hunt::hunt(&binary, &bug.name, bug.sqlite, SEEDS)?;
+        let found = hunt::hunt(&binary, &bug.name, bug.tier, SEEDS)?;
         println!("{}", page::line(bug, &found));
         hunted.push((bug, found));
     }
-    let slow = hunted.iter().filter(|(bug, _)| bug.sqlite).map(|(_, found)| found.seeds()).max();
-    is_sound(&binary, true, slow.unwrap_or(0))?;
+    let slow = hunted.iter().filter(|(bug, _)| bug.tier == Tier::Sqlite).map(|(_, found)| found.seeds()).max();
+    is_sound(&binary, Tier::Sqlite, slow.unwrap_or(0))?;
     println!("{}", page::summary(&hunted));
     if record {
         page::record(root, &tree, &hunted)?;
@@ -63,8 +64,8 @@ fn prove(root: &Path, part: &str, record: bool) -> Result<(), String> {
 }
 
 /// Without any bug the same seeds find nothing: what is found is the bug.
-fn is_sound(binary: &Path, sqlite: bool, seeds: u64) -> Result<(), String> {
-    match hunt::hunt(binary, "", sqlite, seeds)? {
+fn is_sound(binary: &Path, tier: Tier, seeds: u64) -> Result<(), String> {
+    match hunt::hunt(binary, "", tier, seeds)? {
         Found::Nothing => Ok(()),
         Found::Stuck => Err("without any bug the simulator does not end".into()),
         Found::Seed(seed, what) => {
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     fn check(found: &[Found], all: bool, expected: Result<(), &str>) {
-        let bug = Bug { name: "odd".into(), breaks: "x".into(), sqlite: false, edits: Vec::new() };
+        let bug = Bug { name: "odd".into(), breaks: "x".into(), tier: Tier::Memory, edits: Vec::new() };
         let hunted: Vec<(&Bug, Found)> = found.iter().map(|f| (&bug, f.clone())).collect();
         match (judge(&hunted, all), expected) {
             (Ok(()), Ok(())) => {}

@@ -12,6 +12,7 @@
 pub mod cover;
 pub mod dice;
 pub mod driver;
+mod events;
 pub mod flows;
 pub mod oracle;
 mod orchestrator;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 use store::Store;
 use storm::Storm;
 
-/// Which store a storm is played over.
+/// What a storm is played over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tier {
     /// In memory: fast, for many seeds.
@@ -41,12 +42,14 @@ pub enum Tier {
     Memory,
     /// SQLite files in a folder of their own, deleted afterwards.
     Sqlite,
+    /// One run without an engine: events straight into the fold, also those that no command of the engine writes.
+    Events,
 }
 
 /// How a seed is played.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Over which store.
+    /// Over what.
     pub tier: Tier,
     /// Only these steps happen; all of them if absent.
     pub only: Option<Arc<BTreeSet<u64>>>,
@@ -81,12 +84,14 @@ pub fn run_seed(seed: u64, options: &Options) -> Result<Summary, Violation> {
 }
 
 fn play(seed: u64, options: &Options) -> Result<Summary, Violation> {
+    let store: fn() -> std::io::Result<Store> = match options.tier {
+        Tier::Memory => || Ok(Store::in_memory()),
+        Tier::Sqlite => Store::in_a_folder,
+        Tier::Events => return events::play(seed, options),
+    };
     let mut schedule = Vec::new();
     let result = violation::catch(|| {
-        let store = match options.tier {
-            Tier::Memory => Store::in_memory(),
-            Tier::Sqlite => Store::in_a_folder().map_err(|e| Violation::new("no_folder", e.to_string()))?,
-        };
+        let store = store().map_err(|e| Violation::new("no_folder", e.to_string()))?;
         let mut storm = Storm::new(seed, store, options.trace)?;
         let kept = |step: u64| options.only.as_ref().is_none_or(|only| only.contains(&step));
         let held = violation::catch(|| storm.rage(kept).and_then(|()| storm.calm()));

@@ -10,7 +10,8 @@
 //! >>>>
 //! ```
 //!
-//! A bug may have several such edits. `tier: sqlite` hunts for it over files instead of memory.
+//! A bug may have several such edits. `tier: sqlite` hunts for it over files instead of memory, `tier: events` with
+//! events straight into the fold.
 
 use crate::tree::Tree;
 
@@ -24,10 +25,32 @@ pub struct Bug {
     pub name: String,
     /// What it breaks.
     pub breaks: String,
-    /// Whether it is only there over SQLite files.
-    pub sqlite: bool,
+    /// Which storms find it.
+    pub tier: Tier,
     /// What is different.
     pub edits: Vec<Edit>,
+}
+
+/// The kinds of storms, named as the simulator names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tier {
+    #[default]
+    Memory,
+    /// It is only there over SQLite files.
+    Sqlite,
+    /// No command of the engine leads there.
+    Events,
+}
+
+impl Tier {
+    /// The simulator's option.
+    pub fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Memory => None,
+            Self::Sqlite => Some("--sqlite"),
+            Self::Events => Some("--events"),
+        }
+    }
 }
 
 /// One piece of text and what stands there instead.
@@ -45,13 +68,14 @@ pub fn read_all(tree: &Tree) -> Result<Vec<Bug>, String> {
 }
 
 fn read(name: &str, text: &str) -> Result<Bug, String> {
-    let mut bug = Bug { name: name.to_owned(), breaks: String::new(), sqlite: false, edits: Vec::new() };
+    let mut bug = Bug { name: name.to_owned(), breaks: String::new(), tier: Tier::Memory, edits: Vec::new() };
     let mut file = None;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         match line.split_once(": ") {
             Some(("breaks", what)) => bug.breaks = what.to_owned(),
-            Some(("tier", "sqlite")) => bug.sqlite = true,
+            Some(("tier", "sqlite")) => bug.tier = Tier::Sqlite,
+            Some(("tier", "events")) => bug.tier = Tier::Events,
             Some(("file", path)) => file = Some(path.to_owned()),
             _ if line == "<<<<" => {
                 let file = file.clone().ok_or_else(|| format!("{name}: `file: PATH` is expected before `<<<<`"))?;
@@ -63,7 +87,10 @@ fn read(name: &str, text: &str) -> Result<Bug, String> {
                 bug.edits.push(Edit { file, original, broken });
             }
             _ if line.trim().is_empty() => {}
-            _ => return Err(format!("{name}: expected `breaks:`, `tier: sqlite`, `file:` or `<<<<`, found {line:?}")),
+            _ => {
+                let expected = "`breaks:`, `tier: sqlite`, `tier: events`, `file:` or `<<<<`";
+                return Err(format!("{name}: expected {expected}, found {line:?}"));
+            }
         }
     }
     match bug {
@@ -93,6 +120,8 @@ mod tests {
         check(&format!("file: a.rs\n{edit}"), Err("what it breaks"));
         check("breaks: much\nfile: a.rs\n", Err("no edit"));
         check("breaks: much\nfile: a.rs\n<<<<\na\n====\nb\n>>>>\n", Err("the word PLANTED"));
+        check(&format!("breaks: much\ntier: events\nfile: a.rs\n{edit}"), Ok(1));
+        check("breaks: much\ntier: moon\n", Err("found \"tier: moon\""));
         check("breaks: much\nwhat else\n", Err("found \"what else\""));
     }
 }

@@ -95,11 +95,12 @@ pub fn write(folder: &Path, copy: &BTreeMap<String, String>) -> Result<(), Strin
 
 #[cfg(test)]
 mod tests {
+    use super::super::bug::Tier;
     use super::*;
 
     fn bug(name: &str, file: &str, original: &str, broken: &str) -> Bug {
         let edit = Edit { file: file.into(), original: original.into(), broken: broken.into() };
-        Bug { name: name.into(), breaks: "much".into(), sqlite: false, edits: vec![edit] }
+        Bug { name: name.into(), breaks: "much".into(), tier: Tier::Memory, edits: vec![edit] }
     }
 
     fn check(bugs: &[Bug], expected: Result<&str, &str>) {

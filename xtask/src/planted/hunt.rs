@@ -1,5 +1,6 @@
 //! The hunt: the simulator, built once with all bugs in it, plays seeds with one of them turned on.
 
+use super::bug::Tier;
 use super::copy::VARIABLE;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -52,10 +53,10 @@ fn keep(target: &Path) -> Result<PathBuf, String> {
 }
 
 /// Plays seeds with one bug turned on, or none, on every core, until one fails.
-pub fn hunt(binary: &Path, bug: &str, sqlite: bool, seeds: u64) -> Result<Found, String> {
+pub fn hunt(binary: &Path, bug: &str, tier: Tier, seeds: u64) -> Result<Found, String> {
     let mut command = Command::new(binary);
     command.args(["--no-shrink", "--seed", "1", "--seeds", &seeds.to_string()]);
-    command.args(sqlite.then_some("--sqlite")).env(VARIABLE, bug);
+    command.args(tier.option()).env(VARIABLE, bug);
     let child = command.stdout(Stdio::piped()).spawn().map_err(|e| format!("{}: {e}", binary.display()))?;
     Ok(outcome(child))
 }

@@ -73,6 +73,7 @@ fn with_table(page: &str, table: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bug::Tier;
     use super::*;
 
     #[test]
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_bug_that_got_away_counts_for_the_median() {
-        let bug = Bug { name: "odd".into(), breaks: "much".into(), sqlite: false, edits: Vec::new() };
+        let bug = Bug { name: "odd".into(), breaks: "much".into(), tier: Tier::Memory, edits: Vec::new() };
         let at = |seed| (&bug, Found::Seed(seed, "x".into()));
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[at(9), at(1), at(5)]), Some(5));

@@ -1,0 +1,74 @@
+//! Generations: work that was opened again is new work. What was said of the old one does not count for it.
+
+use crate::violation::{Held, ensure};
+use edgewise_core::event::{AttemptRef, Event, TaskAct, TaskIx};
+use edgewise_core::fold::Verdict;
+use edgewise_core::invariant::Step;
+
+/// Everything that must hold of generations, of one step.
+pub fn check(step: &Step<'_>) -> Held {
+    old_names_change_nothing(step)?;
+    reopened_work_is_bare(step)?;
+    timers_are_of_this_generation(step)
+}
+
+/// Whoever names a generation, attempt or token that is not the task's changes nothing.
+fn old_names_change_nothing(step: &Step<'_>) -> Held {
+    let Some((task, generation)) = named(step.event) else { return Ok(()) };
+    let Some(was) = step.before.task(task) else { return Ok(()) };
+    let lease = lease(step.event).is_none_or(|lease| (lease.attempt, lease.token) == (was.attempt, was.token));
+    let current = generation == was.generation && lease;
+    ensure(current || step.verdict != Verdict::Applied, "old_names_change_nothing", || {
+        let name = step.event.name();
+        format!("{name} of generation {generation} counted for task {} of generation {}", task.0, was.generation)
+    })
+}
+
+/// The task and generation that an event is about.
+fn named(event: &Event) -> Option<(TaskIx, u16)> {
+    let act = |act: &TaskAct| (act.task, act.generation);
+    Some(match event {
+        Event::DispatchEnqueued(e) => (e.task, e.generation),
+        Event::TimerFired(e) => (e.timer.task, e.timer.generation),
+        Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => (e.task, e.generation),
+        Event::TaskResolvedManually(e)
+        | Event::TaskResetForRetry(e)
+        | Event::TaskSkipRequested(e)
+        | Event::TaskCancelRequested(e) => act(e),
+        Event::TaskCompletedManually(e) => act(&e.act),
+        _ => lease(event).map(|lease| (lease.task, lease.generation))?,
+    })
+}
+
+/// The lease that an event must hold to count.
+fn lease(event: &Event) -> Option<AttemptRef> {
+    match event {
+        Event::DispatchReturned(lease) => Some(*lease),
+        Event::TaskHeartbeat(e) => Some(e.attempt),
+        Event::TaskFinished(e) => Some(e.attempt()),
+        _ => None,
+    }
+}
+
+/// The next generation has no attempt, no lease and nobody's yes.
+fn reopened_work_is_bare(step: &Step<'_>) -> Held {
+    for task in step.before.present() {
+        let at = task.0 as usize;
+        let is = &step.after.tasks[at];
+        if is.generation == step.before.tasks[at].generation {
+            continue;
+        }
+        let bare = is.attempt == 0 && is.token == Default::default() && !step.after.approvals.contains_key(&task);
+        ensure(bare, "reopened_work_is_bare", || {
+            format!("generation {} of task {at} began with what was of the one before", is.generation)
+        })?;
+    }
+    Ok(())
+}
+
+/// No timer is of a generation that is over.
+fn timers_are_of_this_generation(step: &Step<'_>) -> Held {
+    let generation = |task: TaskIx| step.after.tasks[task.0 as usize].generation;
+    let old = step.after.timers.keys().find(|key| key.generation != generation(key.task));
+    ensure(old.is_none(), "timers_are_of_this_generation", || format!("{old:?} is set, the task has another"))
+}
