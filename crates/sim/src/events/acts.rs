@@ -29,7 +29,7 @@ impl Lone {
         if !self.run.planned && !dice.one_in(4) {
             return Some(self.begin(dice));
         }
-        match dice.below(26) {
+        match dice.below(28) {
             0..=5 => self.some(dice, TaskState::Enqueued).map(|task| self.lease(task)),
             6..=11 => self.finish(dice),
             12..=14 => self.fire(dice),
@@ -37,8 +37,8 @@ impl Lone {
             17..=19 => Some(self.operate(dice)),
             20 | 21 => self.repeat(dice),
             22 => Some(Event::RunAdvanced(RunAdvanced {})),
-            23 => self.strange(dice),
-            24 => self.late_lease(dice),
+            23 | 24 => self.strange(dice),
+            25 | 26 => self.late_lease(dice),
             _ => Some(request(dice)),
         }
     }
@@ -67,13 +67,11 @@ impl Lone {
 
     /// A grant that was on its way while the task was opened again.
     fn late_lease(&self, dice: &mut Dice) -> Option<Event> {
-        let task = self.some(dice, TaskState::Enqueued)?;
-        match self.lease(task) {
-            Event::DispatchEnqueued(e) => {
-                Some(Event::DispatchEnqueued(DispatchEnqueued { generation: e.generation - 1, ..e }))
-            }
-            _ => None,
+        let mut event = self.lease(self.some(dice, TaskState::Enqueued)?);
+        if let Event::DispatchEnqueued(e) = &mut event {
+            e.generation = older(e.generation);
         }
+        Some(event)
     }
 
     /// What the worker of the current attempt would report.
@@ -114,15 +112,23 @@ impl Lone {
         if !dice.one_in(4) {
             self.now = self.now.max(due);
         }
-        timer.generation -= u16::from(dice.one_in(8));
+        if dice.one_in(6) {
+            timer.generation = older(timer.generation);
+        }
         Some(Event::TimerFired(TimerFired { timer, due }))
     }
 
-    /// Any task, in its generation or now and then in the one before.
+    /// Any task, in its generation or now and then in the one before it.
     fn any_task(&self, dice: &mut Dice) -> (TaskIx, u16) {
         // One past the end, now and then: nobody knows that task.
         let task = TaskIx(dice.below(u64::from(self.run.total()) + 1) as u32);
-        (task, self.generation(task) - u16::from(dice.one_in(6)))
+        (task, self.old_or_new(dice, task))
+    }
+
+    /// The generation of a task, or now and then the one before.
+    fn old_or_new(&self, dice: &mut Dice, task: TaskIx) -> u16 {
+        let generation = self.generation(task);
+        if dice.one_in(4) { older(generation) } else { generation }
     }
 
     /// A person speaks to a gate, mostly to one that waits for somebody.
@@ -134,7 +140,7 @@ impl Lone {
             gates = self.run.present().filter(is_gate).collect();
         }
         let (task, generation) = match dice.index(gates.len()) {
-            Some(at) => (gates[at], self.generation(gates[at]) - u16::from(dice.one_in(8))),
+            Some(at) => (gates[at], self.old_or_new(dice, gates[at])),
             None => self.any_task(dice),
         };
         let said = Approved { task, generation, by: name(PEOPLE[dice.below(3) as usize]), comment: None };
@@ -146,9 +152,9 @@ impl Lone {
     }
 
     fn operate(&self, dice: &mut Dice) -> Event {
-        let failed = self.some(dice, TaskState::Error).filter(|_| dice.one_in(2));
+        let failed = self.some(dice, TaskState::Error).filter(|_| !dice.one_in(3));
         let (task, generation) = match failed {
-            Some(task) => (task, self.generation(task)),
+            Some(task) => (task, self.old_or_new(dice, task)),
             None => self.any_task(dice),
         };
         let act = TaskAct { task, generation, by: name("op"), why: None };
@@ -184,10 +190,15 @@ impl Lone {
         match kind {
             2 => report.attempt = report.attempt.wrapping_sub(1),
             3 => report.token.0 ^= 1,
-            _ => report.generation -= 1,
+            _ => report.generation = older(report.generation),
         }
         Some(Event::TaskFinished(report))
     }
+}
+
+/// The generation before; there is none before the first.
+fn older(generation: u16) -> u16 {
+    (generation - 1).max(1)
 }
 
 fn request(dice: &mut Dice) -> Event {
