@@ -62,7 +62,7 @@ fn storms_over_sqlite_end_in_calm_and_as_promised() {
 
 #[test]
 fn storms_of_events_hold_every_promise_and_every_kind_of_event_counts_in_them() {
-    let cover = check(0..400, &Options { tier: Tier::Events, ..Options::default() });
+    let cover = check(0..2_000, &Options { tier: Tier::Events, ..Options::default() });
     let missing: Vec<&str> = COUNTED.into_iter().filter(|kind| cover.get("applied", kind) == 0).collect();
     assert!(missing.is_empty(), "never counted: {missing:?}");
     let refused: Vec<&str> = COUNTED.into_iter().filter(|kind| cover.get("ignored", kind) == 0).collect();
