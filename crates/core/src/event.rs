@@ -416,7 +416,7 @@ impl Event {
 }
 
 /// The event types this program knows.
-const KNOWN: [&str; 20] = [
+pub const KNOWN: [&str; 20] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",

@@ -50,7 +50,8 @@ fn plans(program: &Program, sink: &mut Sink<'_>) -> Vec<Plan> {
         let mut regions = Regions::default();
         let function = functions[name];
         let defaults = Default::default();
-        Body::of_function(function, &functions, &defaults, sink).compile(&mut regions, &function.body);
+        let written = (function.parameters.as_slice(), &function.body);
+        Body::new(written, &functions, &defaults, sink).compile(&mut regions, &function.body);
     }
     plans
 }
@@ -68,12 +69,14 @@ impl<'t> Whole<'_, 't, '_> {
         let inputs = self.inputs(&flow.parameters);
         let defaults = policy::Defaults::new(&flow.defaults);
         let mut regions = Regions::default();
-        Body::of_flow(flow, self.functions, &defaults, self.sink).compile(&mut regions, &flow.body);
+        let written = (flow.parameters.as_slice(), &flow.body);
+        Body::new(written, self.functions, &defaults, self.sink).compile(&mut regions, &flow.body);
         let mut place = BTreeMap::new();
         for name in &self.called {
             place.insert((*name).to_owned(), regions.drafts.len() as u32);
             let function = self.functions[name];
-            Body::of_function(function, self.functions, &defaults, self.sink).compile(&mut regions, &function.body);
+            let written = (function.parameters.as_slice(), &function.body);
+            Body::new(written, self.functions, &defaults, self.sink).compile(&mut regions, &function.body);
         }
         for spec in &mut regions.specs {
             if let plan::Work::Call(call) = &mut spec.work {
@@ -118,32 +121,27 @@ impl<'t> Whole<'_, 't, '_> {
 
     /// The value of an expression without names.
     fn constant(&mut self, given: &super::tree::Expr) -> Option<serde_json::Value> {
-        let none = |_: &[&str], span: expr::Span| {
-            Err(expr::Fault::new(span, "not_constant", "a default is a value that is known beforehand")
-                .help("compute it in the first statement instead"))
-        };
-        let bound = given.ast.clone().bind(&mut { none });
-        match bound.map(|expr| expr.eval(&Nothing).map(std::borrow::Cow::into_owned)) {
-            Ok(Ok(value)) => Some(value),
-            Ok(Err(failure)) => {
+        let bound = known_beforehand(given, "compute it in the first statement instead", self.sink)?;
+        match bound.constant() {
+            Some(Ok(value)) => Some(value),
+            Some(Err(failure)) => {
                 error(self.sink, given.at, "bad_default", failure.message);
                 None
             }
-            Err(faults) => {
-                say_all(self.sink, given.at, faults);
+            None => {
+                error(self.sink, given.at, "bad_default", "the default takes too long to compute".into());
                 None
             }
         }
     }
 }
 
-/// What a constant sees.
-struct Nothing;
-
-impl<'v> crate::template::Values<'v> for Nothing {
-    fn value(&self, _: &crate::template::Root) -> Option<std::borrow::Cow<'v, serde_json::Value>> {
-        None
-    }
+/// A default names nothing, whosever it is.
+fn known_beforehand(given: &super::tree::Expr, help: &str, sink: &mut Sink<'_>) -> Option<expr::Expr> {
+    let mut none = |_: &[&str], span: expr::Span| {
+        Err(expr::Fault::new(span, "not_constant", "a default is a value that is known beforehand").help(help))
+    };
+    given.ast.clone().bind(&mut none).map_err(|faults| say_all(sink, given.at, faults)).ok()
 }
 
 fn error<'s>(sink: &'s mut Sink<'_>, at: Extent, code: &'static str, message: String) -> &'s mut crate::flow::Problem {

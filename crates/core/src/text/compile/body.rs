@@ -3,7 +3,7 @@
 use super::command;
 use super::names::Names;
 use super::policy::Defaults;
-use super::say_all;
+use super::{known_beforehand, say_all};
 use crate::expr::{self, Fault, Hyphens};
 use crate::flow::problem::Sink;
 use crate::gate::{Gate, OnDeadline, Wait};
@@ -11,8 +11,8 @@ use crate::name::Name;
 use crate::plan::{self, Items, Join, RegionDraft, Spec, Statement as Line, Var};
 use crate::template::{Root, Template};
 use crate::text::tree::{
-    ActionCall, Block, Call, Expr, Flow, Function, FunctionCall, Handler, Sleep, Statement, StatementKind, Value, Word,
-    Work,
+    ActionCall, Block, Call, Expr, Function, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value,
+    Word, Work,
 };
 use crate::time::Millis;
 use std::collections::BTreeMap;
@@ -54,23 +54,14 @@ pub(super) struct Body<'c, 't, 's> {
 }
 
 impl<'c, 't, 's> Body<'c, 't, 's> {
-    pub(super) fn of_flow(
-        flow: &'t Flow,
+    /// The body of a flow or of a function, with its parameters.
+    pub(super) fn new(
+        (parameters, body): (&'t [Parameter], &'t Block),
         functions: &'c BTreeMap<&'t str, &'t Function>,
         defaults: &'c Defaults,
         sink: &'c mut Sink<'s>,
     ) -> Self {
-        let names = Names::new(flow.parameters.iter().map(|p| p.name.text.as_str()), &flow.body);
-        Self { names, functions, defaults, sink, loops: 0 }
-    }
-
-    pub(super) fn of_function(
-        function: &'t Function,
-        functions: &'c BTreeMap<&'t str, &'t Function>,
-        defaults: &'c Defaults,
-        sink: &'c mut Sink<'s>,
-    ) -> Self {
-        let names = Names::new(function.parameters.iter().map(|p| p.name.text.as_str()), &function.body);
+        let names = Names::new(parameters.iter().map(|p| p.name.text.as_str()), body);
         Self { names, functions, defaults, sink, loops: 0 }
     }
 
@@ -308,7 +299,11 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
             let value = value.and_then(|value| {
                 // A default is read where the function stands: it sees nothing of the caller.
                 let own = parameter.default.as_ref().is_some_and(|default| std::ptr::eq(default, value));
-                if own { self.constant(value) } else { self.expr(value, item) }
+                if own {
+                    known_beforehand(value, "give it at the call instead", self.sink)
+                } else {
+                    self.expr(value, item)
+                }
             });
             match (value, parameters.find(&parameter.name.text)) {
                 (Some(value), Some((var, _))) => args.push((var, value)),
@@ -319,14 +314,6 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         // Where its region is will be known when all of the flow is laid out.
         let work = plan::Work::Call(plan::Call { function: name, region: u32::MAX, args });
         whole.then(|| place.node(regions, &call.name.text, work))
-    }
-
-    fn constant(&mut self, value: &'t Expr) -> Option<expr::Expr> {
-        let none = |_: &[&str], span: expr::Span| {
-            Err(Fault::new(span, "not_constant", "a default is a value that is known beforehand")
-                .help("give it at the call instead"))
-        };
-        value.ast.clone().bind(&mut { none }).map_err(|faults| say_all(self.sink, value.at, faults)).ok()
     }
 
     fn start(&mut self, regions: &mut Regions, place: &mut Place, node: Option<u32>, to: Vec<Var>) {
