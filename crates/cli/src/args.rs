@@ -9,15 +9,17 @@ mod graph;
 mod look;
 mod project;
 mod run;
+mod task;
 mod value;
 
-pub use act::{Cancel, Pause, Resume};
+pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze};
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
 pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use run::{Mode, Run};
+pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
 pub use value::{Input, Label, RunRef};
 
 use crate::config::Flags;
@@ -70,6 +72,16 @@ pub enum Command {
     Pause(Pause),
     /// Resume a paused run.
     Resume(Resume),
+    /// Repair a run task by task.
+    Task(Task),
+    /// Declare a run dealt with: what is open in it is cancelled.
+    Resolve(Resolve),
+    /// Let the failures stand that a run holds.
+    GiveUp(GiveUp),
+    /// Freeze a run: nothing but reading works on it.
+    Freeze(Freeze),
+    /// Let a frozen run go on.
+    Unfreeze(Unfreeze),
     /// See what waits for people, and answer it.
     Gate(Gate),
     /// Check a flow without running it; all problems are shown.

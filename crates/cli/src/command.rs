@@ -8,6 +8,8 @@ mod doctor;
 mod engine;
 mod events;
 mod fmt;
+mod freeze;
+mod give_up;
 mod gate_act;
 mod gate_list;
 mod graph;
@@ -17,16 +19,19 @@ mod lock;
 mod logs;
 mod pause;
 mod plan;
+mod resolve;
 mod resume;
 mod run;
 mod runs;
 mod schema;
 mod show;
+mod task_act;
 mod test;
+mod unfreeze;
 mod watch;
 mod why;
 
-use crate::args::{Command, GateCommand};
+use crate::args::{Command, GateCommand, TaskCommand};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::output::Printer;
@@ -59,6 +64,17 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Cancel(args) => cancel::perform(args, context),
         Command::Pause(args) => pause::perform(args, context),
         Command::Resume(args) => resume::perform(args, context),
+        Command::Task(task) => match &task.command {
+            TaskCommand::Reset(args) => task_act::reset(args, context),
+            TaskCommand::Skip(args) => task_act::skip(args, context),
+            TaskCommand::Cancel(args) => task_act::cancel(args, context),
+            TaskCommand::Resolve(args) => task_act::resolve(args, context),
+            TaskCommand::Complete(args) => task_act::complete(args, context),
+        },
+        Command::Resolve(args) => resolve::perform(args, context),
+        Command::GiveUp(args) => give_up::perform(args, context),
+        Command::Freeze(args) => freeze::perform(args, context),
+        Command::Unfreeze(args) => unfreeze::perform(args, context),
         Command::Gate(gate) => match &gate.command {
             GateCommand::List(args) => gate_list::perform(args, context),
             GateCommand::Approve(args) => gate_act::approve(args, context),

@@ -67,6 +67,8 @@ pub enum Event {
     TaskCancelRequested(TaskAct),
     /// An operator declares the whole run dealt with.
     RunResolvedManually(Request),
+    /// An operator lets the failures stand that a run holds.
+    RunGivenUp(Request),
     /// Written by a newer program: folds to nothing and is counted.
     #[serde(skip)]
     Unknown(Box<str>),
@@ -392,6 +394,7 @@ impl Event {
             Event::TaskSkipRequested(_) => "TaskSkipRequested",
             Event::TaskCancelRequested(_) => "TaskCancelRequested",
             Event::RunResolvedManually(_) => "RunResolvedManually",
+            Event::RunGivenUp(_) => "RunGivenUp",
             Event::Unknown(name) => name,
         }
     }
@@ -416,7 +419,7 @@ impl Event {
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 20] = [
+pub const KNOWN: [&str; 21] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -437,6 +440,7 @@ pub const KNOWN: [&str; 20] = [
     "TaskSkipRequested",
     "TaskCancelRequested",
     "RunResolvedManually",
+    "RunGivenUp",
 ];
 
 fn one() -> u16 {

@@ -12,6 +12,7 @@ mod gate_rejected;
 mod plan_created;
 mod run_advanced;
 mod run_cancel_requested;
+mod run_given_up;
 mod run_pause_requested;
 mod run_resolved_manually;
 mod run_resume_requested;
@@ -168,6 +169,7 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::TaskSkipRequested(e) => task_skip_requested::check(run, e),
         Event::TaskCancelRequested(e) => task_cancel_requested::check(run, e),
         Event::RunResolvedManually(_) => run_resolved_manually::check(run),
+        Event::RunGivenUp(_) => run_given_up::check(run),
         Event::Unknown(_) => Err(Ignored::Unknown),
     }
 }
@@ -216,6 +218,7 @@ impl Fold<'_> {
             Event::TaskSkipRequested(e) => task_skip_requested::apply(self, e),
             Event::TaskCancelRequested(e) => task_cancel_requested::apply(self, e),
             Event::RunResolvedManually(e) => run_resolved_manually::apply(self, e),
+            Event::RunGivenUp(e) => run_given_up::apply(self, e),
             Event::Unknown(_) => {}
         }
     }

@@ -181,7 +181,8 @@ fn owed(run: &Run, edge: u32, up: TaskIx) -> Option<Resolution> {
 
 /// Whether permanent failures leave their out-edges open.
 fn holds_failures(run: &Run) -> bool {
-    run.plan.on_failure == OnFailure::Hold && run.cancel.is_none() && run.resolved.is_none()
+    let decided = run.cancel.is_some() || run.resolved.is_some() || run.given_up.is_some();
+    run.plan.on_failure == OnFailure::Hold && !decided
 }
 
 /// What a task's in-edges come to, read off plan and upstream states alone.

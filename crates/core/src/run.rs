@@ -53,6 +53,8 @@ pub struct Run {
     pub cancel: Option<Asked>,
     /// Who declared it dealt with, if anybody did.
     pub resolved: Option<Asked>,
+    /// Who let the failures stand that it held, if anybody did.
+    pub given_up: Option<Asked>,
     /// The root first, then in the order in which they were made.
     pub scopes: Pages<Scope>,
     /// All tasks, by number.
@@ -215,6 +217,7 @@ impl Run {
             paused: false,
             cancel: None,
             resolved: None,
+            given_up: None,
             scopes: Pages::new(GONE_SCOPE),
             tasks: Pages::new(GONE_TASK),
             edges: Vec::new(),
@@ -332,7 +335,8 @@ impl Run {
 
     /// Whether a permanent failure leaves its out-edges open until an operator decides.
     pub(crate) fn holds_failures(&self) -> bool {
-        self.plan.on_failure == OnFailure::Hold && self.cancel.is_none() && self.resolved.is_none()
+        let decided = self.cancel.is_some() || self.resolved.is_some() || self.given_up.is_some();
+        self.plan.on_failure == OnFailure::Hold && !decided
     }
 
     /// How an edge resolves that comes from a task as it is now.

@@ -33,6 +33,24 @@ pub enum Command {
     Withdraw(GateAct),
     /// Say no to a gate.
     Reject(GateAct),
+    /// Leave a task out.
+    Skip(TaskAct),
+    /// Cancel one task.
+    CancelTask(TaskAct),
+    /// Declare a task dealt with, without output.
+    Resolve(TaskAct),
+    /// Supply a task's output.
+    Supply(Supply),
+    /// Give a failed task new attempts.
+    Reset(TaskAct),
+    /// Declare a whole run dealt with.
+    ResolveRun(RunAct),
+    /// Let the failures stand that a run holds.
+    GiveUp(RunAct),
+    /// Let nothing but reads work on a run.
+    Freeze(RunAct),
+    /// Let a frozen run go on.
+    Unfreeze(RunAct),
     /// Ask for work, and wait until there is some.
     Claim(Claim),
     /// Report how attempts ended.
@@ -100,6 +118,31 @@ pub struct RunAct {
     /// Why, if they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+/// Something an operator does to a task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskAct {
+    /// Which run.
+    pub run: RunId,
+    /// The task's path.
+    pub task: String,
+    /// Who.
+    pub by: Name,
+    /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// An output that an operator supplies in place of a task's own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Supply {
+    /// For which task, by whom, why.
+    pub act: TaskAct,
+    /// The output, as JSON text.
+    pub output: Box<RawValue>,
 }
 
 /// Something a person does to a gate.

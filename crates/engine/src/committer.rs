@@ -134,7 +134,7 @@ impl<R> Committer<R> {
         })
     }
 
-    /// Sets claims and waits aside: they are answered when there is something to answer.
+    /// Sets claims and waits aside: they are answered when there is something to answer. Marks are set at once.
     fn park(&mut self, requests: Vec<Request<R>>, answers: &mut Vec<(R, Result<Answer>)>) -> Vec<Request<R>> {
         let mut open = Vec::with_capacity(requests.len());
         for Request { command, reply } in requests {
@@ -156,6 +156,8 @@ impl<R> Committer<R> {
                     Ok(_) => self.waits.entry(run).or_default().push(reply),
                     Err(error) => answers.push((reply, Err(error))),
                 },
+                Command::Freeze(act) => answers.push((reply, request::freeze(&mut self.desk, &act))),
+                Command::Unfreeze(act) => answers.push((reply, request::unfreeze(&mut self.desk, &act))),
                 command => open.push(Request { command, reply }),
             }
         }
@@ -275,11 +277,18 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Approve(act) => request::approve(desk, act),
         Command::Withdraw(act) => request::withdraw(desk, act),
         Command::Reject(act) => request::reject(desk, act),
+        Command::Skip(act) => request::skip(desk, act),
+        Command::CancelTask(act) => request::cancel_task(desk, act),
+        Command::Resolve(act) => request::resolve(desk, act),
+        Command::Supply(supply) => request::supply(desk, supply),
+        Command::Reset(act) => request::reset(desk, act),
+        Command::ResolveRun(act) => request::resolve_run(desk, act),
+        Command::GiveUp(act) => request::give_up(desk, act),
         Command::Complete(reports) => result::complete(desk, reports),
         Command::GiveBack(leases) => result::give_back(desk, leases),
         Command::Heartbeat(leases) => result::heartbeat(desk, leases),
-        Command::Claim(_) | Command::Wait(_) => {
-            Err(Error::bug("not_parked", "claims and waits are parked before this"))
+        Command::Claim(_) | Command::Wait(_) | Command::Freeze(_) | Command::Unfreeze(_) => {
+            Err(Error::bug("not_parked", "claims, waits and marks are dealt with before this"))
         }
     }
 }

@@ -340,16 +340,21 @@ impl Desk {
     /// Marks a run frozen: only reads work on it from now on.
     pub fn freeze(&mut self, run: RunId, reason: &str) -> Result<()> {
         let marked = self.ledger.freeze(&self.home.stream(run), Some(reason));
-        self.frozen.insert(run, reason.to_owned());
-        self.put_away(run);
-        self.leases.forget(run);
-        self.dirty.remove(&run);
-        self.advancing.remove(&run);
+        self.set_frozen(run, reason);
         match marked {
             // A mark that could not be kept is found again with the damage itself.
             Err(error) if error.code != "sync_failed" => Ok(()),
             other => other,
         }
+    }
+
+    /// Nothing on the desk moves a frozen run.
+    pub fn set_frozen(&mut self, run: RunId, reason: &str) {
+        self.frozen.insert(run, reason.to_owned());
+        self.put_away(run);
+        self.leases.forget(run);
+        self.dirty.remove(&run);
+        self.advancing.remove(&run);
     }
 }
 

@@ -2,23 +2,39 @@
 
 mod approve;
 mod cancel;
+mod cancel_task;
+mod freeze;
+mod give_up;
 mod pause;
 mod reject;
+mod reset;
+mod resolve;
+mod resolve_run;
 mod resume;
+mod skip;
 mod start;
+mod supply;
 mod withdraw;
 
 pub(crate) use approve::approve;
 pub(crate) use cancel::cancel;
+pub(crate) use cancel_task::cancel_task;
+pub(crate) use freeze::{freeze, unfreeze};
+pub(crate) use give_up::give_up;
 pub(crate) use pause::pause;
 pub(crate) use reject::reject;
+pub(crate) use reset::reset;
+pub(crate) use resolve::resolve;
+pub(crate) use resolve_run::resolve_run;
 pub(crate) use resume::resume;
+pub(crate) use skip::skip;
 pub(crate) use start::{Encoded, start};
+pub(crate) use supply::supply;
 pub(crate) use withdraw::withdraw;
 
-use crate::command::{Answer, GateAct, RunAct};
+use crate::command::{Answer, GateAct, RunAct, TaskAct};
 use crate::desk::Desk;
-use edgewise_core::event::{Approved, Event, Request};
+use edgewise_core::event::{Approved, Event, Request, TaskAct as Acted, TaskIx};
 use edgewise_core::fold::Ignored;
 use edgewise_core::id::RunId;
 use edgewise_core::{Error, Result, limits};
@@ -34,16 +50,7 @@ fn act_on_run(desk: &mut Desk, act: &RunAct, event: impl FnOnce(Request) -> Even
 /// Records what a person says to a gate.
 fn act_on_gate(desk: &mut Desk, act: &GateAct, event: impl FnOnce(Approved) -> Event) -> Result<Answer> {
     check_text(act.comment.as_deref())?;
-    if desk.open(act.run)?.run.find(&act.task).is_none() {
-        desk.has_news(act.run)?;
-    }
-    let run = &desk.open(act.run)?.run;
-    let Some(task) = run.find(&act.task) else {
-        let message =
-            format!("run {} has no task `{}`; `edgewise show {}` lists them", act.run, act.task, act.run.short());
-        return Err(Error::not_found("task_not_found", message));
-    };
-    let generation = run.task(task).map_or(1, |t| t.generation);
+    let (task, generation) = find_task(desk, act.run, &act.task)?;
     let event = event(Approved { task, generation, by: act.by.clone(), comment: act.comment.clone() });
     match desk.decide(act.run, event)? {
         Err(Ignored::Denied) => Err(denied(desk, act.run, task, act)),
@@ -51,7 +58,30 @@ fn act_on_gate(desk: &mut Desk, act: &GateAct, event: impl FnOnce(Approved) -> E
     }
 }
 
-fn denied(desk: &mut Desk, run: RunId, task: edgewise_core::event::TaskIx, act: &GateAct) -> Error {
+/// Records what an operator does to a task, in the generation it has now.
+fn act_on_task(desk: &mut Desk, act: &TaskAct, event: impl FnOnce(Acted) -> Event) -> Result<Answer> {
+    check_text(act.why.as_deref())?;
+    let (task, generation) = find_task(desk, act.run, &act.task)?;
+    let event = event(Acted { task, generation, by: act.by.clone(), why: act.why.clone() });
+    answer(desk.decide(act.run, event)?, || format!("task `{}` of run {}", act.task, act.run))
+}
+
+/// The task of a path, and its generation.
+fn find_task(desk: &mut Desk, run: RunId, path: &str) -> Result<(TaskIx, u16)> {
+    if desk.open(run)?.run.find(path).is_none() {
+        desk.has_news(run)?;
+    }
+    let state = &desk.open(run)?.run;
+    match state.find(path) {
+        Some(task) => Ok((task, state.task(task).map_or(1, |t| t.generation))),
+        None => {
+            let message = format!("run {run} has no task `{path}`; `edgewise show {}` lists them", run.short());
+            Err(Error::not_found("task_not_found", message))
+        }
+    }
+}
+
+fn denied(desk: &mut Desk, run: RunId, task: TaskIx, act: &GateAct) -> Error {
     let allowed = match desk.open(run).map(|c| c.run.spec_of(task).work.clone()) {
         Ok(edgewise_core::plan::Work::Gate(gate)) => match gate.wait {
             edgewise_core::gate::Wait::Approval { from, .. } => {

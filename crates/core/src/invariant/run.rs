@@ -2,7 +2,7 @@
 
 use super::{Held, Step, broken, tasks};
 use crate::event::{Event, TaskIx};
-use crate::plan::{Join, OnFailure, Resolution};
+use crate::plan::{Join, Resolution};
 use crate::run::{End, Run};
 use crate::state::{RunState, TaskState};
 
@@ -53,7 +53,7 @@ fn expected(run: &Run, counts: &[u32; 11]) -> RunState {
         RunState::EnqueuingTasks
     } else if any(TaskState::WaitingForRetry) {
         RunState::WaitingForRetry
-    } else if run.plan.on_failure == OnFailure::Hold && any(TaskState::Error) {
+    } else if super::holds_failures(run) && any(TaskState::Error) {
         RunState::BlockedByFailures
     } else {
         RunState::WaitingForDependencies

@@ -2,7 +2,7 @@
 
 use crate::event::TaskIx;
 use crate::fold::Fold;
-use crate::plan::{Join, OnFailure};
+use crate::plan::Join;
 use crate::run::{End, Run};
 use crate::state::{RunState, TaskState};
 
@@ -47,7 +47,7 @@ fn state_of(run: &Run) -> RunState {
         return RunState::Pending;
     }
     let count = |state: TaskState| run.counts[state as usize];
-    let held = run.plan.on_failure == OnFailure::Hold && count(TaskState::Error) > 0;
+    let held = run.holds_failures() && count(TaskState::Error) > 0;
     if run.total() == count(TaskState::Pending) {
         RunState::Initializing
     } else if count(TaskState::EnqueuedForOrchestration) + count(TaskState::EnqueuedAsErrorForOrchestration) > 0 {

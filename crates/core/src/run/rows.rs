@@ -28,6 +28,8 @@ struct RunBody {
     cancel: Option<Asked>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     resolved: Option<Asked>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    given_up: Option<Asked>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     kept: BTreeMap<u32, Resolution>,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -142,6 +144,7 @@ impl Run {
                 planned: self.planned,
                 cancel: self.cancel.clone(),
                 resolved: self.resolved.clone(),
+                given_up: self.given_up.clone(),
                 kept: self.kept.clone(),
                 unknown: self.unknown,
                 made: self.is_program().then(|| self.made()),

@@ -75,7 +75,8 @@ fn one_of_each() -> Vec<Event> {
         Event::TaskResetForRetry(act(1)),
         Event::TaskSkipRequested(act(1)),
         Event::TaskCancelRequested(TaskAct { why: None, ..act(1) }),
-        Event::RunResolvedManually(request),
+        Event::RunResolvedManually(request.clone()),
+        Event::RunGivenUp(request),
     ]
 }
 
@@ -96,7 +97,7 @@ fn every_event_type_is_written_as_it_always_was_and_reads_back() {
         assert_eq!(encode(&read, &events), bytes, "{line}");
     }
     let named: std::collections::BTreeSet<String> = one_of_each().iter().map(|e| e.name().to_owned()).collect();
-    assert_eq!(named.len(), 20, "every type is here");
+    assert_eq!(named.len(), 21, "every type is here");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The rules of runs, tested through events alone.
 
+mod acts;
 mod codec;
 mod composites;
 mod defects;

@@ -9,7 +9,7 @@
 //!
 //! Who may ask is decided before: the socket is for its owner only.
 
-use crate::command::{Answer, Command, GateAct, RunAct, Start};
+use crate::command::{Answer, Command, GateAct, RunAct, Start, Supply, TaskAct};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
@@ -53,6 +53,24 @@ pub enum Ask {
     Withdraw(GateAct),
     /// Say no to a gate.
     Reject(GateAct),
+    /// Leave a task out.
+    Skip(TaskAct),
+    /// Cancel one task.
+    CancelTask(TaskAct),
+    /// Declare a task dealt with, without output.
+    Resolve(TaskAct),
+    /// Supply a task's output.
+    Supply(Supply),
+    /// Give a failed task new attempts.
+    Reset(TaskAct),
+    /// Declare a whole run dealt with.
+    ResolveRun(RunAct),
+    /// Let the failures stand that a run holds.
+    GiveUp(RunAct),
+    /// Let nothing but reads work on a run.
+    Freeze(RunAct),
+    /// Let a frozen run go on.
+    Unfreeze(RunAct),
     /// Wait for a run's end.
     Wait(RunId),
 }
@@ -121,13 +139,22 @@ impl Ask {
             Self::Approve(act) => Command::Approve(act),
             Self::Withdraw(act) => Command::Withdraw(act),
             Self::Reject(act) => Command::Reject(act),
+            Self::Skip(act) => Command::Skip(act),
+            Self::CancelTask(act) => Command::CancelTask(act),
+            Self::Resolve(act) => Command::Resolve(act),
+            Self::Supply(supply) => Command::Supply(supply),
+            Self::Reset(act) => Command::Reset(act),
+            Self::ResolveRun(act) => Command::ResolveRun(act),
+            Self::GiveUp(act) => Command::GiveUp(act),
+            Self::Freeze(act) => Command::Freeze(act),
+            Self::Unfreeze(act) => Command::Unfreeze(act),
             Self::Wait(run) => Command::Wait(run),
         })
     }
 
     /// Whether asking again, where nobody knows if it was heard, does no harm.
     pub(super) fn is_repeatable(&self) -> bool {
-        !matches!(self, Self::Start(Start { key: None, .. }))
+        !matches!(self, Self::Start(Start { key: None, .. }) | Self::Reset(_))
     }
 }
 

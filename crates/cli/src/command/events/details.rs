@@ -12,7 +12,8 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
         Event::RunCancelRequested(e)
         | Event::RunPauseRequested(e)
         | Event::RunResumeRequested(e)
-        | Event::RunResolvedManually(e) => (request(e), Ink::Wait),
+        | Event::RunResolvedManually(e)
+        | Event::RunGivenUp(e) => (request(e), Ink::Wait),
         Event::PlanCreated(_) | Event::RunAdvanced(_) => plain(format!("{} tasks", run.total())),
         Event::DispatchEnqueued(e) => plain(format!("attempt {}, to {}", e.attempt, e.worker)),
         Event::DispatchReturned(e) => plain(format!("attempt {} came back, not spent", e.attempt)),

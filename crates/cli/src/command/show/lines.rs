@@ -73,6 +73,9 @@ impl Look {
         if let Some(asked) = &run.resolved {
             facts.push(("resolved", self.asked(asked), Ink::Wait));
         }
+        if let Some(asked) = &run.given_up {
+            facts.push(("given up", self.asked(asked), Ink::Wait));
+        }
         if let Some(about) = &run.about {
             facts.push(("by", self.by(about, run), Ink::Plain));
             facts.extend(about.key.iter().map(|key| ("key", key.clone(), Ink::Plain)));

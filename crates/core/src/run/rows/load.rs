@@ -42,6 +42,7 @@ impl Run {
         run.planned = body.planned;
         run.cancel = body.cancel;
         run.resolved = body.resolved;
+        run.given_up = body.given_up;
         run.kept = body.kept;
         run.unknown = body.unknown;
         if run.planned {

@@ -1,0 +1,140 @@
+//! What an operator may do to a run, state by state: allowed with its result, or refused with its reason.
+
+use crate::driver::{Driver, Sketch, action, approval, name};
+use edgewise_core::event::{Event, Request};
+use edgewise_core::fold::{Ignored, Verdict};
+use edgewise_core::plan::OnFailure;
+use edgewise_core::state::{RunState, TaskState};
+
+fn ask() -> Request {
+    Request { by: name("op"), why: Some("because".into()) }
+}
+
+/// A gate after `first`, and something behind it.
+fn gated(on_failure: OnFailure) -> Driver {
+    let mut sketch = Sketch::new(on_failure);
+    sketch.node(0, "first", action(2), &[]);
+    sketch.node(0, "t", approval(&[], 1), &[0]);
+    sketch.node(0, "after", action(1), &[1]);
+    Driver::planned(sketch.build())
+}
+
+/// A run at rest in a state.
+fn at(state: RunState) -> Driver {
+    let mut sketch = Sketch::new(OnFailure::Hold);
+    sketch.node(0, "first", action(1), &[]);
+    sketch.node(0, "then", action(1), &[0]);
+    let mut held = Driver::planned(sketch.build());
+    let mut d = gated(OnFailure::Continue);
+    match state {
+        RunState::Pending => {
+            let mut sketch = Sketch::new(OnFailure::Continue);
+            sketch.node(0, "first", action(1), &[]);
+            d = Driver::triggered(sketch.build());
+        }
+        RunState::EnqueuingTasks => {}
+        RunState::TasksInProcess => drop(d.lease(d.ix("first"))),
+        RunState::WaitingForRetry => d.fail("first"),
+        RunState::WaitingForDependencies => d.ok("first"),
+        RunState::BlockedByFailures => {
+            held.fail("first");
+            d = held;
+        }
+        RunState::Complete => {
+            d.ok("first");
+            d.approve("t", "ann");
+            d.ok("after");
+        }
+        RunState::Error => {
+            held.fail("first");
+            held.say(Event::RunGivenUp(ask()));
+            d = held;
+        }
+        RunState::Cancelled => drop(d.cancel()),
+        RunState::ResolvedManually => drop(d.resolve_run()),
+        RunState::Initializing | RunState::EvaluatingResults => panic!("{state:?} is passed within one event"),
+    }
+    d.is(state);
+    d
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Applied => "applied",
+        Verdict::Ignored(Ignored::Duplicate) => "duplicate",
+        Verdict::Ignored(Ignored::Unknown) => "unknown",
+        Verdict::Ignored(Ignored::Refused(why)) => why,
+        other => panic!("no act comes to {other:?}"),
+    }
+}
+
+const YES: &str = "applied";
+const TWICE: &str = "duplicate";
+const NOTHING: &str = "unknown";
+const OVER: &str = "the run is over";
+const COMPLETE: &str = "the run is complete";
+const CANCELLED: &str = "the run was cancelled";
+const NOT_HELD: &str = "its flow does not hold failures (`on_failure: hold`): cancel it, or resolve it";
+
+/// Cancel, pause, resume, resolve, give up, by the state they meet.
+#[rustfmt::skip]
+const TABLE: [(RunState, [&str; 5]); 10] = [
+    (RunState::Pending,                [YES,   YES,  TWICE, NOTHING,   NOTHING]),
+    (RunState::EnqueuingTasks,         [YES,   YES,  TWICE, YES,       NOT_HELD]),
+    (RunState::TasksInProcess,         [YES,   YES,  TWICE, YES,       NOT_HELD]),
+    (RunState::WaitingForRetry,        [YES,   YES,  TWICE, YES,       NOT_HELD]),
+    (RunState::WaitingForDependencies, [YES,   YES,  TWICE, YES,       NOT_HELD]),
+    (RunState::BlockedByFailures,      [YES,   YES,  TWICE, YES,       YES]),
+    (RunState::Complete,               [OVER,  OVER, OVER,  COMPLETE,  OVER]),
+    (RunState::Error,                  [OVER,  OVER, OVER,  YES,       TWICE]),
+    (RunState::Cancelled,              [TWICE, OVER, OVER,  CANCELLED, OVER]),
+    (RunState::ResolvedManually,       [OVER,  OVER, OVER,  TWICE,     OVER]),
+];
+
+#[test]
+fn every_act_on_a_run_meets_every_state() {
+    let acts = [
+        Event::RunCancelRequested,
+        Event::RunPauseRequested,
+        Event::RunResumeRequested,
+        Event::RunResolvedManually,
+        Event::RunGivenUp,
+    ];
+    for (state, row) in TABLE {
+        for (act, expected) in acts.iter().zip(row) {
+            let mut d = at(state);
+            let event = act(ask());
+            let name = event.name().to_owned();
+            assert_eq!(word(d.say(event)), expected, "{name} at {state:?}");
+            d.close();
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_given_up_lets_its_failures_travel_and_ends_in_the_same_commit() {
+    let mut sketch = Sketch::new(OnFailure::Hold);
+    sketch.node(0, "a", action(1), &[]);
+    sketch.node(0, "b", action(1), &[0]);
+    sketch.node(0, "c", action(1), &[]);
+    sketch.node(0, "d", action(1), &[2]);
+    let mut d = Driver::planned(sketch.build());
+    d.fail("a");
+    assert_eq!(d.states(&["a", "b"]), [TaskState::Error, TaskState::Pending], "held");
+    assert_eq!(d.say(Event::RunGivenUp(ask())), Verdict::Applied);
+    assert_eq!(d.state("b"), TaskState::Skipped, "in the same commit");
+    d.fail("c");
+    assert_eq!(d.state("d"), TaskState::Skipped, "what fails later is not held either");
+    d.is(RunState::Error);
+    assert_eq!(d.run.given_up.as_ref().map(|asked| asked.why.as_deref()), Some(Some("because")));
+    assert_eq!(crate::load::reload(&d.run).given_up, d.run.given_up, "its rows remember who, why and when");
+    d.close();
+}
+
+#[test]
+fn nothing_is_given_up_before_something_has_failed() {
+    let mut sketch = Sketch::new(OnFailure::Hold);
+    sketch.node(0, "a", action(1), &[]);
+    let mut d = Driver::planned(sketch.build());
+    assert_eq!(word(d.say(Event::RunGivenUp(ask()))), "it holds no failure: nothing of it has failed for good");
+}
