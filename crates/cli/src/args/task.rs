@@ -62,6 +62,9 @@ pub struct TaskComplete {
 
 fn json(text: &str) -> Result<Box<RawValue>> {
     serde_json::from_str(text).map_err(|error| {
-        Error::invalid("bad_output", format!("{text:?} is not JSON ({error}): a text needs its quotes, as in '\"done\"'"))
+        Error::invalid(
+            "bad_output",
+            format!("{text:?} is not JSON ({error}): a text needs its quotes, as in '\"done\"'"),
+        )
     })
 }

@@ -2,6 +2,7 @@
 
 mod detached;
 mod process;
+mod repair;
 mod shared;
 mod single;
 mod stopped;
