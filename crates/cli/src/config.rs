@@ -5,6 +5,7 @@
 //! with its line, so that a typo never silently means the default.
 
 mod file;
+mod hosts;
 
 use crate::output::Format;
 use crate::problem::{Problem, Result};
@@ -12,6 +13,7 @@ use crate::style::ColorChoice;
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
 use file::File;
+use hosts::Hosts;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -73,6 +75,8 @@ pub struct Config {
     pub color: Setting<ColorChoice>,
     /// How many tasks run at once.
     pub workers: Setting<usize>,
+    /// Where requests may go besides public addresses.
+    pub http_allow: Setting<Hosts>,
 }
 
 /// What the command line said; nothing means that it did not.
@@ -113,7 +117,8 @@ impl Config {
         let workers = look.find(None, "EDGEWISE_WORKERS", "workers", || (world.cores * 2).max(MIN_WORKERS))?;
         let dir = look.find(flags.dir.map(|d| (d, "--dir")), "EDGEWISE_DIR", "dir", || PathBuf::from(DIR))?;
         let dir = Setting { value: anchor(&dir, &base, world).join(&dir.value), origin: dir.origin };
-        let config = Self { project: base, dir, who, output, color, workers };
+        let http_allow = look.find(None, "EDGEWISE_HTTP_ALLOW", "http_allow", Hosts::default)?;
+        let config = Self { project: base, dir, who, output, color, workers, http_allow };
         config.check()?;
         Ok(config)
     }

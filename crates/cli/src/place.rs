@@ -7,6 +7,7 @@ use crate::view;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_engine::folder::{Options, Work};
+use edgewise_engine::http::Rules;
 use edgewise_engine::reader::Reader;
 use edgewise_engine::{Door, Folder, Home};
 use std::path::PathBuf;
@@ -18,18 +19,20 @@ pub struct Place {
     /// Where commands of tasks run.
     pub project: PathBuf,
     slots: u32,
+    http: Rules,
 }
 
 impl Place {
     /// The place that the settings name; it need not exist yet.
     pub fn of(config: &Config) -> Self {
         let slots = u32::try_from(config.workers.value).unwrap_or(u32::MAX);
-        Self { folder: Folder::at(&config.dir.value), project: config.project.clone(), slots }
+        let http = Rules { allow: config.http_allow.value.0.clone() };
+        Self { folder: Folder::at(&config.dir.value), project: config.project.clone(), slots, http }
     }
 
     /// An engine that works: it runs commands and others can talk to it.
     pub fn worker(&self, background: bool) -> Options {
-        let work = Work { project: self.project.clone(), slots: self.slots };
+        let work = Work { project: self.project.clone(), slots: self.slots, http: self.http.clone() };
         Options { home: Home::local(), work: Some(work), background }
     }
 

@@ -16,6 +16,7 @@ mod file;
 mod gates;
 mod graph;
 mod holes;
+mod http;
 mod lets;
 mod policy;
 pub(crate) mod problem;

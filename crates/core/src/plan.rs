@@ -8,12 +8,14 @@ mod build;
 mod check;
 mod codec;
 mod composite;
+mod http;
 mod outline;
 mod region;
 mod script;
 
 pub use build::{PlanDraft, Problem, RegionDraft};
 pub use composite::{Arm, Branch, Call, For, Handler, Parallel, Spread, Try, While};
+pub use http::{Body, Http, Method, OWN_HEADERS, is_header};
 pub use outline::Outlined;
 pub use region::{InEdge, OutEdge, Region};
 pub use script::{Statement, Var};
@@ -90,6 +92,8 @@ pub enum Work {
     },
     /// The built-in command runner.
     Command(Command),
+    /// The built-in HTTP runner.
+    Http(Http),
     /// The world.
     Gate(Gate),
     /// Time passing: as many seconds as computed, or a duration as a text.

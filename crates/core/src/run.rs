@@ -270,7 +270,7 @@ impl Run {
 
     /// Whether a task is done by a worker under a lease (not by the world or by its scopes).
     pub fn is_leasable(&self, task: TaskIx) -> bool {
-        matches!(self.spec_of(task).work, Work::Action { .. } | Work::Command(_))
+        self.spec_of(task).work.is_leased()
     }
 
     /// What people see of a task.
@@ -295,6 +295,7 @@ impl Run {
         match &self.spec_of(task).work {
             Work::Action { action, .. } => Some(action),
             Work::Command(_) => Some(COMMAND_ACTION),
+            Work::Http(_) => Some(HTTP_ACTION),
             _ => None,
         }
     }
@@ -402,6 +403,9 @@ pub const WHOLE_RUN: TaskIx = TaskIx(u32::MAX);
 
 /// What the built-in command runner offers. Actions whose names start with `edgewise/` are ours alone.
 pub const COMMAND_ACTION: &str = "edgewise/command";
+
+/// What the built-in HTTP runner offers.
+pub const HTTP_ACTION: &str = "edgewise/http";
 
 /// What the outbox has for a run whose fold stopped at its bound on inline work.
 pub const ADVANCE_ACTION: &str = "edgewise/advance";

@@ -69,6 +69,24 @@ impl Default for Template {
 }
 
 impl Template {
+    /// As it is written, holes and all; for people.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Value(Value::String(text)) => text.clone(),
+            Self::Value(value) => value.to_string(),
+            Self::Expr(expr) => format!("${{{{ {} }}}}", expr.text()),
+            Self::Text(parts) => {
+                let part = |part: &Part| match part {
+                    Part::Literal(text) => text.clone(),
+                    Part::Expr(expr) => format!("${{{{ {} }}}}", expr.text()),
+                };
+                parts.iter().map(part).collect()
+            }
+            Self::List(_) => "[…]".into(),
+            Self::Map(_) => "{…}".into(),
+        }
+    }
+
     /// Calls `see` with every expression in the template.
     pub fn expressions(&self, see: &mut dyn FnMut(&Expr)) {
         match self {

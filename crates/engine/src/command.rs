@@ -234,6 +234,13 @@ pub enum Job {
         /// How its output is read.
         output: OutputForm,
     },
+    /// A request for the built-in HTTP runner.
+    Http {
+        /// `method`, `url`, `headers`, and `json` or `body`.
+        request: Value,
+        /// How long an attempt may take.
+        timeout: Option<Millis>,
+    },
 }
 
 /// The answer to one heartbeat.

@@ -26,6 +26,7 @@ pub use open::Open;
 pub use wire::{Ask, Said};
 
 use crate::desk::Home;
+use crate::http::Rules;
 use edgewise_core::{Error, Result};
 use std::fs::DirBuilder;
 use std::io::Write;
@@ -60,6 +61,8 @@ pub struct Work {
     pub project: PathBuf,
     /// How many at once.
     pub slots: u32,
+    /// Where requests may go.
+    pub http: Rules,
 }
 
 impl Folder {

@@ -104,7 +104,7 @@ impl Handlers {
     /// Does one attempt of an action. A panic is a permanent failure, and a cancel ends it at its next await.
     pub(crate) async fn call(&self, grant: &Grant, stop: Stop) -> HandlerResult {
         let Job::Action { action, input } = &grant.work else {
-            return Err(Failure::new("handler_not_found", "a command is not an action"));
+            return Err(Failure::new("handler_not_found", "this is not an action"));
         };
         let Some(handler) = self.by_action.get(action) else {
             return Err(Failure::new("handler_not_found", format!("no handler for `{action}` here")));

@@ -13,6 +13,7 @@ mod enqueue;
 pub mod entropy;
 pub mod folder;
 pub mod handler;
+pub mod http;
 mod lanes;
 mod leases;
 mod load;

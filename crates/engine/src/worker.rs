@@ -10,12 +10,14 @@ use crate::committer::Request;
 use crate::desk::LOCAL;
 use crate::engine::{Engine, Reply, Revoked};
 use crate::handler::Handlers;
+use crate::http::{Attempt, Http};
 use crate::runner::{self, Stop};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
-use edgewise_core::run::COMMAND_ACTION;
+use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
 use edgewise_core::{Kind, Result};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -35,6 +37,8 @@ pub struct Worker {
     pub handlers: Handlers,
     /// Where commands run and where their logs go; `None` for a worker that runs no commands.
     pub commands: Option<Commands>,
+    /// What makes requests; `None` for a worker that makes none.
+    pub http: Option<Http>,
     /// How many attempts at once.
     pub slots: u32,
 }
@@ -112,6 +116,7 @@ struct AtWork {
     engine: Engine,
     handlers: Arc<Handlers>,
     commands: Option<Commands>,
+    http: Option<Http>,
     actions: Arc<[Name]>,
     name: Arc<str>,
     slots: u32,
@@ -131,11 +136,15 @@ impl AtWork {
         if worker.commands.is_some() {
             actions.extend(Name::parse(COMMAND_ACTION));
         }
+        if worker.http.is_some() {
+            actions.extend(Name::parse(HTTP_ACTION));
+        }
         Self {
             name: format!("{LOCAL}{}", engine.source()).into(),
             engine,
             handlers: Arc::new(worker.handlers),
             commands: worker.commands,
+            http: worker.http,
             actions: actions.into(),
             slots: worker.slots.max(1),
             running: HashMap::new(),
@@ -249,10 +258,15 @@ impl AtWork {
     fn begin(&mut self, grant: Grant) {
         let stop = Stop::new();
         self.running.insert(key_of(&grant.lease), stop.clone());
-        let (handlers, commands, report) = (Arc::clone(&self.handlers), self.commands.clone(), self.finished.0.clone());
+        let (handlers, report) = (Arc::clone(&self.handlers), self.finished.0.clone());
+        let (commands, http) = (self.commands.clone(), self.http.clone());
         tokio::spawn(async move {
             let lease = grant.lease;
-            let outcome = attempt(&handlers, commands.as_ref(), grant, stop).await;
+            let outcome = match &grant.work {
+                Job::Action { .. } => action(&handlers, &grant, stop).await,
+                Job::Command { .. } => command(commands.as_ref(), grant, stop).await,
+                Job::Http { .. } => request(http.as_ref(), grant, stop).await,
+            };
             // The worker is gone only when the engine is, and then the lease ends with it.
             let _ = report.send(Finish { lease, outcome });
         });
@@ -326,32 +340,44 @@ async fn at(deadline: Option<Instant>) {
     }
 }
 
-/// Does one attempt.
-async fn attempt(handlers: &Handlers, commands: Option<&Commands>, grant: Grant, stop: Stop) -> Outcome {
-    match (&grant.work, commands) {
-        (Job::Action { .. }, _) => {
-            let value = handlers.call(&grant, stop).await?;
-            if value.is_null() {
-                return Ok(None);
-            }
-            RawValue::from_string(value.to_string()).map(Some).map_err(|e| Failure::new("bad_output", e.to_string()))
-        }
-        (Job::Command { script, env, output }, Some(commands)) => {
-            let lease = &grant.lease;
-            let log = runner::logs::log_path(&commands.logs, lease.run, lease.task, lease.generation, lease.attempt);
-            let job = runner::Job {
-                run: lease.run,
-                task: grant.path.clone(),
-                generation: lease.generation,
-                attempt: lease.attempt,
-                script: script.clone(),
-                env: env.clone(),
-                output: *output,
-                dir: commands.dir.clone(),
-                log,
-            };
-            runner::run(job, stop).await
-        }
-        (Job::Command { .. }, None) => Err(Failure::new("handler_not_found", "this worker runs no commands")),
+/// Does one attempt of an action.
+async fn action(handlers: &Handlers, grant: &Grant, stop: Stop) -> Outcome {
+    output(&handlers.call(grant, stop).await?)
+}
+
+/// Does one attempt of a request.
+async fn request(http: Option<&Http>, grant: Grant, stop: Stop) -> Outcome {
+    let key = grant.key();
+    let (Job::Http { request, timeout }, Some(http)) = (grant.work, http) else {
+        return Err(Failure::new("handler_not_found", "this worker makes no requests"));
+    };
+    output(&http.run(Attempt { request, timeout, key }, stop).await?)
+}
+
+fn output(value: &Value) -> Outcome {
+    if value.is_null() {
+        return Ok(None);
     }
+    RawValue::from_string(value.to_string()).map(Some).map_err(|e| Failure::new("bad_output", e.to_string()))
+}
+
+/// Does one attempt of a command.
+async fn command(commands: Option<&Commands>, grant: Grant, stop: Stop) -> Outcome {
+    let lease = grant.lease;
+    let (Job::Command { script, env, output }, Some(commands)) = (grant.work, commands) else {
+        return Err(Failure::new("handler_not_found", "this worker runs no commands"));
+    };
+    let log = runner::logs::log_path(&commands.logs, lease.run, lease.task, lease.generation, lease.attempt);
+    let job = runner::Job {
+        run: lease.run,
+        task: grant.path,
+        generation: lease.generation,
+        attempt: lease.attempt,
+        script,
+        env,
+        output,
+        dir: commands.dir.clone(),
+        log,
+    };
+    runner::run(job, stop).await
 }

@@ -6,18 +6,20 @@
 use super::after::ENDS;
 use super::declare::INPUT;
 use super::gates::{APPROVAL, GATE};
+use super::http::HTTP;
 use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
 use super::read::Keys;
 use super::task::TASK;
 use super::{DEFAULTS, FLOW};
 use crate::input::InputType;
 use crate::limits;
+use crate::plan::Method;
 use serde_json::{Map, Value, json};
 
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
 type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
 
-const LEVELS: [Level; 9] = [
+const LEVELS: [Level; 10] = [
     ("flow", &FLOW, flow),
     ("defaults", &DEFAULTS, defaults),
     ("input", &INPUT, input),
@@ -25,6 +27,7 @@ const LEVELS: [Level; 9] = [
     ("retry", &RETRY, retry),
     ("backoff", &BACKOFF, backoff),
     ("timeout", &TIMEOUT, timeout),
+    ("http", &HTTP, http),
     ("gate", &GATE, gate),
     ("approval", &APPROVAL, approval),
 ];
@@ -154,6 +157,7 @@ fn task() -> Vec<(&'static str, Value)> {
         ("output", about("How what the script prints is read", word_of(&["text", "json", "lines"]))),
         ("action", about("What a worker does", of("name"))),
         ("with", any("What the worker is given, with `${{ … }}`")),
+        ("http", either("A request over HTTP; its response is the output", &[json!({ "type": "string" }), of("http")])),
         ("gate", about("A wait for time or for people", of("gate"))),
         ("retry", attempts("How attempts follow each other")),
         ("timeout", bounds("How long an attempt may take, or several bounds")),
@@ -211,6 +215,17 @@ fn timeout() -> Vec<(&'static str, Value)> {
         ("overall", about("With all attempts and waits", of("duration"))),
         ("queue", about("Until a worker takes it", of("duration"))),
         ("heartbeat", about("Between two signs of life", of("duration"))),
+    ]
+}
+
+fn http() -> Vec<(&'static str, Value)> {
+    let methods: Vec<&str> = Method::ALL.iter().map(|(word, _)| *word).collect();
+    vec![
+        ("method", about("GET if absent, POST if there is something to send", word_of(&methods))),
+        ("url", text("Where it goes, with `${{ … }}`")),
+        ("headers", map_of("Headers, with `${{ … }}`", &scalar())),
+        ("json", any("What is sent, as JSON, with `${{ … }}`")),
+        ("body", text("What is sent, as it is, with `${{ … }}`")),
     ]
 }
 

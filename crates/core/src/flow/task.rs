@@ -3,6 +3,7 @@
 use super::after::{after, join};
 use super::gates::gate;
 use super::holes::{Holes, OPEN, refuse};
+use super::http::http;
 use super::policy::{retry, timeouts};
 use super::problem::Sink;
 use super::read::{Fields, Keys, choice, flag, map, name, text, whole, wrong};
@@ -21,12 +22,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Keys of the design that this version refuses, with what to do instead.
-pub(super) const LATER: [(&str, &str); 12] = [
+pub(super) const LATER: [(&str, &str); 11] = [
     ("let", "name the value with `let:` at the top of the flow"),
     ("limit", "all ready tasks may run at once for now"),
     ("item", "use `gate: { approval: … }` for work of people"),
     ("flow", "put the tasks of the other flow into this one"),
-    ("http", "use `run:` with curl"),
     ("emit", "use `run:` to tell the outside"),
     ("publish", "use `run:` to tell the outside"),
     ("on", "start runs with `edgewise run`"),
@@ -51,6 +51,7 @@ pub(super) const TASK: Keys = Keys {
         "output",
         "action",
         "with",
+        "http",
         "gate",
         "retry",
         "timeout",
@@ -63,8 +64,8 @@ const BELONGS: [(&str, &[&str], &str); 5] = [
     ("env", &["run"], "give an action its values with `with:`"),
     ("output", &["run"], "an action's output is what its worker returns"),
     ("with", &["action"], "give a command its values with `env:`"),
-    ("retry", &["run", "action"], "a gate opens once; bound it with `deadline`"),
-    ("timeout", &["run", "action"], "bound a gate with `deadline`"),
+    ("retry", &["run", "action", "http"], "a gate opens once; bound it with `deadline`"),
+    ("timeout", &["run", "action", "http"], "bound a gate with `deadline`"),
 ];
 
 /// What all tasks have unless they say otherwise.
@@ -147,7 +148,7 @@ impl Tasks<'_, '_> {
         holes: &mut Holes<'_, '_>,
         sink: &mut Sink<'_>,
     ) -> Option<Work> {
-        let works: Vec<&Entry<'_>> = ["run", "action", "gate"].iter().filter_map(|k| fields.entry(k)).collect();
+        let works: Vec<&Entry<'_>> = ["run", "action", "http", "gate"].iter().filter_map(|k| fields.entry(k)).collect();
         let [work] = works[..] else {
             no_single_work(entry, fields, &works, sink);
             return None;
@@ -165,6 +166,7 @@ impl Tasks<'_, '_> {
                 let with = fields.get("with").map(|n| holes.template(n, sink)).unwrap_or_default();
                 name(&work.value, "`action`", sink).map(|action| Work::Action { action, with })
             }
+            "http" => http(&work.value, holes, sink).map(Work::Http),
             _ => gate(&work.value, sink).map(Work::Gate),
         }
     }
@@ -215,9 +217,9 @@ fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_
         let message =
             format!("a task has one work, but {} has `{}` and `{}`", shown(&entry.key), first.key, second.key);
         sink.error(second.at, "several_works", message).help(Some("make two tasks of it".into()));
-    } else if !["item", "flow", "http", "emit"].iter().any(|k| fields.entry(k).is_some()) {
+    } else if !["item", "flow", "emit"].iter().any(|k| fields.entry(k).is_some()) {
         let message = format!("{} has no work to do", shown(&entry.key));
-        sink.error(entry.at, "no_work", message).help(Some("give it one of `run`, `action` or `gate`".into()));
+        sink.error(entry.at, "no_work", message).help(Some("give it one of `run`, `action`, `http` or `gate`".into()));
     }
 }
 

@@ -94,7 +94,7 @@ pub fn no_forgotten_task(run: &Run) -> Held {
             TaskState::Pending => needs(run, ix).any(|(edge, up, _)| owed(run, edge, up).is_none()),
             TaskState::Enqueued => run.outbox_row(ix).is_some(),
             TaskState::InProgress => match &run.spec_of(ix).work {
-                Work::Action { .. } | Work::Command(_) => task.attempt > 0,
+                work if work.is_leased() => task.attempt > 0,
                 Work::Sleep(_) => timer(TimerKind::Gate),
                 Work::Gate(gate) => matches!(gate.wait, Wait::Approval { .. }) || timer(TimerKind::Gate),
                 _ => {

@@ -112,13 +112,18 @@ pub struct Call {
 impl Work {
     /// Whether its scopes do the work.
     pub fn is_composite(&self) -> bool {
-        !matches!(self, Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_))
+        !self.is_leased() && !matches!(self, Work::Gate(_) | Work::Sleep(_))
+    }
+
+    /// Whether a worker does it under a lease.
+    pub fn is_leased(&self) -> bool {
+        matches!(self, Work::Action { .. } | Work::Command(_) | Work::Http(_))
     }
 
     /// The region of its scope of an index.
     pub fn region_at(&self, index: u32) -> Option<u32> {
         match self {
-            Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_) => None,
+            Work::Action { .. } | Work::Command(_) | Work::Http(_) | Work::Gate(_) | Work::Sleep(_) => None,
             Work::Spread(Spread { region, .. })
             | Work::For(For { region, .. })
             | Work::While(While { region, .. })
@@ -146,6 +151,7 @@ impl Work {
         match self {
             Work::Action { .. } => "action",
             Work::Command(_) => "run",
+            Work::Http(_) => "http",
             Work::Gate(_) => "gate",
             Work::Sleep(_) => "sleep",
             Work::Spread(_) => "spread",
@@ -163,6 +169,7 @@ impl Work {
         match self {
             Work::Action { with, .. } => with.expressions(see),
             Work::Command(command) => command.env.iter().for_each(|(_, value)| value.expressions(see)),
+            Work::Http(http) => http.expressions(see),
             Work::Spread(Spread { items: Items::Expr(items), .. }) => see(items),
             Work::Branch(branch) => branch.arms.iter().filter_map(|arm| arm.when.as_ref()).for_each(see),
             Work::For(each) => see(&each.items),

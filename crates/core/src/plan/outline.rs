@@ -162,6 +162,7 @@ impl<'p> Outline<'p> {
         match work {
             Work::Action { action, .. } => format!("action {action}"),
             Work::Command(command) => format!("run {}", short(&command.script)),
+            Work::Http(http) => format!("http {} {}", http.method.as_str(), short(&http.url.shown())),
             Work::Gate(gate) => of_gate(gate),
             Work::Sleep(span) => format!("sleep {}", short(span.text())),
             Work::Spread(spread) => {

@@ -222,7 +222,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// What an attempt is given: the arguments of an action, the variables of a command.
+    /// What an attempt is given: the arguments of an action, the variables of a command, a request.
     fn given(&self, task: TaskIx) -> Result<Value, Failure> {
         match &self.run.spec_of(task).work {
             Work::Action { with, .. } => self.run.evaluate(task, with).map(Cow::into_owned),
@@ -233,6 +233,7 @@ impl Stage<'_> {
                 }
                 Ok(Value::Object(env))
             }
+            Work::Http(http) => self.run.http_request(task, http),
             _ => Ok(Value::Null),
         }
     }

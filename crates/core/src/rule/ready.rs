@@ -24,7 +24,7 @@ impl Fold<'_> {
         }
         self.task_mut(task).ready_at = at;
         match &spec.work {
-            Work::Action { .. } | Work::Command(_) => {
+            work if work.is_leased() => {
                 if let Err(failure) = self.run.check_input(task) {
                     return self.fail_for_good(task, failure, Move::InputFailed);
                 }

@@ -4,7 +4,7 @@ use super::{End, Run, Scope};
 use crate::event::{Failure, TaskIx};
 use crate::expr::Expr;
 use crate::limits;
-use crate::plan::{Items, Var, Work};
+use crate::plan::{Body, Http, Items, Var, Work};
 use crate::template::{Root, Template, Values, kind, list_of};
 use crate::time::Millis;
 use serde_json::Value;
@@ -157,8 +157,25 @@ impl Run {
         match work {
             Work::Action { with, .. } => self.evaluate(task, with).map(|_| ()),
             Work::Command(command) => command.env.iter().try_for_each(|(_, t)| self.evaluate(task, t).map(|_| ())),
+            Work::Http(http) => http.templates().try_for_each(|t| self.evaluate(task, t).map(|_| ())),
             _ => Ok(()),
         }
+    }
+
+    /// The request that a task makes, as one value: `method`, `url`, `headers`, and `json` or `body`.
+    pub fn http_request(&self, task: TaskIx, http: &Http) -> Result<Value, Failure> {
+        let value = |template: &Template| self.evaluate(task, template).map(Cow::into_owned);
+        let mut request = serde_json::Map::new();
+        request.insert("method".into(), http.method.as_str().into());
+        request.insert("url".into(), value(&http.url)?);
+        request.insert("headers".into(), value(&http.headers)?);
+        match &http.body {
+            Some(Body::Json(template)) => drop(request.insert("json".into(), value(template)?)),
+            Some(Body::Text(template)) => drop(request.insert("body".into(), value(template)?)),
+            None => {}
+        }
+        request.retain(|key, value| key == "json" || !value.is_null());
+        Ok(Value::Object(request))
     }
 
     /// The run's own output: what the flow says, or the outputs of the tasks that nobody needs.

@@ -12,7 +12,7 @@ const NOTE_CHARS: usize = 60;
 pub(super) fn kind(spec: &Spec) -> NodeKind {
     match &spec.work {
         Work::Action { .. } => NodeKind::Action,
-        Work::Command(_) => NodeKind::Command,
+        Work::Command(_) | Work::Http(_) => NodeKind::Command,
         Work::Gate(_) => NodeKind::Gate,
         Work::Spread(_) => NodeKind::Spread,
         Work::Sleep(_) => NodeKind::Gate,
@@ -37,6 +37,7 @@ fn work(plan: &Plan, spec: &Spec) -> String {
     match &spec.work {
         Work::Action { action, .. } => action.to_string(),
         Work::Command(command) => first_line(&command.script),
+        Work::Http(http) => format!("{} {}", http.method.as_str(), short(&http.url.shown())),
         Work::Gate(gate) => wait(gate),
         Work::Spread(spread) => each(plan, spread),
         Work::Sleep(span) => format!("sleeps for {}", short(span.text())),

@@ -6,6 +6,7 @@
 
 mod body;
 mod command;
+mod http;
 mod names;
 mod policy;
 

@@ -27,7 +27,7 @@ pub(super) fn of(run: &Run, ix: TaskIx) -> Because {
             Work::Gate(gate) => closed(run, ix, gate),
             Work::Sleep(_) => Because::Time { until: due(run, ix, TimerKind::Gate).unwrap_or_default() },
             Work::Spread(_) | Work::Parallel(_) => items(run, ix),
-            Work::Action { .. } | Work::Command(_) => at_work(run, ix),
+            work if work.is_leased() => at_work(run, ix),
             composite => inside(run, ix, composite),
         },
         TaskState::EnqueuedForOrchestration | TaskState::EnqueuedAsErrorForOrchestration => at_work(run, ix),

@@ -69,6 +69,9 @@ fn job(run: &Run, task: TaskIx) -> Result<Job, Failure> {
             }
             Ok(Job::Command { script: command.script.clone(), env, output: command.output })
         }
+        Work::Http(http) => {
+            Ok(Job::Http { request: run.http_request(task, http)?, timeout: run.spec_of(task).timeouts.attempt })
+        }
         _ => Err(Failure::new("not_leasable", "nobody can be given this")),
     }
 }

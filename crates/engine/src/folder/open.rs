@@ -6,6 +6,7 @@ use super::{Folder, Lock, Options};
 use crate::engine::{Engine, Parts, wall_clock};
 use crate::entropy::Entropy;
 use crate::handler::Handlers;
+use crate::http::Http;
 use crate::runner::orphans;
 use crate::worker::{Commands, Worker, Working};
 use edgewise_core::{Error, Result};
@@ -34,7 +35,8 @@ impl Open {
         let engine = start(folder, options)?;
         let mut working = options.work.as_ref().map(|work| {
             let commands = Commands { dir: work.project.clone(), logs: folder.logs() };
-            let worker = Worker { handlers: Handlers::default(), commands: Some(commands), slots: work.slots };
+            let http = Some(Http::new(work.http.clone(), wall_clock));
+            let worker = Worker { handlers: Handlers::default(), commands: Some(commands), http, slots: work.slots };
             worker.start(&engine)
         });
         if let Some(working) = &mut working {

@@ -7,7 +7,6 @@ use super::super::tree::{Kind, Node};
 use super::{Scene, Stub, fits};
 use crate::event::Failure;
 use crate::expr::{self, Hyphens};
-use crate::plan::Work;
 use crate::rehearsal::{Answer, Ends, Of, Says};
 use crate::suggest::shown;
 use crate::template::{Root, Template};
@@ -49,7 +48,7 @@ pub(super) fn read(node: &Node<'_>, scene: &Scene, strict: bool, sink: &mut Sink
 
 impl Scene {
     fn is_work(&self, region: u32, node: u32) -> bool {
-        matches!(self.plan.spec(region, node).work, Work::Action { .. } | Work::Command(_))
+        self.plan.spec(region, node).work.is_leased()
     }
 
     fn does(&self, path: &str) -> bool {

@@ -1,6 +1,7 @@
 //! One body, of a flow or of a function: statements become a script, blocks become regions inside of it.
 
 use super::command;
+use super::http;
 use super::names::Names;
 use super::policy::Defaults;
 use super::{known_beforehand, say_all};
@@ -270,6 +271,8 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         }
         let work = if call.name.as_str() == command::NAME {
             plan::Work::Command(command::command(call, values, self.sink)?)
+        } else if call.name.as_str() == http::NAME {
+            plan::Work::Http(http::http(call, values, self.sink)?)
         } else {
             let with = call.arguments.iter().zip(values).map(|((key, _), value)| (key.text.clone(), given(value)));
             plan::Work::Action { action: call.name.clone(), with: Template::Map(with.collect()) }
