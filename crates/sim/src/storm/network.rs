@@ -53,6 +53,15 @@ fn again(command: &Command) -> Command {
         Command::GiveBack(leases) => Command::GiveBack(leases.clone()),
         Command::Heartbeat(leases) => Command::Heartbeat(leases.clone()),
         Command::Wait(run) => Command::Wait(*run),
+        Command::Skip(act) => Command::Skip(act.clone()),
+        Command::CancelTask(act) => Command::CancelTask(act.clone()),
+        Command::Resolve(act) => Command::Resolve(act.clone()),
+        Command::Supply(act) => Command::Supply(act.clone()),
+        Command::Reset(act) => Command::Reset(act.clone()),
+        Command::ResolveRun(act) => Command::ResolveRun(act.clone()),
+        Command::GiveUp(act) => Command::GiveUp(act.clone()),
+        Command::Freeze(act) => Command::Freeze(act.clone()),
+        Command::Unfreeze(act) => Command::Unfreeze(act.clone()),
     }
 }
 
@@ -71,6 +80,15 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::GiveBack(_) => "GiveBack",
         Command::Heartbeat(_) => "Heartbeat",
         Command::Wait(_) => "Wait",
+        Command::Skip(_) => "Skip",
+        Command::CancelTask(_) => "CancelTask",
+        Command::Resolve(_) => "Resolve",
+        Command::Supply(_) => "Supply",
+        Command::Reset(_) => "Reset",
+        Command::ResolveRun(_) => "ResolveRun",
+        Command::GiveUp(_) => "GiveUp",
+        Command::Freeze(_) => "Freeze",
+        Command::Unfreeze(_) => "Unfreeze",
     }
 }
 
