@@ -53,6 +53,8 @@ pub(crate) struct Storm {
     dice: Dice,
     weather: Weather,
     is_calm: bool,
+    /// How far clocks went back, all in all, in milliseconds.
+    went_back: u64,
     now: Time,
     store: Store,
     lag: Lag,
@@ -109,6 +111,7 @@ impl Storm {
             dice,
             weather,
             is_calm: false,
+            went_back: 0,
             now: BEGIN,
             store,
             lag: Lag::default(),

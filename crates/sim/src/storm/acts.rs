@@ -49,7 +49,9 @@ impl Storm {
             self.orchestrators[o].skew += self.dice.below(120_000) as i64;
         }
         if self.strikes(Trouble::JumpBack) {
-            self.orchestrators[o].skew -= self.dice.below(120_000) as i64;
+            let span = self.dice.below(120_000);
+            self.orchestrators[o].skew -= span as i64;
+            self.went_back = self.went_back.saturating_add(span);
         }
         if self.strikes(Trouble::LostWorker) {
             self.lose_worker();

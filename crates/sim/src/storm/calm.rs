@@ -6,7 +6,8 @@ use crate::violation::{Held, Violation, ensure};
 use edgewise_core::state::TaskState;
 use edgewise_core::time::{Millis, Time};
 
-/// Everything has ended so long after the faults did, by the true clock.
+/// Everything has ended so long after the faults did, by the true clock. Clocks that went back must first come to
+/// where they were: what was due then is not due before.
 const PATIENCE: Millis = Millis(3_600_000);
 /// Rounds without a pause; more is a spin.
 const SPIN: u32 = 1_000;
@@ -17,7 +18,7 @@ impl Storm {
         self.is_calm = true;
         self.note(|| "calm".into());
         self.everybody_lives()?;
-        let until = self.now.plus(PATIENCE);
+        let until = self.now.plus(PATIENCE).plus(Millis(self.went_back));
         while self.now < until {
             self.round()?;
             if self.witness.all_over() && self.in_flight() == 0 && self.vigils.is_empty() {
