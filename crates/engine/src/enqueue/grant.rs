@@ -32,6 +32,7 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
         attempt: offer.attempt,
         token: token.hash(),
         worker: (&*claim.worker).into(),
+        lease: None,
     };
     desk.record(offer.run, Event::DispatchEnqueued(event)).ok()?;
     // The flow may ask for heartbeats more often than the worker offers them.
