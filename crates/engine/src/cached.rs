@@ -224,7 +224,7 @@ impl Cached {
                     generation: entry.generation,
                     attempt: entry.attempt,
                     worker: lease.worker.to_string(),
-                    deadline: lease.deadline.unwrap_or(Time::NEVER),
+                    deadline: lease.to_store().unwrap_or(Time::NEVER),
                 });
             }
             None if self.leases.remove(&task) => change.leases_gone.push(task),

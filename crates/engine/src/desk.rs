@@ -208,8 +208,10 @@ impl Desk {
     fn kept_leases(&mut self, cached: &Cached) -> Result<BTreeMap<TaskIx, Found>> {
         let run = &cached.run;
         let unknown = |task: &TaskIx| {
-            let leased = run.tasks[task.0 as usize].state == TaskState::InProgress && run.is_leasable(*task);
-            leased && self.leases.get(run.id, *task).is_none() && !cached.tail_leases.contains_key(task)
+            let entry = &run.tasks[task.0 as usize];
+            let known = self.leases.get(run.id, *task).is_some_and(|lease| lease.token == entry.token);
+            let leased = entry.state == TaskState::InProgress && run.is_leasable(*task);
+            leased && !known && !cached.tail_leases.contains_key(task)
         };
         if self.recovering || run.leased == 0 || !run.present().any(|task| unknown(&task)) {
             return Ok(BTreeMap::new());
@@ -410,6 +412,7 @@ pub(crate) fn lost_lease(run: &Run, task: TaskIx, found: Option<Found>, (now, re
         span: span.or(Some(GRACE_AFTER_RESTART)),
         deadline: Some(deadline),
         stored,
+        heard: false,
         attempt_deadline,
     }
 }

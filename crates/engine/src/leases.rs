@@ -20,6 +20,8 @@ pub(crate) struct Lease {
     pub deadline: Option<Time>,
     /// Until when at least, by what every engine finds in the ledger or the rows: a worker is told no more.
     pub stored: Option<Time>,
+    /// Whether a heartbeat was heard here: what an engine gives on its own account is no news for the rows.
+    pub heard: bool,
     /// Until when, heartbeat or not: the attempt's own timeout.
     pub attempt_deadline: Option<Time>,
 }
@@ -60,12 +62,18 @@ impl Lease {
     pub fn beat(&mut self, now: Time, span: Millis) -> Time {
         let deadline = self.deadline.unwrap_or(now).max(now.plus(span));
         self.deadline = Some(deadline);
+        self.heard = true;
         self.stored.map_or(now, |stored| stored.min(deadline))
     }
 
-    /// Whether the rows are behind what its worker is kept on for.
+    /// Until when the rows shall say that it holds.
+    pub fn to_store(&self) -> Option<Time> {
+        if self.heard { self.deadline } else { self.stored }
+    }
+
+    /// Whether the rows are behind what was heard of its worker.
     pub fn is_ahead(&self) -> bool {
-        self.span.is_some() && self.deadline > self.stored
+        self.to_store() > self.stored
     }
 
     pub fn lapse(&self, now: Time) -> Option<Lapse> {

@@ -210,7 +210,7 @@ impl Witness {
         let lost = || format!("an attempt of task {} was spent and nobody had it", e.task.0);
         ensure(!own || self.told.contains(&e.token), "undelivered_grants_come_back", lost)?;
         let Some(promised) = self.promised.get(&e.token) else { return Ok(()) };
-        let early = |until: Option<Time>| format!("a lease good until {until:?} was ended at {now}");
+        let early = |until: Option<Time>| format!("a lease good until {until:?} was ended at {} by {by}", now.0);
         if let Some((engine, until)) = &promised.kept
             && **engine == *by
         {

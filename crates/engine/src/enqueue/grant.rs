@@ -47,6 +47,7 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
         deadline,
         // With the grant the ledger tells everybody.
         stored: deadline,
+        heard: false,
         attempt_deadline: timeouts.attempt.map(|span| desk.now.plus(span)),
     };
     desk.batch.leases.push((offer.run, offer.task, lease));
