@@ -151,6 +151,10 @@ pub struct DispatchEnqueued {
     /// Who has it: audit, never permission.
     #[serde(rename = "w")]
     pub worker: Box<str>,
+    /// For how long without a heartbeat; absent for a worker that ends with its engine's process. Whoever takes over
+    /// finds here what the worker was told, whatever became of the rows.
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Millis>,
 }
 
 /// See [`Event::TaskHeartbeat`].

@@ -11,7 +11,7 @@ use edgewise_store::{RunChange, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::leases::Leases;
+use crate::leases::{Found, Leases};
 
 pub(crate) struct Cached {
     pub run: Run,
@@ -23,8 +23,8 @@ pub(crate) struct Cached {
     /// Events folded but not yet appended, and the id of the first.
     pub events: Vec<Event>,
     pub first_id: EventId,
-    /// Workers of leases that were found in the ledger's tail: for whoever must decide whether they still live.
-    pub tail_workers: BTreeMap<TaskIx, Arc<str>>,
+    /// Leases that were found in the ledger's tail: for whoever must decide whether their workers still live.
+    pub tail_leases: BTreeMap<TaskIx, Found>,
     /// How many of its tasks are in the desk's count of cached tasks.
     pub counted: u64,
     plan_written: bool,
@@ -77,7 +77,7 @@ impl Cached {
             written: 0,
             events: Vec::new(),
             first_id: EventId(0),
-            tail_workers: BTreeMap::new(),
+            tail_leases: BTreeMap::new(),
             counted: 0,
             plan_written: false,
             over: Vec::new(),
@@ -119,9 +119,10 @@ impl Cached {
         self.dirty.mark(task)
     }
 
-    /// Remembers who was granted a lease in the ledger's tail.
-    pub fn note_worker(&mut self, event: &DispatchEnqueued) {
-        self.tail_workers.insert(event.task, Arc::from(&*event.worker));
+    /// Remembers a lease that was granted in the ledger's tail.
+    pub fn note_grant(&mut self, event: &DispatchEnqueued, at: Time) {
+        let deadline = event.lease.map(|span| at.plus(span));
+        self.tail_leases.insert(event.task, Found { worker: Arc::from(&*event.worker), span: event.lease, deadline });
     }
 
     /// Whether its rows are behind what is durable.
@@ -223,7 +224,7 @@ impl Cached {
                     generation: entry.generation,
                     attempt: entry.attempt,
                     worker: lease.worker.to_string(),
-                    deadline: lease.deadline.unwrap_or(Time::NEVER),
+                    deadline: lease.to_store().unwrap_or(Time::NEVER),
                 });
             }
             None if self.leases.remove(&task) => change.leases_gone.push(task),

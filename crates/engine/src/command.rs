@@ -246,7 +246,7 @@ pub enum Job {
 /// The answer to one heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beat {
-    /// Go on; the lease is good until then.
+    /// Go on; the lease is good until then at least, whichever engine looks. It moves on with the next heartbeats.
     Continue(Time),
     /// Stop: the lease is over.
     Cancel,

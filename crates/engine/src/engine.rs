@@ -39,8 +39,12 @@ pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
 
 /// The machine's own clock.
 pub fn wall_clock() -> Time {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Never 0, which means that something has not happened: a clock that stands before 1970 would say it.
+    shown_by(SystemTime::now())
+}
+
+/// Never 0, which means that something has not happened: a clock that stands before 1970 would say it.
+fn shown_by(clock: SystemTime) -> Time {
+    let since = clock.duration_since(UNIX_EPOCH).unwrap_or_default();
     Time(u64::try_from(since.as_millis()).unwrap_or(u64::MAX).max(1))
 }
 
@@ -297,7 +301,7 @@ impl Shell {
 
     /// Waits for a first message until `wake`, then takes all that are there. False to stop.
     fn take(&mut self, messages: &Receiver<Message>, wake: Option<Time>, bundle: &mut Vec<Request<Reply>>) -> bool {
-        let mut next = match self.patience(wake) {
+        let mut next = match wake.map(|wake| patience(wake, (self.clock)())) {
             Some(Duration::ZERO) => messages.try_recv().ok(),
             Some(patience) => match messages.recv_timeout(patience) {
                 Ok(message) => Some(message),
@@ -326,11 +330,6 @@ impl Shell {
         true
     }
 
-    fn patience(&self, wake: Option<Time>) -> Option<Duration> {
-        let wake = wake?;
-        Some(Duration::from_millis(wake.since((self.clock)()).0))
-    }
-
     /// Writes what the rows are behind, so that the next start has nothing to catch up with.
     fn finish(mut self, messages: &Receiver<Message>) -> Result<Counts> {
         while self.committer.is_flushing() {
@@ -352,11 +351,45 @@ impl Shell {
     }
 }
 
+/// How long to sleep for what is due at `wake`. A sleep does not see that the clock is set forwards or that the machine
+/// was suspended; so it is short, and whatever is due then is late by no more than it.
+fn patience(wake: Time, now: Time) -> Duration {
+    Duration::from_millis(wake.since(now).0.min(SWEEP_EVERY.0))
+}
+
 /// Writes rows, one flush after the other, until the committer is gone.
 fn compact(mut rows: Box<dyn Projections>, work: &Receiver<Flush>, back: &Sender<Message>) {
     while let Ok(flush) = work.recv() {
         if back.send(Message::Flushed(rows.flush(&flush))).is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_at_or_before_its_beginning_never_says_that_nothing_has_happened() {
+        let check = |clock: SystemTime, shown: u64| assert_eq!(shown_by(clock), Time(shown));
+        check(UNIX_EPOCH, 1);
+        check(UNIX_EPOCH + Duration::from_micros(999), 1);
+        check(UNIX_EPOCH - Duration::from_secs(3_600), 1);
+        check(UNIX_EPOCH + Duration::from_millis(1), 1);
+        check(UNIX_EPOCH + Duration::from_millis(2), 2);
+    }
+
+    #[test]
+    fn nobody_sleeps_so_long_that_a_clock_that_is_set_forwards_goes_unseen() {
+        let check = |wake: u64, sleep: u64| {
+            assert_eq!(patience(Time(wake), Time(1_000_000)), Duration::from_millis(sleep), "due at {wake}");
+        };
+        check(1_000_000, 0);
+        check(999_000, 0);
+        check(1_000_040, 40);
+        check(1_005_000, 5_000);
+        check(1_005_001, 5_000);
+        check(u64::MAX, 5_000);
     }
 }

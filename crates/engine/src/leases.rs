@@ -2,6 +2,7 @@
 
 use edgewise_core::event::{AttemptRef, TaskIx};
 use edgewise_core::id::{RunId, TokenHash};
+use edgewise_core::rows::LeaseRow;
 use edgewise_core::time::{Millis, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,10 +18,27 @@ pub(crate) struct Lease {
     pub span: Option<Millis>,
     /// Until when without a heartbeat.
     pub deadline: Option<Time>,
+    /// Until when at least, by what every engine finds in the ledger or the rows: a worker is told no more.
+    pub stored: Option<Time>,
+    /// Whether a heartbeat was heard here: what an engine gives on its own account is no news for the rows.
+    pub heard: bool,
     /// Until when, heartbeat or not: the attempt's own timeout.
     pub attempt_deadline: Option<Time>,
-    /// Another engine granted it: what its worker was promised since is in the rows.
-    pub adopted: bool,
+}
+
+/// What an engine finds of a lease that it did not grant itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub worker: Arc<str>,
+    /// How far a heartbeat moves the deadline, if the grant was found; the rows do not tell.
+    pub span: Option<Millis>,
+    pub deadline: Option<Time>,
+}
+
+impl From<LeaseRow> for Found {
+    fn from(row: LeaseRow) -> Self {
+        Self { worker: row.worker.into(), span: None, deadline: row.deadline.known() }
+    }
 }
 
 /// Why a lease ended without a report.
@@ -38,6 +56,24 @@ impl Lease {
     /// The attempt of a task that this is the lease of.
     pub fn attempt_of(&self, task: TaskIx) -> AttemptRef {
         AttemptRef { task, generation: self.generation, attempt: self.attempt, token: self.token }
+    }
+
+    /// Its worker lives: the deadline moves, and never back. Gives what the worker may be told.
+    pub fn beat(&mut self, now: Time, span: Millis) -> Time {
+        let deadline = self.deadline.unwrap_or(now).max(now.plus(span));
+        self.deadline = Some(deadline);
+        self.heard = true;
+        self.stored.map_or(now, |stored| stored.min(deadline))
+    }
+
+    /// Until when the rows shall say that it holds.
+    pub fn to_store(&self) -> Option<Time> {
+        if self.heard { self.deadline } else { self.stored }
+    }
+
+    /// Whether the rows are behind what was heard of its worker.
+    pub fn is_ahead(&self) -> bool {
+        self.to_store() > self.stored
     }
 
     pub fn lapse(&self, now: Time) -> Option<Lapse> {
@@ -65,6 +101,14 @@ impl Leases {
 
     pub fn get(&self, run: RunId, task: TaskIx) -> Option<&Lease> {
         self.live.get(&(run, task))
+    }
+
+    /// The rows have a deadline now. They know a lease by its attempt and its worker.
+    pub fn stored(&mut self, run: RunId, row: &LeaseRow) {
+        let Some(lease) = self.live.get_mut(&(run, row.task)) else { return };
+        if (lease.generation, lease.attempt, &*lease.worker) == (row.generation, row.attempt, &*row.worker) {
+            lease.stored = lease.stored.max(row.deadline.known());
+        }
     }
 
     pub fn remove(&mut self, run: RunId, task: TaskIx) -> Option<Lease> {

@@ -67,7 +67,7 @@ fn fold_stored(cached: &mut Cached, stored: &Stored, changes: &mut Changes) -> R
         }
         cached.note(changes);
         if let Event::DispatchEnqueued(lease) = event {
-            cached.note_worker(lease);
+            cached.note_grant(lease, envelope.at);
         }
     }
     Ok(())

@@ -9,8 +9,9 @@ use edgewise_engine::committer::{Committer, Request, Step};
 use edgewise_engine::entropy::Entropy;
 use edgewise_store::faulty::Faults;
 use edgewise_store::{Flush, Projections};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// How often a shell looks for what was forgotten.
+/// How often a shell looks for what was forgotten, and for how long it sleeps at most.
 pub(crate) const SWEEP_EVERY: Millis = Millis(5_000);
 
 /// An engine that lives, is frozen, or is dead.
@@ -26,8 +27,12 @@ pub(crate) struct Orchestrator {
     pub frozen: Option<Time>,
     /// Requests that arrived and were not yet taken.
     pub inbox: Vec<(No, Command)>,
-    /// When it wants its next step, by its own clock.
-    pub wake: Option<Time>,
+    /// Until when its shell sleeps, by the true clock: who sleeps does not see that their own clock was set.
+    asleep: Option<Time>,
+    /// Whether it may wake late: its clock was set, or it was not woken, since it went to sleep.
+    pub oversleeps: bool,
+    /// Claims that it took and did not answer yet, and for how many actions each is.
+    claims: BTreeMap<No, usize>,
     swept: Time,
     /// Rows on their way to the store.
     pub writing: Option<Flush>,
@@ -45,7 +50,9 @@ impl Orchestrator {
             skew: 0,
             frozen: None,
             inbox: Vec::new(),
-            wake: None,
+            asleep: None,
+            oversleeps: false,
+            claims: BTreeMap::new(),
             swept: Time::NEVER,
             writing: None,
             forgot: false,
@@ -66,9 +73,27 @@ impl Orchestrator {
         Time(now.0.saturating_add_signed(self.skew))
     }
 
-    /// The true instant at which it wants its next step.
+    /// The true instant at which it takes its next step by itself.
     pub fn due(&self) -> Option<Time> {
-        self.wake.map(|wake| self.instant(wake))
+        self.asleep
+    }
+
+    /// Its clock is set.
+    pub fn set_clock(&mut self, by: i64) {
+        self.skew += by;
+        self.oversleeps = true;
+    }
+
+    /// It is not woken in time.
+    pub fn sleep_on(&mut self, now: Time) {
+        (self.asleep, self.oversleeps) = (Some(now.plus(SWEEP_EVERY)), true);
+    }
+
+    /// Its shell sleeps until its clock will show a time, and never for longer than between two sweeps.
+    fn sleep(&mut self, now: Time, wake: Option<Time>) {
+        let clock = self.clock(now);
+        self.asleep = wake.map(|wake| now.plus(wake.since(clock).min(SWEEP_EVERY)));
+        self.oversleeps = false;
     }
 
     /// The true instant at which its clock shows a time.
@@ -89,14 +114,16 @@ impl Orchestrator {
         let clock = self.clock(now);
         committer.recover(clock)?;
         self.writer = Some(store.faulty(&self.faults, lag)?.1);
-        (self.committer, self.wake, self.swept) = (Some(committer), Some(clock), clock);
+        (self.committer, self.swept) = (Some(committer), clock);
+        self.sleep(now, Some(clock));
         Ok(())
     }
 
     /// It is gone, with everything it had in memory and everything it was asked.
     pub fn die(&mut self) {
-        (self.committer, self.writer, self.frozen, self.wake, self.writing) = (None, None, None, None, None);
+        (self.committer, self.writer, self.frozen, self.asleep, self.writing) = (None, None, None, None, None);
         self.inbox.clear();
+        self.claims.clear();
     }
 
     /// One round of the shell: sweep if it is time, take what was asked, commit. An error ends the process.
@@ -109,13 +136,19 @@ impl Orchestrator {
             self.swept = clock;
             self.forgot |= committer.sweep(clock);
         }
+        for (no, command) in &self.inbox {
+            if let Command::Claim(claim) = command {
+                self.claims.insert(*no, claim.actions.len());
+            }
+        }
         let requests = self.inbox.drain(..).map(|(reply, command)| Request { command, reply }).collect();
         let step = committer.step(clock, requests)?;
         let sweep = committer.has_runs().then(|| self.swept.plus(SWEEP_EVERY));
-        self.wake = if step.more { Some(clock) } else { step.wake.into_iter().chain(sweep).min() };
         if self.writing.is_none() {
             self.writing = committer.flush(clock)?;
         }
+        self.claims.retain(|no, _| step.answers.iter().all(|(answered, _)| answered != no));
+        self.sleep(now, if step.more { Some(clock) } else { step.wake.into_iter().chain(sweep).min() });
         Ok(step)
     }
 
@@ -132,12 +165,18 @@ impl Orchestrator {
         };
         committer.flushed(clock, &result);
         // The shell takes the result as a message, and a message is a step.
-        self.wake = Some(clock);
+        self.sleep(now, Some(clock));
         true
+    }
+
+    /// The claims that it took, that it did not answer yet, and that are for so many actions.
+    pub fn open_claims(&self, actions: usize) -> BTreeSet<No> {
+        self.claims.iter().filter(|(_, count)| **count == actions).map(|(no, _)| *no).collect()
     }
 
     /// The connections of workers broke: their claims are taken back.
     pub fn drop_claims(&mut self, gone: impl Fn(&No) -> bool) {
+        self.claims.retain(|no, _| !gone(no));
         if let Some(committer) = &mut self.committer {
             committer.drop_claims(gone);
         }
@@ -145,10 +184,9 @@ impl Orchestrator {
 
     /// Grants that reached nobody.
     pub fn bring_back(&mut self, now: Time, grants: &[edgewise_engine::command::Grant]) {
-        let clock = self.clock(now);
         if let Some(committer) = &mut self.committer {
             committer.bring_back(grants);
-            self.wake = Some(clock);
+            self.sleep(now, Some(self.clock(now)));
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::cover::Cover;
 use crate::dice::Dice;
 use crate::driver::{No, home};
 use crate::flows::{self, flow};
-use crate::orchestrator::{Orchestrator, SWEEP_EVERY};
+use crate::orchestrator::Orchestrator;
 use crate::plans::random_plan;
 use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
@@ -343,8 +343,8 @@ impl Storm {
                 continue;
             }
             if self.strikes(Trouble::LostWakeUp) {
-                let clock = self.orchestrators[o].clock(self.now);
-                self.orchestrators[o].wake = Some(clock.plus(SWEEP_EVERY));
+                let now = self.now;
+                self.orchestrators[o].sleep_on(now);
             } else {
                 self.serve(o)?;
             }

@@ -34,9 +34,14 @@ const GRACE: Millis = Millis(10_000);
 #[derive(Debug, Clone)]
 pub(crate) struct Promised {
     pub by: Box<str>,
-    pub until: Option<Time>,
     pub at: Time,
+    /// The last deadline it was told; `None` for one within an engine's own process.
+    pub until: Option<Time>,
+    /// What of this the ledger has: the deadline of the grant.
+    pub granted: Option<Time>,
     pub attempt_until: Option<Time>,
+    /// Who heard its last heartbeat, and until when they keep it on at least.
+    pub kept: Option<(Box<str>, Time)>,
 }
 
 /// Reads the store past all faults and checks what must be true.
@@ -121,9 +126,14 @@ impl Witness {
         (self.rows, self.reader)
     }
 
-    /// The rows were lost and are made anew elsewhere.
-    pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader) {
+    /// The rows were lost with every engine, and are made anew elsewhere. What heartbeats were answered with is lost with
+    /// them: who comes up keeps to what the ledger has, and gives everybody some time to be heard.
+    pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader, now: Time) {
         (self.rows, self.reader) = (rows, reader);
+        let heard = self.clocks_agree.then(|| now.plus(GRACE));
+        for promised in self.promised.values_mut().filter(|p| p.until.is_some()) {
+            promised.until = promised.granted.max(promised.until.min(heard));
+        }
     }
 
     /// Reads what was appended since the last look, which an engine did at an instant of its own clock.
@@ -200,14 +210,20 @@ impl Witness {
         let lost = || format!("an attempt of task {} was spent and nobody had it", e.task.0);
         ensure(!own || self.told.contains(&e.token), "undelivered_grants_come_back", lost)?;
         let Some(promised) = self.promised.get(&e.token) else { return Ok(()) };
-        let until = match &promised.by {
-            promiser if **promiser == *by => promised.until,
-            // Another engine gives it some time from when it hears of it, unless the worker has died with its engine.
-            _ if self.is_fair || (self.clocks_agree && promised.until.is_some()) => Some(promised.at.plus(GRACE)),
-            _ => return Ok(()),
-        };
-        let early = || format!("a lease good until {until:?} was ended at {now}");
-        ensure(until.is_some_and(|until| until <= now), "leases_hold_until_their_deadline", early)
+        let early = |until: Option<Time>| format!("a lease good until {until:?} was ended at {} by {by}", now.0);
+        if let Some((engine, until)) = &promised.kept
+            && **engine == *by
+        {
+            ensure(*until <= now, "heartbeats_keep_leases", || early(Some(*until)))?;
+        }
+        if promised.until.is_some() {
+            // Whoever ends it: what a worker was told is stored where every engine looks.
+            return ensure(promised.until <= Some(now), "leases_hold_as_told", || early(promised.until));
+        }
+        // A worker within a process ends with it. Who cannot know whether it has gives it some time.
+        ensure(*promised.by != *by, "leases_hold_until_their_deadline", || early(None))?;
+        let until = promised.at.plus(GRACE);
+        ensure(!self.is_fair || until <= now, "leases_hold_until_their_deadline", || early(Some(until)))
     }
 
     /// Rows plus tail are the run that all its events make, and the rows are those of their seq.

@@ -72,6 +72,7 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         rows::one_task_is_read_without_the_others,
         rows::a_flush_from_another_seq_is_refused_whole,
         rows::a_row_written_again_replaces_the_first,
+        rows::the_deadline_of_a_lease_only_moves_later,
         rows::what_is_not_in_a_change_stays_as_it_is,
         rows::what_goes_away_goes_before_what_comes,
         rows::a_malformed_flush_is_refused_whole,

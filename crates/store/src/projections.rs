@@ -97,7 +97,8 @@ pub struct RunFilter {
 pub trait Projections: Send {
     /// Writes everything in one transaction. A run whose rows are not at `from_seq` refuses the whole
     /// flush (`Conflict`, code `projection_moved`): somebody else applied it. Rows to take away that are
-    /// not there are no error. The watermark never goes back.
+    /// not there are no error. The watermark never goes back, and neither does the deadline of a lease that has the
+    /// same attempt and worker as the one that stands there: another engine may have moved it.
     fn flush(&mut self, flush: &Flush) -> Result<()>;
 
     /// All rows of a run in one snapshot; `None` if it has none.
@@ -118,7 +119,7 @@ pub trait Projections: Send {
     /// Every timer that is set, the earliest first.
     fn timers(&mut self) -> Result<Vec<(Stream, TimerRow)>>;
 
-    /// Every lease that was live when last written.
+    /// Every lease that was live when last written, with the latest deadline that was written for it.
     fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>>;
 
     /// Takes away all rows of a run, so that they can be written anew from seq 0.

@@ -37,6 +37,7 @@ fn ledger(plan: &Arc<Plan>, hash: PlanHash) -> Result<Vec<Event>> {
             attempt: 1,
             token,
             worker: "local/engine".into(),
+            lease: None,
         }));
         events.push(Event::TaskFinished(TaskFinished {
             task,

@@ -57,7 +57,7 @@ impl Told {
         let task = self.run.find(path).unwrap();
         let attempt = self.run.tasks[task.0 as usize].attempt + 1;
         let (generation, token, worker) = (1, TokenHash(7), "local/test".into());
-        self.tell(&Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker }));
+        self.tell(&Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker, lease: None }));
     }
 
     fn end(&mut self, path: &str, output: Result<&str, Failure>) {

@@ -211,7 +211,7 @@ impl Stage<'_> {
         self.effects.push(Effect { path, action, with });
         let token = TokenHash(u64::from(attempt));
         let worker = "rehearsal".into();
-        self.tell(&Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker }));
+        self.tell(&Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker, lease: None }));
         let bound = self.run.spec_of(task).timeouts.attempt.filter(|bound| *bound < answer.takes);
         let (takes, output, error) = match bound {
             Some(bound) => (bound, None, Some(Failure::new("timeout", "the attempt took longer than its timeout"))),

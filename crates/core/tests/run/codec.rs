@@ -48,6 +48,8 @@ fn one_of_each() -> Vec<Event> {
     let failure = Failure { retryable: false, retry_after: Some(Millis(250)), ..Failure::new("exit_1", "it broke") };
     let finished = TaskFinished { task: TaskIx(3), generation: 2, attempt: 1, token, output: None, error: None };
     let timer = TimerKey { task: TaskIx(3), kind: TimerKind::Retry, generation: 1, attempt: 1 };
+    let granted =
+        DispatchEnqueued { task: TaskIx(3), generation: 1, attempt: 1, token, worker: "w-1".into(), lease: None };
     vec![
         Event::RunTriggered(RunTriggered { flow, plan, rules: RULES, input, by, key: Some("k1".into()), labels }),
         Event::PlanCreated(PlanCreated { plan }),
@@ -55,13 +57,7 @@ fn one_of_each() -> Vec<Event> {
         Event::RunPauseRequested(request.clone()),
         Event::RunResumeRequested(request.clone()),
         Event::RunAdvanced(RunAdvanced {}),
-        Event::DispatchEnqueued(DispatchEnqueued {
-            task: TaskIx(3),
-            generation: 1,
-            attempt: 1,
-            token,
-            worker: "w-1".into(),
-        }),
+        Event::DispatchEnqueued(granted.clone()),
         Event::DispatchReturned(lease),
         Event::TaskHeartbeat(TaskHeartbeat { attempt: lease, progress: raw(r#"{"at":0.5}"#) }),
         Event::TaskFinished(TaskFinished { output: Some(raw(r#"{"sha":"abc"}"#)), ..finished.clone() }),
@@ -77,6 +73,7 @@ fn one_of_each() -> Vec<Event> {
         Event::TaskCancelRequested(TaskAct { why: None, ..act(1) }),
         Event::RunResolvedManually(request.clone()),
         Event::RunGivenUp(request),
+        Event::DispatchEnqueued(DispatchEnqueued { lease: Some(Millis(30_000)), ..granted }),
     ]
 }
 

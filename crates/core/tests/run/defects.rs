@@ -203,6 +203,7 @@ fn of_two_claimers_one_wins() {
             attempt: 1,
             token,
             worker: "w".into(),
+            lease: None,
         };
         claims.push(d.say(Event::DispatchEnqueued(claim)));
     }

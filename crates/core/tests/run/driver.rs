@@ -220,7 +220,14 @@ impl Driver {
         let attempt = entry.attempt + 1;
         let token = self.fresh_token().hash();
         let generation = entry.generation;
-        self.say(Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker: "w".into() }))
+        self.say(Event::DispatchEnqueued(DispatchEnqueued {
+            task,
+            generation,
+            attempt,
+            token,
+            worker: "w".into(),
+            lease: None,
+        }))
     }
 
     /// What the worker of the current attempt would report.

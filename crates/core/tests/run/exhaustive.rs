@@ -151,7 +151,7 @@ impl Way {
     fn run_one(&mut self, task: TaskIx, fails: bool, count: &mut Count) {
         let token = Token(u128::from(task.0) + 1).hash();
         let (generation, attempt) = (1, 1);
-        let lease = DispatchEnqueued { task, generation, attempt, token, worker: "w".into() };
+        let lease = DispatchEnqueued { task, generation, attempt, token, worker: "w".into(), lease: None };
         self.say(Event::DispatchEnqueued(lease), count);
         let error = fails.then(|| Failure::new("boom", "it broke"));
         self.say(Event::TaskFinished(TaskFinished { task, generation, attempt, token, output: None, error }), count);

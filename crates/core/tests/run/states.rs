@@ -83,7 +83,7 @@ fn events(d: &Driver) -> Vec<Event> {
     let due = d.run.timers.get(&retry).copied().unwrap_or(d.now);
     let (attempt, token) = (lease.attempt + 1, Token(99).hash());
     vec![
-        Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker: "w".into() }),
+        Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker: "w".into(), lease: None }),
         Event::DispatchReturned(lease),
         Event::TaskHeartbeat(TaskHeartbeat { attempt: lease, progress: raw() }),
         Event::TaskFinished(d.report(task, None, None)),

@@ -6,6 +6,7 @@
 
 use super::Committer;
 use edgewise_core::id::RunId;
+use edgewise_core::rows::LeaseRow;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Kind, Result};
 use edgewise_store::{Flush, Position};
@@ -27,6 +28,8 @@ const CACHED_TASKS: u64 = 4_000_000;
 pub(super) struct Pace {
     /// Runs in the flush that is under way.
     flushing: Option<BTreeSet<RunId>>,
+    /// Leases in it whose workers may be told of their deadlines once it is written.
+    leases: Vec<(RunId, LeaseRow)>,
     began: Time,
     due: Time,
 }
@@ -72,6 +75,9 @@ impl<R> Committer<R> {
                 runs.extend(cached.change(&self.desk.leases));
             }
         }
+        let timed = |(_, row): &(RunId, LeaseRow)| row.deadline.known().is_some();
+        let leases = runs.iter().flat_map(|c| c.leases.iter().map(|row| (c.run.id, row.clone())));
+        self.rows.leases = leases.filter(timed).collect();
         self.desk.counts.flushes += 1;
         self.rows.flushing = Some(dirty);
         Ok(Flush { runs, watermark })
@@ -80,10 +86,12 @@ impl<R> Committer<R> {
     /// The flush that was under way is written, or failed.
     pub fn flushed(&mut self, now: Time, result: &Result<()>) {
         let Some(runs) = self.rows.flushing.take() else { return };
+        let leases = std::mem::take(&mut self.rows.leases);
         let rest = now.since(self.rows.began).0.saturating_mul(REST).clamp(SOONEST.0, LATEST.0);
         self.rows.due = now.plus(Millis(rest));
         match result {
             Ok(()) => {
+                leases.iter().for_each(|(run, row)| self.desk.leases.stored(*run, row));
                 for run in &runs {
                     if let Some(cached) = self.desk.runs.get_mut(run) {
                         cached.rows_written();

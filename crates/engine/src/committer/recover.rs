@@ -10,7 +10,6 @@ use edgewise_core::time::Time;
 use edgewise_core::{Kind, Result};
 use edgewise_store::Position;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 impl<R> Committer<R> {
     /// Reads what is frozen, what the rows do not have yet, and what waits.
@@ -88,7 +87,7 @@ impl<R> Committer<R> {
                 Err(error) if error.kind == Kind::Unavailable => return Err(error),
                 Err(_) => continue,
             };
-            if cached.tail_workers.contains_key(&row.task) {
+            if cached.tail_leases.contains_key(&row.task) {
                 // Granted anew since, perhaps under the same attempt: the row tells of a lease that came back.
                 continue;
             }
@@ -96,7 +95,7 @@ impl<R> Committer<R> {
                 t.state == TaskState::InProgress && (t.generation, t.attempt) == (row.generation, row.attempt)
             });
             if live {
-                let lease = lost_lease(&cached.run, row.task, Some(Arc::from(row.worker)), row.deadline.known(), at);
+                let lease = lost_lease(&cached.run, row.task, Some(row.clone().into()), at);
                 self.desk.leases.put(run, row.task, lease);
             }
         }

@@ -61,8 +61,8 @@ fn leases(cached: &Cached) -> Leases {
     }
     for task in (0..run.total()).map(TaskIx) {
         if run.tasks[task.0 as usize].state == TaskState::InProgress && run.is_leasable(task) {
-            let worker = cached.tail_workers.get(&task).cloned();
-            leases.put(run.id, task, lost_lease(run, task, worker, None, (Time::NEVER, true)));
+            let found = cached.tail_leases.get(&task).cloned();
+            leases.put(run.id, task, lost_lease(run, task, found, (Time::NEVER, true)));
         }
     }
     leases

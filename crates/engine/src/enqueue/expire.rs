@@ -7,17 +7,22 @@ use edgewise_core::event::{AttemptRef, Event, Failure, TaskFinished, TaskIx};
 use edgewise_core::id::RunId;
 use edgewise_core::rows::LeaseRow;
 use edgewise_core::time::Time;
+use std::collections::BTreeMap;
 
 pub(super) fn expire(desk: &mut Desk) {
+    let mut kept = None;
     for _ in 0..CHORES {
         let Some((run, task)) = desk.leases.lapsed(desk.now) else { return };
         let Some(lease) = desk.leases.remove(run, task) else { return };
         if desk.open_hinted(run).is_none() {
             continue;
         }
-        if let Some(later) = kept_elsewhere(desk, run, task, &lease) {
-            desk.leases.put(run, task, Lease { deadline: Some(later), ..lease });
-            continue;
+        if lease.lapse(desk.now) == Some(Lapse::WorkerLost) {
+            let kept = kept.get_or_insert_with(|| kept_by_rows(desk));
+            if let Some(later) = kept_on(desk, kept.as_ref(), (run, task), &lease) {
+                desk.leases.put(run, task, Lease { deadline: Some(later), ..lease });
+                continue;
+            }
         }
         let failure = match lease.lapse(desk.now) {
             Some(Lapse::Timeout) => Failure::new("timeout", "the attempt took longer than its timeout"),
@@ -40,14 +45,22 @@ pub(super) fn expire(desk: &mut Desk) {
     }
 }
 
-/// Until when the rows say that a lease of another engine holds, if that is later than this engine knew: its
-/// worker sends its heartbeats there.
-fn kept_elsewhere(desk: &mut Desk, run: RunId, task: TaskIx, lease: &Lease) -> Option<Time> {
-    if !lease.adopted || lease.lapse(desk.now) != Some(Lapse::WorkerLost) {
-        return None;
-    }
-    let Ok(rows) = desk.projections.leases() else { return Some(desk.now.plus(AGAIN)) };
-    let same = |row: &LeaseRow| (row.task, row.generation, row.attempt) == (task, lease.generation, lease.attempt);
-    let row = rows.into_iter().find(|(stream, row)| stream.run == run && same(row))?.1;
-    row.deadline.known().filter(|deadline| *deadline > desk.now)
+/// The leases that the rows keep on by now; `None` if they cannot be read.
+fn kept_by_rows(desk: &mut Desk) -> Option<BTreeMap<(RunId, TaskIx), LeaseRow>> {
+    let (rows, now) = (desk.projections.leases().ok()?, desk.now);
+    let later = rows.into_iter().filter(|(_, row)| row.deadline > now);
+    Some(later.map(|(stream, row)| ((stream.run, row.task), row)).collect())
+}
+
+/// Until when a lease holds, if the rows say that it is later than this engine knew: its worker may send its heartbeats
+/// to another engine, and keeps to what it was told there.
+fn kept_on(
+    desk: &Desk,
+    kept: Option<&BTreeMap<(RunId, TaskIx), LeaseRow>>,
+    at: (RunId, TaskIx),
+    lease: &Lease,
+) -> Option<Time> {
+    let Some(kept) = kept else { return Some(desk.now.plus(AGAIN)) };
+    let same = |row: &&LeaseRow| (row.generation, row.attempt) == (lease.generation, lease.attempt);
+    kept.get(&at).filter(same).map(|row| row.deadline)
 }

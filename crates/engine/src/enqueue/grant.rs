@@ -26,16 +26,17 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
     let spec = run.spec_of(offer.task);
     let (path, max_attempts, timeouts) = (run.path(offer.task), spec.retry.most_attempts(), spec.timeouts);
     let token = Token(desk.entropy.bits());
+    // The flow may ask for heartbeats more often than the worker offers them.
+    let span = claim.lease.map(|span| timeouts.heartbeat.map_or(span, |heartbeat| span.min(heartbeat)));
     let event = DispatchEnqueued {
         task: offer.task,
         generation: offer.generation,
         attempt: offer.attempt,
         token: token.hash(),
         worker: (&*claim.worker).into(),
+        lease: span,
     };
     desk.record(offer.run, Event::DispatchEnqueued(event)).ok()?;
-    // The flow may ask for heartbeats more often than the worker offers them.
-    let span = claim.lease.map(|span| timeouts.heartbeat.map_or(span, |heartbeat| span.min(heartbeat)));
     let deadline = span.map(|span| desk.now.plus(span));
     let lease = Lease {
         generation: offer.generation,
@@ -44,8 +45,10 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
         worker: claim.worker.clone(),
         span,
         deadline,
+        // With the grant the ledger tells everybody.
+        stored: deadline,
+        heard: false,
         attempt_deadline: timeouts.attempt.map(|span| desk.now.plus(span)),
-        adopted: false,
     };
     desk.batch.leases.push((offer.run, offer.task, lease));
     let lease =

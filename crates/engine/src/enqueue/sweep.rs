@@ -46,7 +46,7 @@ fn look_at(desk: &mut Desk, run: RunId, idle: &BTreeSet<String>) -> usize {
                 found += 1;
             }
             TaskState::InProgress if run.is_leasable(task) && leases.get(run.id, task).is_none() => {
-                leases.put(run.id, task, lost_lease(run, task, None, None, (*now, false)));
+                leases.put(run.id, task, lost_lease(run, task, None, (*now, false)));
                 found += 1;
             }
             _ => {}

@@ -1,27 +1,44 @@
 //! Heartbeat: attempts are still at work. Moves the lease's row, writes no event, and says when to stop.
+//!
+//! The row is written a little later, so a worker is told the deadline that is stored already: any engine keeps to it,
+//! also one that has not heard of this heartbeat.
 
 use crate::command::{Answer, Beat, LeaseRef};
 use crate::desk::Desk;
-use edgewise_core::Result;
+use crate::leases::{Lapse, Lease};
+use edgewise_core::{Kind, Result};
 
 pub(crate) fn heartbeat(desk: &mut Desk, leases: &[LeaseRef]) -> Result<Answer> {
-    Ok(Answer::Beats(leases.iter().map(|lease| one(desk, lease)).collect()))
+    leases.iter().map(|lease| one(desk, lease)).collect::<Result<_>>().map(Answer::Beats)
 }
 
-fn one(desk: &mut Desk, beat: &LeaseRef) -> Beat {
-    let (token, now) = (beat.token.hash(), desk.now);
-    let Some(lease) = desk.leases.get(beat.run, beat.task) else { return Beat::Cancel };
-    let current = lease.generation == beat.generation && lease.attempt == beat.attempt && lease.token == token;
-    let mut lease = lease.clone();
-    match lease.span {
-        _ if !current || lease.lapse(now).is_some() => Beat::Cancel,
+fn one(desk: &mut Desk, beat: &LeaseRef) -> Result<Beat> {
+    let now = desk.now;
+    let Some(mut lease) = find(desk, beat)? else { return Ok(Beat::Cancel) };
+    Ok(match lease.span {
+        // What nobody has ended holds: this engine may not know yet until when another one keeps it on.
+        _ if lease.lapse(now) == Some(Lapse::Timeout) => Beat::Cancel,
         None => Beat::Continue(now),
         Some(span) => {
-            let deadline = now.plus(span);
-            lease.deadline = Some(deadline);
+            let told = lease.beat(now, span);
             desk.leases.put(beat.run, beat.task, lease);
             desk.lease_moved(beat.run, beat.task);
-            Beat::Continue(deadline)
+            Beat::Continue(told)
         }
+    })
+}
+
+/// The lease that a heartbeat is for, if it is still the task's. Nobody is told to stop on old news.
+fn find(desk: &mut Desk, beat: &LeaseRef) -> Result<Option<Lease>> {
+    let token = beat.token.hash();
+    let current =
+        |lease: &&Lease| (lease.generation, lease.attempt, lease.token) == (beat.generation, beat.attempt, token);
+    if desk.leases.get(beat.run, beat.task).filter(current).is_none() {
+        match desk.open(beat.run).map(drop) {
+            Ok(()) => desk.has_news(beat.run)?,
+            Err(error) if error.kind == Kind::Unavailable => return Err(error),
+            Err(_) => false,
+        };
     }
+    Ok(desk.leases.get(beat.run, beat.task).filter(current).cloned())
 }

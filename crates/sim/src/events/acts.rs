@@ -62,7 +62,7 @@ impl Lone {
         let entry = &self.run.tasks[task.0 as usize];
         let token = Token(1 + self.ledger.len() as u128).hash();
         let (generation, attempt) = (entry.generation, entry.attempt + 1);
-        Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker: "w".into() })
+        Event::DispatchEnqueued(DispatchEnqueued { task, generation, attempt, token, worker: "w".into(), lease: None })
     }
 
     /// A grant that was on its way while the task was opened again.

@@ -222,7 +222,7 @@ impl Stage {
         let entry = self.run.tasks[task.0 as usize];
         let (generation, attempt) = (entry.generation, entry.attempt + 1);
         let token = Token(1 + self.ledger.len() as u128).hash();
-        let granted = DispatchEnqueued { task, generation, attempt, token, worker: "w".into() };
+        let granted = DispatchEnqueued { task, generation, attempt, token, worker: "w".into(), lease: None };
         self.must(Event::DispatchEnqueued(granted))?;
         Ok(AttemptRef { task, generation, attempt, token })
     }

@@ -46,11 +46,12 @@ impl Storm {
             self.orchestrators[o].frozen = self.orchestrators[o].lives().then(|| self.now.plus(Millis(span)));
         }
         if self.strikes(Trouble::JumpForward) {
-            self.orchestrators[o].skew += self.dice.below(120_000) as i64;
+            let by = self.dice.below(120_000) as i64;
+            self.orchestrators[o].set_clock(by);
         }
         if self.strikes(Trouble::JumpBack) {
             let span = self.dice.below(120_000);
-            self.orchestrators[o].skew -= span as i64;
+            self.orchestrators[o].set_clock(-(span as i64));
             self.went_back = self.went_back.saturating_add(span);
         }
         if self.strikes(Trouble::LostWorker) {
@@ -76,7 +77,7 @@ impl Storm {
             self.kill(o);
         }
         let (rows, reader) = witness_over(&self.store)?.into_rows();
-        self.witness.rows_are_now(rows, reader);
+        self.witness.rows_are_now(rows, reader, self.now);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use super::Storm;
 use crate::oracle;
+use crate::orchestrator::SWEEP_EVERY;
 use crate::violation::{Held, Violation, ensure};
 use edgewise_core::state::TaskState;
 use edgewise_core::time::{Millis, Time};
@@ -46,7 +47,7 @@ impl Storm {
             let now = self.now;
             self.orchestrators[o].write(now, false);
         }
-        self.stop_waiting();
+        self.keep_claims();
         self.keep_vigil();
         Ok(())
     }
@@ -56,6 +57,8 @@ impl Storm {
         let [only] = &self.orchestrators[..] else { return Ok(()) };
         let first = self.witness.books.values().flat_map(|book| book.run.timers.values()).min();
         let due = first.map_or(wakes, |first| only.instant(*first)).max(self.now);
+        // Whoever was asleep when the clock was set looks at it with the next sweep.
+        let due = if only.oversleeps { due.plus(SWEEP_EVERY) } else { due };
         ensure(wakes <= due, "timers_wake_their_engine", || format!("a timer is due at {due}, it wakes at {wakes}"))
     }
 

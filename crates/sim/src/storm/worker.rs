@@ -12,6 +12,8 @@ use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, Leas
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
+/// All that anybody can do.
+const ACTIONS: [&str; 3] = ["work", "rare", COMMAND_ACTION];
 /// Most leases of the past that a worker still believes in.
 const PAST: usize = 20;
 
@@ -106,7 +108,7 @@ impl Storm {
             None => (format!("w{}", self.workers[w].number), Some(LEASE)),
         };
         let all = self.is_calm || self.dice.one_in(3);
-        let actions: &[&str] = if all { &["work", "rare", COMMAND_ACTION] } else { &["work"] };
+        let actions = if all { &ACTIONS[..] } else { &["work"] };
         Command::Claim(Claim { worker: worker.into(), actions: actions.iter().map(|a| name(a)).collect(), max, lease })
     }
 
@@ -249,19 +251,35 @@ impl Storm {
         any
     }
 
-    /// Every worker takes its claims back, and claims anew at every door.
+    /// After every other storm workers trust a claim that a living engine took and did not answer yet: nobody else
+    /// would notice that it was lost. After the others they claim anew, whatever became of what they claimed before.
+    fn trusts_claims(&self) -> bool {
+        !self.seed.is_multiple_of(2)
+    }
+
+    /// Of what was claimed in the storm, that is left which somebody waits for and which is for all there is.
+    pub(super) fn keep_claims(&mut self) {
+        for o in 0..self.orchestrators.len() {
+            let mut good = self.orchestrators[o].open_claims(ACTIONS.len());
+            good.retain(|no| self.trusts_claims() && self.workers.iter().any(|w| w.waiting.contains(&(*no, o))));
+            self.orchestrators[o].drop_claims(|no| !good.contains(no));
+            self.workers.iter_mut().for_each(|w| w.waiting.retain(|(no, at)| *at != o || good.contains(no)));
+        }
+    }
+
+    /// Somebody waits at every door for all there is.
     pub(super) fn claim_anew(&mut self) {
         for o in 0..self.orchestrators.len() {
-            self.orchestrators[o].drop_claims(|_| true);
+            if !self.trusts_claims() {
+                self.orchestrators[o].drop_claims(|_| true);
+            } else if !self.orchestrators[o].open_claims(ACTIONS.len()).is_empty() {
+                continue;
+            }
             let w = self.workers.iter().position(|w| w.home.is_none_or(|home| home == o));
             let Some(w) = w else { continue };
             let command = self.claim_of(w, 3);
             let no = self.send(o, vec![(Ask::Claim(w), command)]);
             self.workers[w].waiting.push((no, o));
         }
-    }
-
-    pub(super) fn stop_waiting(&mut self) {
-        self.workers.iter_mut().for_each(|w| w.waiting.clear());
     }
 }

@@ -1,6 +1,6 @@
 //! What was answered is so: accepted means durable, already means already, and nobody is refused who is right.
 
-use super::{Promised, Witness};
+use super::{GRACE, Promised, Witness};
 use crate::driver::No;
 use crate::violation::{Held, ensure};
 use edgewise_core::id::RunId;
@@ -56,13 +56,7 @@ impl Witness {
         if self.rests {
             return Ok(());
         }
-        let Ok(answer) = answer else {
-            if let Some(Asked::Beats(leases)) = self.asked.get(&no) {
-                // Their deadlines may have moved, and nobody was told to where.
-                leases.iter().for_each(|lease| drop(self.promised.remove(&lease.token.hash())));
-            }
-            return Ok(());
-        };
+        let Ok(answer) = answer else { return Ok(()) };
         if let Answer::Granted { grants, claimed } = answer {
             ensure(!grants.is_empty(), "grants_are_kept", || "a grant of nothing".into())?;
             let said = || format!("{} leases for a claim of {claimed}", grants.len());
@@ -124,7 +118,8 @@ impl Witness {
         ensure(live, "one_live_lease", || format!("a lease of {} was given out that is over", grant.path))?;
         let attempt = book.run.spec_of(grant.lease.task).timeouts.attempt;
         let attempt_until = attempt.map(|span| by.now.plus(span));
-        let promised = Promised { by: by.source.into(), at: by.now, until: grant.deadline, attempt_until };
+        let (until, granted) = (grant.deadline, grant.deadline);
+        let promised = Promised { by: by.source.into(), at: by.now, until, granted, attempt_until, kept: None };
         self.promised.insert(token, promised);
         self.told.insert(token);
         Ok(())
@@ -159,20 +154,22 @@ impl Witness {
         let Some(book) = self.books.get(&lease.run) else { return Ok(()) };
         let live = book.is_live(lease.task, token);
         let was_live = live || book.just_ended.contains(&token);
-        let Some(promised) = self.promised.get_mut(&token).filter(|p| *p.by == *by.source) else { return Ok(()) };
+        let heartbeat = book.run.spec_of(lease.task).timeouts.heartbeat;
+        let Some(promised) = self.promised.get_mut(&token) else { return Ok(()) };
         match beat {
             // An engine that cannot see what others wrote does not know yet that a lease is over; and what ends in the
             // very commit was not over when it was asked.
             Beat::Continue(until) => {
                 let known = was_live || self.in_doubt || by.crowded;
                 ensure(known, "the_late_are_told", || "a worker was told to go on with what is over".into())?;
-                promised.until = promised.until.map(|_| until);
+                promised.until = promised.until.map(|told| told.max(until));
+                let kept = by.now.plus(heartbeat.map_or(GRACE, |span| span.min(GRACE)));
+                promised.kept = promised.until.map(|_| (by.source.into(), kept));
                 Ok(())
             }
             Beat::Cancel => {
-                let lapsed = |due: Option<Time>| due.is_some_and(|due| due <= by.now);
-                let over = !live || lapsed(promised.until) || lapsed(promised.attempt_until);
-                ensure(over, "leases_hold_until_their_deadline", || "a live lease was called over".into())
+                let over = !live || promised.attempt_until.is_some_and(|due| due <= by.now);
+                ensure(over, "the_living_go_on", || "a live lease was called over".into())
             }
         }
     }

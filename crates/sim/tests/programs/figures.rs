@@ -72,6 +72,7 @@ impl Long {
                     attempt,
                     token,
                     worker: "w".into(),
+                    lease: None,
                 }));
                 let output = Some(raw("1"));
                 self.say(&Event::TaskFinished(TaskFinished { task, generation, attempt, token, output, error: None }));

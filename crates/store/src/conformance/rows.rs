@@ -6,7 +6,9 @@ use crate::ledger::Position;
 use crate::projections::{Projections, RunChange, RunRows};
 use edgewise_core::Kind;
 use edgewise_core::event::{TaskIx, TimerKind};
+use edgewise_core::rows::LeaseRow;
 use edgewise_core::state::TaskState;
+use edgewise_core::time::Time;
 
 fn full(a: &crate::Stream, from: u64, to: u64) -> RunChange {
     RunChange {
@@ -92,6 +94,25 @@ pub fn a_row_written_again_replaces_the_first<P: Place>(place: &P) {
     assert_eq!(rows.timers().unwrap()[1].1, second.timers[0]);
     assert_eq!(rows.outbox().unwrap(), [(a.clone(), second.outbox[0].clone())]);
     assert_eq!(rows.leases().unwrap(), [(a.clone(), second.leases[0].clone())]);
+}
+
+pub fn the_deadline_of_a_lease_only_moves_later<P: Place>(place: &P) {
+    let (_, mut rows) = open(place);
+    let a = stream(1);
+    let mut seq = 0;
+    let mut written = |worker: &str, attempt, deadline| {
+        let row = LeaseRow { attempt, deadline: Time(deadline), ..lease_row(0, worker) };
+        rows.flush(&flush(vec![RunChange { leases: vec![row], ..change(&a, seq, seq + 1) }], 0)).unwrap();
+        seq += 1;
+        let found = rows.leases().unwrap().remove(0).1;
+        assert_eq!((found.worker.as_str(), found.attempt), (worker, attempt));
+        found.deadline.0
+    };
+    assert_eq!(written("w1", 1, 500), 500);
+    assert_eq!(written("w1", 1, 900), 900);
+    assert_eq!(written("w1", 1, 700), 900, "another engine knew of an earlier one");
+    assert_eq!(written("w2", 1, 600), 600, "it came back, and is another's now");
+    assert_eq!(written("w2", 2, 400), 400, "the next attempt");
 }
 
 pub fn what_is_not_in_a_change_stays_as_it_is<P: Place>(place: &P) {

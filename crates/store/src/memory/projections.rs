@@ -36,6 +36,16 @@ impl Entry {
         Self { run, tasks, timers, outbox, leases }
     }
 
+    /// The deadline of one lease only moves later.
+    fn lease(&mut self, row: &LeaseRow) {
+        let mut row = row.clone();
+        let same =
+            |old: &&LeaseRow| (old.generation, old.attempt, &old.worker) == (row.generation, row.attempt, &row.worker);
+        row.deadline =
+            self.leases.get(&row.task).filter(same).map_or(row.deadline, |old| old.deadline.max(row.deadline));
+        self.leases.insert(row.task, row);
+    }
+
     /// What goes away goes first: a task may leave the outbox and come back within one change.
     fn apply(&mut self, change: &RunChange) {
         self.run = change.run.clone();
@@ -51,7 +61,7 @@ impl Entry {
         self.tasks.extend(change.tasks.iter().map(|row| (row.task, row.clone())));
         self.timers.extend(change.timers.iter().map(|row| (row.key, *row)));
         self.outbox.extend(change.outbox.iter().map(|row| (row.task, row.clone())));
-        self.leases.extend(change.leases.iter().map(|row| (row.task, row.clone())));
+        change.leases.iter().for_each(|row| self.lease(row));
     }
 }
 

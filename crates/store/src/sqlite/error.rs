@@ -30,7 +30,9 @@ pub(super) fn explain(file: &'static str, at: At, error: rusqlite::Error) -> Err
         None => (Kind::Corrupt, "damaged_row", restore(file)),
     };
     let what = match (code, at) {
-        ("unknown_commit", _) => "a commit failed and may or may not be there",
+        ("unknown_commit", _) => {
+            "the disk failed in the middle of a write, and what you asked for may or may not be done"
+        }
         (_, At::Commit) => "a commit was not made",
         (_, At::Work) => "an operation failed",
     };
@@ -54,7 +56,12 @@ fn sort(file: &'static str, at: At, code: ErrorCode, extended: i32) -> (Kind, &'
         (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => {
             (Unavailable, "store_busy", "Another process is writing to it: try again, or end the other process")
         }
-        (_, At::Commit) => (Unavailable, "unknown_commit", "Read the heads back before anything is decided again"),
+        (_, At::Commit) => (
+            Unavailable,
+            "unknown_commit",
+            "See with `edgewise runs` or `edgewise show RUN` whether it is, and ask again if not; a start with the same \
+             --key never gives a second run",
+        ),
         // Our statements never change, so one that SQLite does not understand has lost its table.
         (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown, _) => {
             (Corrupt, "damaged_file", restore(file))

@@ -60,6 +60,7 @@ fn an_ignored_fact_uses_up_nothing() {
         attempt: 1,
         token: edgewise_core::id::Token(5).hash(),
         worker: "w".into(),
+        lease: None,
     });
     assert_eq!(d.say(early.clone()), STALE, "b is not ready");
     d.ok("a");
@@ -73,7 +74,14 @@ fn a_lease_counts_only_for_the_next_attempt_of_the_current_generation() {
     let lease = |generation, attempt| {
         let token = edgewise_core::id::Token(5).hash();
         let (task, worker) = (TaskIx(0), "w".into());
-        Event::DispatchEnqueued(edgewise_core::event::DispatchEnqueued { task, generation, attempt, token, worker })
+        Event::DispatchEnqueued(edgewise_core::event::DispatchEnqueued {
+            task,
+            generation,
+            attempt,
+            token,
+            worker,
+            lease: None,
+        })
     };
     for (generation, attempt) in [(1, 0), (1, 2), (2, 1), (0, 1)] {
         assert_eq!(d.say(lease(generation, attempt)), STALE, "generation {generation}, attempt {attempt}");

@@ -146,9 +146,13 @@ fn a_heartbeat_moves_the_deadline_and_a_stale_one_is_told_to_stop() {
     let run = w.start(ONE);
     let lease = w.claim_one("w").lease;
     let appends = w.appends();
+    let mut stored = w.now.plus(LEASE);
     for _ in 0..10 {
         w.pass(Millis(20_000));
-        assert_eq!(w.beat(lease), Beat::Continue(w.now.plus(LEASE)));
+        assert_eq!(w.beat(lease), Beat::Continue(stored), "never later than any engine would know");
+        w.flush();
+        stored = w.now.plus(LEASE);
+        assert_eq!(w.beat(lease), Beat::Continue(stored), "it is written by now");
     }
     assert_eq!(w.appends(), appends, "a heartbeat is no event");
     assert_eq!(w.task(run, "a"), TaskState::InProgress, "a healthy long task lives");
@@ -242,6 +246,8 @@ fn after_a_restart_local_leases_are_over_at_once_and_others_hold_for_ten_seconds
         assert_eq!(w.task(local, "a"), TaskState::WaitingForRetry, "its worker died with the engine");
         w.pass(Millis(9_999));
         assert_eq!(w.task(remote, "a"), TaskState::InProgress, "its worker had no chance to be heard yet");
+        assert!(matches!(w.beat(lease), Beat::Continue(_)), "it is still at work");
+        w.flush();
         let Beat::Continue(until) = w.beat(lease) else { panic!("it is still at work") };
         w.pass(until.since(w.now));
         assert_eq!(w.task(remote, "a"), TaskState::Error, "then it is lost like any other");
@@ -269,8 +275,9 @@ fn after_a_restart_a_lease_holds_as_long_as_its_worker_was_told() {
     w.send(vec![Command::Claim(long)]);
     let lease = w.take().remove(0).lease;
     w.pass(Millis(200_000));
+    w.beat(lease);
+    w.flush();
     let Beat::Continue(told) = w.beat(lease) else { panic!("it is at work") };
-    w.pass(Millis(1_000));
     w.now = Time(told.0 - 60_000);
     w.crash();
     w.pass(Millis(59_999));

@@ -3,7 +3,7 @@
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::{Answer, Beat, Command};
-use edgewise_sim::driver::World;
+use edgewise_sim::driver::{LEASE, World};
 use edgewise_sim::flows::{CHAIN, GATE, ONE};
 use edgewise_store::faulty::{Fault, Op};
 
@@ -110,6 +110,68 @@ fn a_lease_that_is_kept_alive_at_one_engine_is_not_ended_by_another() {
     }
     one.report(lease, Ok(())).unwrap();
     one.is(run, RunState::Complete);
+}
+
+#[test]
+fn a_lease_whose_row_was_never_written_is_ended_nowhere_before_its_worker_was_told() {
+    let (mut one, mut other, run) = both(ONE);
+    one.claim_one("w");
+    other.step(Vec::new());
+    other.flush();
+    other.pass(Millis(LEASE.0 - 1));
+    assert_eq!(other.task(run, "a"), TaskState::InProgress, "the ledger tells what was granted");
+    other.pass(Millis(1));
+    assert_eq!(other.task(run, "a"), TaskState::Error);
+}
+
+#[test]
+fn a_worker_that_is_heard_elsewhere_is_not_lost_to_who_granted_its_lease() {
+    let (mut one, mut other, run) = both(ONE);
+    let lease = one.claim_one("w").lease;
+    one.flush();
+    for _ in 0..6 {
+        other.pass(Millis(9_000));
+        assert!(matches!(other.beat(lease), Beat::Continue(_)), "also by an engine that has to look for it first");
+        other.flush();
+        one.pass(Millis(9_000));
+        assert_eq!(one.task(run, "a"), TaskState::InProgress);
+    }
+    one.pass(Millis(10_000));
+    assert_eq!(one.task(run, "a"), TaskState::Error, "then it is lost like any other");
+}
+
+#[test]
+fn rows_of_an_engine_that_knows_less_do_not_take_back_what_a_worker_was_told() {
+    let (mut one, mut other, run) = both(ONE);
+    let lease = one.claim_one("w").lease;
+    one.flush();
+    // The other hears one heartbeat and writes it late; meanwhile the worker is told of more.
+    other.beat(lease);
+    other.writing = Some(other.committer().flush_all().unwrap());
+    one.pass(Millis(20_000));
+    one.beat(lease);
+    one.flush();
+    let Beat::Continue(told) = one.beat(lease) else { panic!("it is at work") };
+    other.write();
+    other.pass(Millis(told.since(other.now).0 - 1));
+    assert_eq!(other.task(run, "a"), TaskState::InProgress);
+}
+
+#[test]
+fn a_heartbeat_is_written_also_if_its_run_was_loaded_anew_before() {
+    let (mut one, mut other, run) = both(CHAIN);
+    let lease = one.claim_one("w").lease;
+    other.step(Vec::new());
+    one.flush();
+    one.pass(Millis(20_000));
+    one.beat(lease);
+    // What somebody else wrote makes the engine load the run before it writes its rows.
+    other.now = one.now;
+    let act = other.act(run);
+    other.must(Command::Pause(act));
+    one.step(Vec::new());
+    one.flush();
+    assert_eq!(one.beat(lease), Beat::Continue(one.now.plus(LEASE)));
 }
 
 #[test]

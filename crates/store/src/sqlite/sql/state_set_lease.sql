@@ -1,2 +1,12 @@
--- Writes a lease.
-INSERT OR REPLACE INTO lease_rows (id, generation, attempt, worker, deadline) VALUES (?1, ?2, ?3, ?4, ?5)
+-- Writes a lease. The deadline of one lease only moves later: several engines may write it, and its worker was told the
+-- later one.
+INSERT INTO lease_rows (id, generation, attempt, worker, deadline) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (id) DO UPDATE SET
+    deadline = CASE
+        WHEN (generation, attempt, worker) = (excluded.generation, excluded.attempt, excluded.worker)
+        THEN max(deadline, excluded.deadline)
+        ELSE excluded.deadline
+    END,
+    generation = excluded.generation,
+    attempt = excluded.attempt,
+    worker = excluded.worker

@@ -1,0 +1,102 @@
+use super::Ends;
+use crate::flows::flow;
+use edgewise_core::plan::Resolution;
+use edgewise_core::plan::Resolution::{Cancelled, Failed, Skipped, Success};
+
+/// Facts such as `a ok`, `a ok 3` (a list of three), `a failed` or `cancel`, in order; then how all tasks ended, as
+/// the first letters of their resolutions in the order of their paths, `-` for one that has not, and the run.
+#[track_caller]
+fn check(text: &str, facts: &str, tasks: &str, run: Resolution) {
+    let plan = flow(text);
+    let mut ends = Ends::new(&plan);
+    ends.begin(Some(2));
+    for fact in facts.split(", ").filter(|fact| !fact.is_empty()) {
+        match *fact.split(' ').collect::<Vec<_>>() {
+            ["cancel"] => ends.cancel(),
+            [path, "failed"] => ends.accept(path, Failed, None),
+            [path, "ok"] => ends.accept(path, Success, None),
+            [path, "ok", items] => ends.accept(path, Success, items.parse().ok()),
+            _ => panic!("{fact}"),
+        }
+    }
+    let letter = |end: &Option<Resolution>| match end {
+        None => '-',
+        Some(Success) => 'S',
+        Some(Failed) => 'F',
+        Some(Skipped) => 'K',
+        Some(Cancelled) => 'C',
+    };
+    let found: String = ends.of_tasks().values().map(letter).collect();
+    assert_eq!((found.as_str(), ends.of_the_run()), (tasks, run), "{facts}: {:?}", ends.of_tasks());
+}
+
+const ROW: &str = "{ flow: f, tasks: { a: { action: x }, b: { after: a, action: x }, c: { after: b, action: x } } }";
+
+#[test]
+fn what_is_behind_a_failure_is_skipped_hop_by_hop() {
+    check(ROW, "", "---", Success);
+    check(ROW, "a ok", "S--", Success);
+    check(ROW, "a ok, b ok, c ok", "SSS", Success);
+    check(ROW, "a failed", "FKK", Failed);
+    check(ROW, "a ok, b failed", "SFK", Failed);
+}
+
+#[test]
+fn a_cancel_takes_what_has_not_ended_and_leaves_what_has() {
+    check(ROW, "a ok, cancel", "SCC", Cancelled);
+    check(ROW, "a failed, cancel", "FKK", Cancelled);
+    check(ROW, "cancel", "CCC", Cancelled);
+}
+
+#[test]
+fn a_failure_is_dealt_with_by_who_wants_it_and_not_by_who_only_looks() {
+    let flow = "{ flow: f, tasks: { a: { action: x }, b: { after: { a: failed }, action: x } } }";
+    check(flow, "a failed, b ok", "FS", Success);
+    check(flow, "a failed, b failed", "FF", Failed);
+    check(flow, "a ok", "SK", Success);
+    let observed = "{ flow: f, tasks: { a: { action: x }, b: { after: { a: done }, action: x } } }";
+    check(observed, "a failed, b ok", "FS", Failed);
+}
+
+#[test]
+fn a_join_of_a_number_goes_on_at_that_many_and_is_skipped_when_they_cannot_come() {
+    let flow = |join: &str| {
+        let up = "a: { action: x }, b: { action: x }, c: { action: x }";
+        format!("{{ flow: f, tasks: {{ {up}, d: {{ after: [a, b, c], join: {join}, action: x }} }} }}")
+    };
+    check(&flow("any"), "a failed, b ok, c failed, d ok", "FSFS", Success);
+    check(&flow("any"), "a failed, b failed, c failed", "FFFK", Failed);
+    check(&flow("2"), "a failed, b ok", "FS--", Failed);
+    check(&flow("2"), "a failed, b ok, c ok, d ok", "FSSS", Success);
+    check(&flow("2"), "a failed, b failed", "FF-K", Failed);
+}
+
+#[test]
+fn the_first_failure_ends_the_rest_or_is_held() {
+    let flow = |rule: &str| {
+        let tasks = "a: { action: x }, b: { after: a, action: x }, c: { after: b, action: x }, d: { action: x }";
+        format!("{{ flow: f, on_failure: {rule}, tasks: {{ {tasks} }} }}")
+    };
+    check(&flow("fail_fast"), "a failed", "FKCC", Failed);
+    check(&flow("fail_fast"), "d ok, a failed", "FKCS", Failed);
+    check(&flow("hold"), "a failed", "F---", Failed);
+    check(&flow("hold"), "a failed, d ok, cancel", "FCCS", Cancelled);
+    check(&flow("continue"), "a failed", "FKK-", Failed);
+}
+
+#[test]
+fn a_spread_is_of_as_many_as_its_list_and_ends_with_them() {
+    let flow = |more: &str| {
+        let each = format!("each: {{ after: a, each: tasks.a.output, action: x{more} }}");
+        format!("{{ flow: f, tasks: {{ a: {{ action: x }}, {each} }} }}")
+    };
+    check(&flow(""), "a ok", "SF", Failed);
+    check(&flow(""), "a ok 0", "SS", Success);
+    check(&flow(""), "a ok 2", "S---", Success);
+    check(&flow(""), "a ok 2, each[1] ok, each[0] ok", "SSSS", Success);
+    check(&flow(""), "a ok 2, each[1] failed, each[0] ok", "SFSF", Failed);
+    check(&flow(", tolerate: 1"), "a ok 2, each[1] failed, each[0] ok", "SSSF", Success);
+    check(&flow(", fail_fast: true"), "a ok 3, each[1] failed", "SFCFC", Failed);
+    check(&flow(""), "a ok 2, each[1] ok, cancel", "SCCS", Cancelled);
+    check(&flow(""), "a failed", "FK", Failed);
+}
