@@ -23,7 +23,9 @@ mod runs;
 mod schema;
 mod show;
 mod test;
+mod timing;
 mod watch;
+mod what_if;
 mod why;
 
 use crate::args::{Command, GateCommand};
@@ -52,6 +54,8 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Runs(args) => runs::perform(args, context),
         Command::Show(args) => show::perform(args, context),
         Command::Why(args) => why::perform(args, context),
+        Command::Timing(args) => timing::perform(args, context),
+        Command::WhatIf(args) => what_if::perform(args, context),
         Command::Graph(args) => graph::perform(args, context),
         Command::Logs(args) => logs::perform(args, context),
         Command::Events(args) => events::perform(args, context),

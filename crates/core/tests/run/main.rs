@@ -1,5 +1,6 @@
 //! The rules of runs, tested through events alone.
 
+mod attempts;
 mod codec;
 mod composites;
 mod defects;
@@ -17,5 +18,7 @@ mod sketched;
 mod smoke;
 mod states;
 mod storm;
+mod timing;
 mod variables;
+mod what_if;
 mod why;
