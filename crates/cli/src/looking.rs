@@ -13,7 +13,7 @@ use tokio::time::Instant;
 /// Between two looks, at least.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// Looking takes at most one part in so many of the time.
-const SHARE: u32 = 5;
+pub(crate) const SHARE: u32 = 5;
 
 /// Why looking ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -43,7 +43,7 @@ pub struct Timing {
     pub over: bool,
     /// The critical path, from the start.
     pub critical_path: Vec<Link>,
-    /// Every task that became ready, by number.
+    /// Every task that became ready: each composite followed by what is inside of it.
     pub tasks: Vec<Timed>,
 }
 
@@ -73,6 +73,8 @@ pub struct Timed {
     /// Its printed name.
     #[serde(rename = "task")]
     pub path: String,
+    /// How many composites it is inside of.
+    pub depth: u32,
     /// When it became ready.
     #[serde(serialize_with = "crate::why::instant")]
     pub ready_at: Time,
@@ -105,16 +107,20 @@ impl Timing {
         for task in &critical {
             mark(run, *task, &mut on_path);
         }
-        let timed = watched.tasks.iter().enumerate().filter(|(_, times)| times.was_ready()).map(|(n, times)| Timed {
-            task: TaskIx(n as u32),
-            path: run.path(TaskIx(n as u32)),
-            ready_at: times.ready_at,
-            ended_at: times.done_at,
-            attempts: run.tasks[n].attempt,
-            waited: times.waited,
-            ran: times.ran,
-            slack: times.is_done().then(|| latest[n].since(times.done_at)),
-            critical: on_path[n],
+        let timed = in_order(&watched).into_iter().map(|(task, depth)| {
+            let (n, times) = (task.0 as usize, &watched.tasks[task.0 as usize]);
+            Timed {
+                task,
+                path: run.path(task),
+                depth,
+                ready_at: times.ready_at,
+                ended_at: times.done_at,
+                attempts: run.tasks[n].attempt,
+                waited: times.waited,
+                ran: times.ran,
+                slack: times.is_done().then(|| latest[n].since(times.done_at)),
+                critical: on_path[n],
+            }
         });
         Self {
             run: run.id,
@@ -130,6 +136,21 @@ impl Timing {
     pub fn took(&self) -> Millis {
         self.until.since(self.from)
     }
+}
+
+/// The tasks that became ready, each composite followed by what is inside of it, with how deep they are.
+fn in_order(watched: &Watched) -> Vec<(TaskIx, u32)> {
+    let mut ordered = Vec::new();
+    let root = if watched.run.scopes.is_empty() { Vec::new() } else { watched.tasks_of(0).collect() };
+    let mut left: Vec<(TaskIx, u32)> = root.into_iter().rev().map(|task| (task, 0)).collect();
+    while let Some((task, depth)) = left.pop() {
+        if watched.tasks[task.0 as usize].was_ready() {
+            ordered.push((task, depth));
+        }
+        let scopes = watched.inner.get(&task).into_iter().flatten().rev();
+        left.extend(scopes.flat_map(|scope| watched.tasks_of(*scope).rev()).map(|task| (task, depth + 1)));
+    }
+    ordered
 }
 
 /// A task and what it is inside of.

@@ -114,7 +114,8 @@ impl Supposition {
             let news = !same && !run.was_not_reached(task);
             news.then(|| Change { from: from.map(|(phase, ..)| phase), to: Cause::of(&run, task) })
         });
-        let assumed = assumed.into_iter().filter(|_| input_failed);
+        let misled = input_failed || run.failure().is_some_and(|failure| failure.is_a("EvalError"));
+        let assumed = assumed.into_iter().filter(|_| misled);
         Foretold {
             state: run.state,
             phase: run.state.phase(),
@@ -185,7 +186,8 @@ fn latest(run: &Run) -> Time {
     let tasks = run.present().map(|task| &run.tasks[task.0 as usize]);
     let of_tasks = tasks.flat_map(|task| [task.ready_at, task.started_at, task.completed_at]);
     let asked = run.about.as_ref().map(|about| about.at);
-    of_tasks.chain(asked).chain([run.completed_at]).max().unwrap_or_default()
+    let approved = run.approvals.values().flatten().map(|given| given.at);
+    of_tasks.chain(asked).chain(approved).chain([run.completed_at]).max().unwrap_or_default()
 }
 
 /// Something that cannot be supposed because it could not happen.

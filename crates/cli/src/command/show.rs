@@ -83,7 +83,7 @@ fn look(run: &Run, now: Time, all: bool, context: &Context<'_>) -> lines::Look {
 
 /// All tasks in plan order, each composite followed by what is inside of it; with how deep they are nested. The items
 /// of spreads and what a program did not come to are only there if all is wanted.
-pub(super) fn in_order(run: &Run, all: bool) -> Vec<(TaskIx, usize)> {
+fn in_order(run: &Run, all: bool) -> Vec<(TaskIx, usize)> {
     let tasks_of = |scope: u32| {
         let scope = &run.scopes[scope as usize];
         scope.task..scope.task + run.region_of(scope).len()

@@ -1,26 +1,26 @@
 //! `edgewise timing`: where the time of a run went, which tasks decided when it ended, and how much room the others had.
 
-use super::{Context, show};
+use super::Context;
 use crate::args::Timing as Args;
 use crate::clock::Clock;
 use crate::exit::Exit;
-use crate::live::span;
+use crate::live;
 use crate::problem::Result;
 use crate::style::{Ink, Style, ink};
 use crate::table::{self, Cell};
 use crate::text;
 use crate::view::View;
-use edgewise_core::event::TaskIx;
 use edgewise_core::history::Stream;
 use edgewise_core::run::Run;
 use edgewise_core::time::Millis;
 use edgewise_core::timing::{Link, Timed, Timing};
 use edgewise_engine::engine::wall_clock;
-use std::collections::BTreeMap;
 
 const HEADER: [&str; 6] = ["task", "ready", "waited", "ran", "slack", "on the critical path"];
 /// A longer path is told as its ends.
 const LINKS: usize = 12;
+/// Most tasks inside of others that are shown unless all are wanted.
+const INSIDE: usize = 20;
 /// Less than this is not worth a word.
 const HELD: Millis = Millis(100);
 /// Columns of the bar that the longest task would have.
@@ -34,22 +34,21 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
     let timing = Timing::of(&stream, wall_clock());
     let (style, columns) = (context.printer.out_style, context.printer.columns);
     let lines = if context.printer.for_people() {
-        let whole = view.whole(run.clone())?;
-        lines(&whole, &timing, args.all, style, columns)
+        lines(&view.whole(run)?, &timing, args.all, style, columns)
     } else {
         Vec::new()
     };
-    context.printer.one(run.id.to_string(), &lines, &timing)?;
+    context.printer.one(timing.run.to_string(), &lines, &timing)?;
     Ok(Exit::Ok)
 }
 
 fn lines(run: &Run, timing: &Timing, all: bool, style: Style, columns: Option<usize>) -> Vec<String> {
     let mut lines = vec![head(run, timing, style)];
-    let timed: BTreeMap<TaskIx, &Timed> = timing.tasks.iter().map(|task| (task.task, task)).collect();
-    let rows: Vec<Vec<Cell>> = show::in_order(run, all)
-        .into_iter()
-        .filter_map(|(task, depth)| Some(row(run, timing, timed.get(&task)?, depth, style)))
-        .collect();
+    let inside = timing.tasks.iter().filter(|task| task.depth > 0 && task.critical).count();
+    // Of what is inside of others, the critical path is shown as far as it is short.
+    let is_shown = |task: &&Timed| all || task.depth == 0 || (task.critical && inside <= INSIDE);
+    let shown: Vec<&Timed> = timing.tasks.iter().filter(is_shown).collect();
+    let rows: Vec<Vec<Cell>> = shown.iter().map(|task| row(run, timing, task, style)).collect();
     if rows.is_empty() {
         lines.push(style.paint(Ink::Dim, "no task became ready yet"));
         return lines;
@@ -59,6 +58,15 @@ fn lines(run: &Run, timing: &Timing, all: bool, style: Style, columns: Option<us
     lines.push(String::new());
     lines.extend(path(timing, style, columns));
     lines
+}
+
+/// As short as it can be read, but for what takes no second: that is what one wants to know here.
+fn span(length: Millis) -> String {
+    match length.0 {
+        0 => "0".to_owned(),
+        ms if ms < 1_000 => format!("{ms}ms"),
+        _ => live::span(length),
+    }
 }
 
 /// `release k3f9x2ab  took 12s, from 12:00:05`
@@ -74,7 +82,7 @@ fn head(run: &Run, timing: &Timing, style: Style) -> String {
     format!("{sign} {name}  {word}, {took}, from {from}")
 }
 
-fn row(run: &Run, timing: &Timing, task: &Timed, depth: usize, style: Style) -> Vec<Cell> {
+fn row(run: &Run, timing: &Timing, task: &Timed, style: Style) -> Vec<Cell> {
     let phase = run.phase_of(task.task);
     let offset = format!("+{}", span(task.ready_at.since(timing.from)));
     let slack = match task.slack {
@@ -84,7 +92,7 @@ fn row(run: &Run, timing: &Timing, task: &Timed, depth: usize, style: Style) -> 
     };
     let plain = if task.critical { Ink::Bold } else { Ink::Plain };
     vec![
-        Cell::new(format!("{}{} {}", "  ".repeat(depth), style.glyph(phase), task.path), plain),
+        Cell::new(format!("{}{} {}", "  ".repeat(task.depth as usize), style.glyph(phase), task.path), plain),
         Cell::new(offset, Ink::Dim),
         Cell::from(span(task.waited)),
         Cell::from(span(task.ran)),

@@ -9,10 +9,14 @@ use crate::limits;
 use crate::name::Name;
 use crate::plan::Work;
 use crate::state::TaskState;
+use crate::suggest::{nearest, shown};
 use crate::why::Cause;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
+
+/// Most names that are compared with one that was mistyped.
+const NAMES_COMPARED: usize = 100_000;
 
 /// How everything that is not done is supposed to end.
 enum Rest<'a> {
@@ -60,9 +64,12 @@ impl Supposition {
     /// The task of a path, as the run would be by now.
     fn find(&self, path: &str) -> Result<TaskIx> {
         self.run.find(path).ok_or_else(|| {
-            let message =
-                format!("there is no task `{path}` then: what is inside of a composite exists once it has begun");
-            Error::not_found("task_not_found", message)
+            let paths: Vec<String> = self.run.present().take(NAMES_COMPARED).map(|task| self.run.path(task)).collect();
+            let hint = match nearest(path, paths.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean {}?", shown(near)),
+                None => "what is inside of a composite exists once it has begun".to_owned(),
+            };
+            Error::not_found("task_not_found", format!("there would be no task {}: {hint}", shown(path)))
         })
     }
 

@@ -130,10 +130,10 @@ fn a_spread_stands_on_the_path_as_its_last_item() {
         end(&mut d, &format!("each[{n}].put"));
     }
     runs_for(&mut d, "join", 2);
-    let root = ["each 0 6 0 *", "join 0 2 0 *"];
+    let each = "each 0 6 0 *";
     let items = ["each[0].get 0 1 5", "each[0].put 0 0 5", "each[1].get 0 6 0 *", "each[1].put 0 0 0 *"];
-    let last = ["each[2].get 0 2 4", "each[2].put 0 0 4"];
-    check(&d, "each[1].get 6, each[1].put 0, join 2", &[&root[..], &items, &last].concat());
+    let last = ["each[2].get 0 2 4", "each[2].put 0 0 4", "join 0 2 0 *"];
+    check(&d, "each[1].get 6, each[1].put 0, join 2", &[&[each], &items[..], &last].concat());
 }
 
 #[test]
@@ -217,7 +217,26 @@ fn the_rounds_of_a_program_follow_each_other() {
     end(&mut d, "parallel[0]");
     runs_for(&mut d, "last", 1);
     let rounds = "for#0.a 1, for#0.b 2, for#1.a 3, for#1.b 4";
-    let tasks = ["for 0 10 0 *", "parallel 0 6 0 *", "last 0 1 0 *", "for#0.a 0 1 0 *", "for#0.b 0 2 0 *"];
-    let inner = ["for#1.a 0 3 0 *", "for#1.b 0 4 0 *", "parallel[0] 0 6 0 *", "parallel[1] 0 5 1"];
-    check(&d, &format!("{rounds}, parallel[0] 6, last 1"), &[&tasks[..], &inner].concat());
+    let tasks = ["for 0 10 0 *", "for#0.a 0 1 0 *", "for#0.b 0 2 0 *", "for#1.a 0 3 0 *", "for#1.b 0 4 0 *"];
+    let rest = ["parallel 0 6 0 *", "parallel[0] 0 6 0 *", "parallel[1] 0 5 1", "last 0 1 0 *"];
+    check(&d, &format!("{rounds}, parallel[0] 6, last 1"), &[&tasks[..], &rest].concat());
+}
+
+#[test]
+fn a_chain_of_many_tasks_is_a_list_and_no_recursion() {
+    let names: Vec<String> = (0..20_000).map(|n| format!("t{n}")).collect();
+    let nodes: Vec<_> = names.iter().map(|n| (n.as_str(), Join::All)).collect();
+    let edges: Vec<_> = (1..20_000).map(|n| (n - 1, n, OK)).collect();
+    let mut d = Driver::triggered_watching(graph(&nodes, &edges, OnFailure::Continue), crate::driver::Watch::Nothing);
+    d.plan_it();
+    for n in 0..20_000 {
+        let task = edgewise_core::event::TaskIx(n);
+        d.lease(task);
+        pass(&mut d, 1);
+        let report = d.report(task, None, None);
+        d.say(Event::TaskFinished(report));
+    }
+    let timing = Timing::of(&d.stream(), d.now);
+    assert_eq!((timing.critical_path.len(), timing.took()), (20_000, Millis(20_000_000)));
+    assert!(timing.tasks.iter().all(|task| task.slack == Some(Millis(0))));
 }

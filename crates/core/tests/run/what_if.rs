@@ -1,8 +1,10 @@
 //! What if: facts that have not happened, and what would come of them. Each row is folded as the engine would fold it.
 
 use crate::driver::{Driver, Sketch, action, approval, gate, graph, name, plan, spread};
+use edgewise_core::flow::compile_file;
 use edgewise_core::gate::Wait;
 use edgewise_core::plan::{Accepts, Join, OnFailure};
+use edgewise_core::state::RunState;
 use edgewise_core::time::Millis;
 use edgewise_core::what_if::{Fact, Supposition};
 
@@ -123,7 +125,8 @@ fn everything_inside_of_a_composite_may_be_meant_at_once() {
     let failed = ["each[0]: ready > failed", "each[1]: ready > failed", "each: running > failed"];
     check(&d, "each=fail", "Error", &[&failed[..], &["join: blocked > skipped"]].concat());
     refuse(&d, "each:=[1]", "made by what is inside of it");
-    refuse(&d, "each[7]=ok", "there is no task `each[7]` then");
+    refuse(&d, "each[7]=ok", "did you mean");
+    refuse(&d, "elsewhere=ok", "exists once it has begun");
     refuse(&d, "join=ok", "it is not ready, and waits for each");
 }
 
@@ -145,4 +148,28 @@ fn what_is_paused_does_not_begin() {
         ],
     );
     refuse(&d, "pause", "that is so already");
+}
+
+/// Two rounds, then something that needs what the last of them made.
+#[test]
+fn programs_go_on_and_what_is_not_known_is_said_to_be() {
+    let flow =
+        "flow f():\n    a = null\n    for n in [1, 2]:\n        a = @one(n=n)\n    b = @two(x=a.size)\n    return b\n";
+    let d = Driver::planned(compile_file(flow, "f.flow").unwrap().remove(0).plan);
+    let rounds = ["for#0.a: ready > succeeded", "for#1.a: new > succeeded", "for: running > succeeded"];
+    check(
+        &d,
+        "for#0.a=ok for#1.a:={\"size\":3} b=ok",
+        "Complete",
+        &[&rounds[..], &["b: blocked > succeeded"]].concat(),
+    );
+    let foretold = supposed(&d, "...").unwrap().end();
+    assert_eq!(
+        (foretold.state, foretold.assumed_null),
+        (RunState::Error, vec!["for#0.a".to_owned(), "for#1.a".to_owned()])
+    );
+    let foretold = supposed(&d, "for#0.a=fail").unwrap().end();
+    assert_eq!((foretold.state, foretold.assumed_null), (RunState::Error, vec![]), "nothing was misled");
+    refuse(&d, "b=ok", "waits for for");
+    refuse(&d, "for#1.a=ok", "did you mean");
 }
