@@ -22,7 +22,6 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 pub(super) fn perform(args: &Logs, run: Run, mut view: View, context: &mut Context<'_>) -> Result<Exit> {
-    let only = args.task.as_ref().map(|path| find_task(&run, path)).transpose()?;
     // One JSON array has no end while more is waited for, and whoever reads along wants each line at once.
     if context.printer.format == Format::Json {
         context.printer.format = Format::Jsonl;
@@ -31,10 +30,17 @@ pub(super) fn perform(args: &Logs, run: Run, mut view: View, context: &mut Conte
         lock::say_if_nobody_works(&run, false, context);
     }
     let attempt = args.attempt.map(std::num::NonZero::get);
-    let mut tail = Tail { dir: view.logs(), run, only, attempt, read: BTreeMap::new(), columns: 0, last: None };
+    let mut tail = Tail { dir: view.logs(), run, only: None, attempt, read: BTreeMap::new(), columns: 0, last: None };
     let looked = until_over(LOOK, || {
         // What was over before its logs were read has written everything by then.
         tail.catch_up(&mut view)?;
+        if let (Some(path), None) = (&args.task, tail.only) {
+            // Before the plan is there, no task is.
+            if !tail.run.planned {
+                return Ok(tail.run.state.is_done());
+            }
+            tail.only = Some(find_task(&tail.run, path)?);
+        }
         let over = tail.is_over();
         tail.print(context)?;
         context.printer.flush()?;
