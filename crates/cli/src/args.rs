@@ -3,6 +3,7 @@
 //! Each group of commands has its arguments in a file of `args/`. [`Command`] lists those that are wired.
 
 mod act;
+mod at;
 mod engine;
 mod gate;
 mod graph;
@@ -13,10 +14,11 @@ mod task;
 mod value;
 
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze};
+pub use at::At;
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
-pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
+pub use look::{Events, History, Logs, Runs, Show, StateWord, Timing, Watch, WhatIf, Why};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use run::{Mode, Run};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
@@ -58,6 +60,10 @@ pub enum Command {
     Show(Show),
     /// Say why a run or a task is where it is, and what would move it.
     Why(Why),
+    /// Show where the time of a run went, and which tasks decided when it ended.
+    Timing(Timing),
+    /// Say what would happen if something did; nothing is written.
+    WhatIf(WhatIf),
     /// Draw a flow or a run.
     Graph(Graph),
     /// Print what tasks wrote.

@@ -28,7 +28,9 @@ mod show;
 mod task_act;
 mod test;
 mod unfreeze;
+mod timing;
 mod watch;
+mod what_if;
 mod why;
 
 use crate::args::{Command, GateCommand, TaskCommand};
@@ -57,6 +59,8 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Runs(args) => runs::perform(args, context),
         Command::Show(args) => show::perform(args, context),
         Command::Why(args) => why::perform(args, context),
+        Command::Timing(args) => timing::perform(args, context),
+        Command::WhatIf(args) => what_if::perform(args, context),
         Command::Graph(args) => graph::perform(args, context),
         Command::Logs(args) => logs::perform(args, context),
         Command::Events(args) => events::perform(args, context),

@@ -8,6 +8,7 @@ mod view;
 
 use crate::command::Context;
 use crate::exit::Exit;
+use crate::looking::{LOOK, SHARE};
 use crate::place::Place;
 use crate::problem::Result;
 use crate::signals::Signals;
@@ -24,10 +25,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 use view::View;
 
-/// How often to look, at most.
-const LOOK: Duration = Duration::from_millis(100);
-/// Looking takes at most one part in so many of the time.
-const SHARE: u32 = 5;
 /// How long the rest may take before it is said that something is still waited for.
 const SILENCE: Duration = Duration::from_millis(400);
 

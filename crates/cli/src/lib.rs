@@ -28,6 +28,7 @@ pub mod text;
 pub mod view;
 
 mod follow;
+mod looking;
 mod start;
 
 pub use start::main;

@@ -43,6 +43,11 @@ impl Row {
         let value = serde_json::to_string(value).map_err(|error| unprintable(&error))?;
         Ok(Self { id: id.into(), cells, value })
     }
+
+    /// What people see of it.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
 }
 
 /// Who reads, and where to.

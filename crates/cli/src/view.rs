@@ -3,21 +3,24 @@
 //! Rows are only a short cut. Where `state.db` is missing, outdated or damaged, everything is folded from the ledger
 //! instead: slower, and the same.
 
-use crate::args::RunRef;
+use crate::args::{At, RunRef};
+use crate::clock::Clock;
 use crate::config::{Config, DIR};
 use crate::problem::{Problem, Result};
 use edgewise_core::event::TaskIx;
 use edgewise_core::fold::{Changes, fold};
-use edgewise_core::history::Entry;
+use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::run::Run;
 use edgewise_core::suggest::{nearest, shown};
+use edgewise_core::time::Time;
 use edgewise_core::{Error, Kind};
 use edgewise_engine::Home;
 use edgewise_engine::reader::Reader;
 use edgewise_store::memory::MemoryProjections;
 use edgewise_store::sqlite;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -126,9 +129,82 @@ impl View {
         Ok(whole)
     }
 
+    /// All events of a run.
+    pub fn ledger(&mut self, run: RunId) -> Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        self.entries(run, |entry| {
+            entries.push(entry);
+            Ok(())
+        })?;
+        Ok(entries)
+    }
+
+    /// A run as it was: the events up to then, folded again. A clock that went back ends them at the first later one.
+    pub fn as_of(&mut self, run: &Run, at: At, now: Time) -> Result<Then> {
+        let mut entries = self.ledger(run.id)?;
+        let (events, instant) = (entries.len() as u64, at.instant(now));
+        let kept = entries.iter().take_while(|entry| match (at, instant) {
+            (At::Seq(seq), _) => entry.seq <= seq,
+            (_, instant) => instant.is_some_and(|instant| entry.stamp.at <= instant),
+        });
+        let kept = kept.count();
+        if let At::Seq(seq) = at
+            && seq > events
+        {
+            let what = format!("run {} has no event {seq}: there are {events}", run.id.short());
+            let next = format!("`edgewise events {}` lists them", run.id.short());
+            return Err(Problem::new(Kind::NotFound, "no_such_event", what).next(next));
+        }
+        entries.truncate(kept);
+        let Some(last) = entries.last() else {
+            let asked = run.about.as_ref().map(|about| about.at.to_string()).unwrap_or_default();
+            let what = format!("run {} was not there yet: it was asked for at {asked}", run.id.short());
+            return Err(Problem::new(Kind::NotFound, "not_yet", what));
+        };
+        let time = instant.unwrap_or(last.stamp.at).min(now.max(last.stamp.at));
+        let as_of = AsOf { seq: last.seq, events, time, event: last.event.name().to_owned() };
+        let stream = Stream { run: run.id, plan_hash: run.plan_hash, plan: &run.plan, entries: &entries };
+        Ok(Then { run: stream.refold(u64::MAX), entries, as_of })
+    }
+
     /// Where the logs are.
     pub fn logs(&self) -> PathBuf {
         self.dir.join(LOGS)
+    }
+}
+
+/// A run as it was.
+pub struct Then {
+    /// The run.
+    pub run: Run,
+    /// The events that led there.
+    pub entries: Vec<Entry>,
+    /// When that was.
+    pub as_of: AsOf,
+}
+
+/// Which past it is.
+#[derive(Debug, Clone, Serialize)]
+pub struct AsOf {
+    /// The last event that had happened.
+    pub seq: u64,
+    /// How many there are by now.
+    pub events: u64,
+    /// The instant that is looked at.
+    #[serde(serialize_with = "written")]
+    pub time: Time,
+    /// The type of that event.
+    pub event: String,
+}
+
+fn written<S: serde::Serializer>(time: &Time, s: S) -> Result<S::Ok, S::Error> {
+    s.collect_str(time)
+}
+
+impl AsOf {
+    /// For people, before what is shown.
+    pub fn sentence(&self, clock: &Clock) -> String {
+        format!("as of {}, after event {} of {} ({})", clock.exact(self.time), self.seq, self.events, self.event)
     }
 }
 

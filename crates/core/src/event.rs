@@ -403,6 +403,26 @@ impl Event {
         }
     }
 
+    /// Who said it and what they added, if it is the act of a person.
+    pub fn said(&self) -> Option<(&Name, Option<&str>)> {
+        match self {
+            Event::RunTriggered(e) => Some((&e.by, None)),
+            Event::RunCancelRequested(e)
+            | Event::RunPauseRequested(e)
+            | Event::RunResumeRequested(e)
+            | Event::RunResolvedManually(e) => Some((&e.by, e.why.as_deref())),
+            Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => {
+                Some((&e.by, e.comment.as_deref()))
+            }
+            Event::TaskResolvedManually(e)
+            | Event::TaskResetForRetry(e)
+            | Event::TaskSkipRequested(e)
+            | Event::TaskCancelRequested(e) => Some((&e.by, e.why.as_deref())),
+            Event::TaskCompletedManually(e) => Some((&e.act.by, e.act.why.as_deref())),
+            _ => None,
+        }
+    }
+
     /// The task it is about, if it is about one.
     pub fn task(&self) -> Option<TaskIx> {
         match self {

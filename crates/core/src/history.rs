@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::event::{Event, Record, TaskIx, decode};
 use crate::fold::{Changes, Stamp, Verdict, fold};
 use crate::id::{EventId, PlanHash, RunId};
+use crate::name::Name;
 use crate::plan::Plan;
 use crate::run::Run;
 use crate::state::{Move, RunState, TaskState};
@@ -82,8 +83,10 @@ impl Stream<'_> {
     /// Every transition of the run and of its tasks.
     pub fn history(&self) -> History {
         let mut history = History::default();
-        let Ok(()) = self.walk(|_, entry, changes, _| {
-            history.add(entry, changes);
+        let Ok(()) = self.walk(|_, entry, changes, verdict| {
+            if verdict == Verdict::Applied {
+                history.add(entry, changes);
+            }
             Ok::<(), std::convert::Infallible>(())
         });
         history
@@ -111,6 +114,27 @@ pub struct Transition<S, B> {
     pub most_recent: bool,
 }
 
+/// What a person did, whether anything moved by it at once or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Act {
+    /// Who.
+    pub by: Name,
+    /// Why, or what they said.
+    pub why: Option<String>,
+    /// The task they did it to; the whole run if there is none.
+    pub task: Option<TaskIx>,
+    /// The event's type.
+    pub kind: Box<str>,
+    /// The event's id.
+    pub event: EventId,
+    /// The event's place in the stream.
+    pub seq: u64,
+    /// When it was committed.
+    pub at: Time,
+    /// Who wrote it.
+    pub source: Arc<str>,
+}
+
 /// How a run and its tasks came to where they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
@@ -118,10 +142,22 @@ pub struct History {
     pub run: Vec<Transition<RunState, Box<str>>>,
     /// Of each task that has moved.
     pub tasks: BTreeMap<TaskIx, Vec<Transition<TaskState, Move>>>,
+    /// What people did, in order.
+    pub acts: Vec<Act>,
 }
 
 impl History {
     fn add(&mut self, entry: &Entry, changes: &Changes) {
+        self.acts.extend(entry.event.said().map(|(by, why)| Act {
+            by: by.clone(),
+            why: why.map(str::to_owned),
+            task: entry.event.task(),
+            kind: entry.event.name().into(),
+            event: entry.stamp.id,
+            seq: entry.seq,
+            at: entry.stamp.at,
+            source: Arc::clone(&entry.source),
+        }));
         for (from, to) in &changes.run_moves {
             push(&mut self.run, entry, (*from, *to), entry.event.name().into());
         }

@@ -10,6 +10,7 @@
 //!                            rules    invariant
 //! ```
 
+pub mod attempts;
 pub mod error;
 pub mod event;
 pub mod expr;
@@ -34,6 +35,8 @@ pub mod suggest;
 pub mod template;
 pub mod text;
 pub mod time;
+pub mod timing;
+pub mod what_if;
 pub mod why;
 
 pub use error::{Error, Kind, Result};

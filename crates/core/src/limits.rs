@@ -61,3 +61,5 @@ pub const EVAL_BYTES: usize = 32 << 20;
 pub const CONSTANT_STEPS: u64 = 1_000;
 /// Most steps of one rehearsal: a loop that never ends must end somewhere.
 pub const REHEARSAL_STEPS: u32 = 100_000;
+/// Most steps that one supposed fact may lead to, for the same reason.
+pub const WHAT_IF_STEPS: u32 = 1_000_000;

@@ -5,6 +5,7 @@
 //! again, so a diamond is no copy and a chain of a million tasks is a list, not a recursion.
 
 mod because;
+mod learn;
 mod moves;
 mod needs;
 mod words;
@@ -21,7 +22,7 @@ use crate::run::{Asked, End, Run};
 use crate::state::{Phase, RunState, TaskState};
 use crate::time::Time;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a run is where it is, or one task of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,6 +35,9 @@ pub struct Why {
     pub phase: Phase,
     /// Whether it is paused.
     pub paused: bool,
+    /// Who paused it, once the ledger was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_by: Option<Act>,
     /// Who ended it, if somebody did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<Act>,
@@ -47,6 +51,8 @@ pub struct Why {
     pub needs: Vec<Need>,
     /// Each task once, in the order in which a tree of them is read.
     pub causes: Vec<Cause>,
+    #[serde(skip)]
+    by_task: BTreeMap<TaskIx, usize>,
 }
 
 /// A task that matters to another one, or to the run.
@@ -131,6 +137,9 @@ pub enum Because {
         attempt: u16,
         /// How many it may have.
         max_attempts: u16,
+        /// Who does, once the ledger was asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        worker: Option<Box<str>>,
         /// Since when.
         #[serde(serialize_with = "instant")]
         since: Time,
@@ -241,7 +250,7 @@ impl From<&Asked> for Act {
 }
 
 /// An instant as people and programs read it; null for "not at all".
-fn instant<S: Serializer>(time: &Time, s: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn instant<S: Serializer>(time: &Time, s: S) -> Result<S::Ok, S::Error> {
     match time.known() {
         Some(time) => s.collect_str(&time),
         None => s.serialize_none(),
@@ -266,6 +275,7 @@ impl Why {
             state: run.state,
             phase: run.state.phase(),
             paused: run.paused,
+            paused_by: None,
             ended_by: run.cancel.as_ref().or(run.resolved.as_ref()).map(Act::from),
             failure: match &run.end {
                 Some(End::Failed(failure)) => Some((**failure).clone()),
@@ -273,13 +283,14 @@ impl Why {
             },
             moved_by: moves::of_run(run),
             needs,
+            by_task: causes.iter().enumerate().map(|(at, cause)| (cause.task, at)).collect(),
             causes,
         }
     }
 
     /// The explanation of a task, if it is among the causes.
     pub fn cause(&self, task: TaskIx) -> Option<&Cause> {
-        self.causes.iter().find(|cause| cause.task == task)
+        self.by_task.get(&task).map(|at| &self.causes[*at])
     }
 }
 

@@ -1,5 +1,6 @@
 //! `edgewise graph`: a flow or a run, drawn.
 
+use super::at::At;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,8 @@ Examples:
   edgewise graph build.yaml                   in the terminal
   edgewise graph @                            the last run, with states
   edgewise graph build.yaml --to build.svg    a picture; the form follows the file's ending
-  edgewise graph @ --format mermaid")]
+  edgewise graph @ --format mermaid
+  edgewise graph @ --at 17                    as it was after event 17")]
 pub struct Graph {
     /// A flow's file, or a run: its id, the beginning of it, or @ for the last one
     #[arg(value_name = "FILE|RUN")]
@@ -21,6 +23,9 @@ pub struct Graph {
     /// Write it to this file
     #[arg(long, value_name = "FILE")]
     pub to: Option<PathBuf>,
+    /// A run as it was then: the seq of an event, an instant, a time, or `10m ago`
+    #[arg(long, value_name = "TIME|SEQ", value_parser = At::parse)]
+    pub at: Option<At>,
 }
 
 /// The form of a picture.

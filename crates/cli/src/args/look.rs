@@ -1,10 +1,12 @@
-//! Commands that look and change nothing: `watch`, `runs`, `show`, `events`, `history`, `logs`, `why`.
+//! Commands that look and change nothing: `watch`, `runs`, `show`, `events`, `history`, `logs`, `why`, `timing`, `what-if`.
 
+use super::at::At;
 use super::value::RunRef;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use edgewise_core::name::Name;
 use edgewise_core::state::{Phase, RunState};
+use edgewise_core::what_if::Fact;
 use std::num::NonZeroU16;
 
 /// Watch a run live until it ends.
@@ -26,6 +28,7 @@ Examples:
   edgewise runs
   edgewise runs --state failed,blocked --flow release
   edgewise runs --limit 1 -q       the id of the last run
+  edgewise runs --watch            drawn anew whenever something changes
   edgewise runs -o jsonl | jq .state")]
 pub struct Runs {
     /// Only in these states
@@ -37,6 +40,12 @@ pub struct Runs {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub limit: usize,
+    /// Go on looking: redraw the table, or print a line for each change where there is no terminal
+    #[arg(long)]
+    pub watch: bool,
+    /// With --watch: stop once no run of the list is ready, at work or about to be tried again
+    #[arg(long, requires = "watch")]
+    pub until_idle: bool,
 }
 
 impl Runs {
@@ -86,7 +95,9 @@ impl StateWord {
 Examples:
   edgewise show @            the last run
   edgewise show @ --all      with every item of its spreads, and what was left out
-  edgewise show @ 'for#3.load'   one task, with its whole output
+  edgewise show @ 'for#3.load'   one task, with its whole output and all its attempts
+  edgewise show @ --at 17        as it was after event 17
+  edgewise show @ --at '10m ago'
   edgewise show k3f9 --json")]
 pub struct Show {
     /// An id, its beginning, or @ for the last run
@@ -98,6 +109,9 @@ pub struct Show {
     /// Also the items of spreads, and what a program did not come to; one line each
     #[arg(long)]
     pub all: bool,
+    /// As it was then: the seq of an event, an instant, a time, or `10m ago`
+    #[arg(long, value_name = "TIME|SEQ", value_parser = At::parse)]
+    pub at: Option<At>,
 }
 
 /// Show the facts of a run, in order.
@@ -139,6 +153,7 @@ Examples:
   edgewise logs @                    every task, each line with its path
   edgewise logs @ 'build[3]'         one task, its last attempt
   edgewise logs @ build --attempt 1
+  edgewise logs @ -f                 go on printing until the run is over
   edgewise logs @ build --raw | less -R")]
 pub struct Logs {
     /// An id, its beginning, or @ for the last run
@@ -151,8 +166,11 @@ pub struct Logs {
     #[arg(long, value_name = "N", requires = "task")]
     pub attempt: Option<NonZeroU16>,
     /// The bytes as they were written, control characters too
-    #[arg(long, requires = "task")]
+    #[arg(long, requires = "task", conflicts_with = "follow")]
     pub raw: bool,
+    /// Go on printing what is written, whoever runs it, until the run or the task is over
+    #[arg(short, long)]
+    pub follow: bool,
 }
 
 /// Say why a run or a task is where it is, and what would move it.
@@ -160,7 +178,8 @@ pub struct Logs {
 #[command(after_help = "\
 Examples:
   edgewise why @              why the last run is not over, or failed
-  edgewise why @ publish      what this task waits for")]
+  edgewise why @ publish      what this task waits for
+  edgewise why @ --at 17      what it waited for after event 17")]
 pub struct Why {
     /// An id, its beginning, or @ for the last run
     #[arg(value_name = "RUN", value_parser = RunRef::parse)]
@@ -168,4 +187,58 @@ pub struct Why {
     /// Only about this task
     #[arg(value_name = "TASK")]
     pub task: Option<String>,
+    /// As it was then: the seq of an event, an instant, a time, or `10m ago`
+    #[arg(long, value_name = "TIME|SEQ", value_parser = At::parse)]
+    pub at: Option<At>,
+}
+
+/// Show where the time of a run went, and which tasks decided when it ended.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  edgewise timing @            the last run: waited, ran, slack, and the critical path
+  edgewise timing @ --all      with every item of its spreads
+  edgewise timing @ --json | jq '.critical_path[].task'")]
+pub struct Timing {
+    /// An id, its beginning, or @ for the last run
+    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
+    pub run: RunRef,
+    /// Also what is inside of spreads, rounds and arms
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// Say what would happen if something did; nothing is written.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Facts, in the order in which they would happen:
+  TASK=ok             it succeeds; a gate opens; all that is inside of a spread succeeds
+  TASK:=JSON          it succeeds with this output
+  TASK=fail[:TYPE]    it fails for good
+  TASK=fail-once[:TYPE]
+                      its attempt fails, and another may follow
+  GATE=approve[:NAME] NAME says yes; without a name, everybody who is still needed
+  GATE=reject[:NAME]  NAME says no
+  TASK=skip, TASK=cancel, TASK=resolve, TASK=reset
+                      an operator does this to it
+  cancel, pause, resume, resolve
+                      an operator does this to the whole run
+  +2h, 2027-01-31T12:00:00Z
+                      time passes, and what waits for it falls due
+
+Examples:
+  edgewise what-if @ build=fail
+  edgewise what-if @ 'build[0]=ok' 'build[1]=fail:exit_1' --to-end
+  edgewise what-if @ approve=approve:lead publish:='{\"url\": \"…\"}'
+  edgewise what-if @ +2d")]
+pub struct WhatIf {
+    /// An id, its beginning, or @ for the last run
+    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
+    pub run: RunRef,
+    /// What would happen, one after the other
+    #[arg(value_name = "FACT", value_parser = Fact::parse, required_unless_present = "to_end")]
+    pub facts: Vec<Fact>,
+    /// Then suppose that everything else goes well, to the end
+    #[arg(long)]
+    pub to_end: bool,
 }

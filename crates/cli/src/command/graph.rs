@@ -13,6 +13,7 @@ use crate::view::View;
 use edgewise_core::Kind;
 use edgewise_core::sketch::Sketch;
 use edgewise_core::suggest::shown;
+use edgewise_engine::engine::wall_clock;
 use std::path::Path;
 
 /// How a file with a flow in it is called.
@@ -23,10 +24,13 @@ pub(super) fn perform(args: &Graph, context: &mut Context<'_>) -> Result<Exit> {
     let file = FlowFile::typed(Path::new(&args.what), context.cwd);
     let is_flow =
         file.path.extension().is_some_and(|ending| FLOWS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
-    let sketch = if is_flow || file.path.is_file() {
+    let sketch = if (is_flow || file.path.is_file()) && args.at.is_some() {
+        let what = format!("{} is a flow: --at looks back into a run", shown(&args.what));
+        return Err(Problem::new(Kind::Invalid, "flow_has_no_past", what).next("give a run, or leave --at out"));
+    } else if is_flow || file.path.is_file() {
         Sketch::of_plan(&file.one("cannot be drawn: it is no valid flow")?.plan)
     } else {
-        of_run(&args.what, context)?
+        of_run(args, context)?
     };
     let printer = &mut context.printer;
     if let Some(file) = &args.to {
@@ -62,13 +66,18 @@ fn form(args: &Graph, format: Format) -> Result<Form> {
     }
 }
 
-fn of_run(text: &str, context: &Context<'_>) -> Result<Sketch> {
-    let run = RunRef::parse(text).map_err(|_| {
-        let what = format!("{} is neither a file nor a run", shown(text));
+fn of_run(args: &Graph, context: &Context<'_>) -> Result<Sketch> {
+    let run = RunRef::parse(&args.what).map_err(|_| {
+        let what = format!("{} is neither a file nor a run", shown(&args.what));
         Problem::new(Kind::NotFound, "nothing_to_draw", what)
             .next("give the file of a flow, a run's id or its beginning, or @ for the last run")
     })?;
-    Ok(Sketch::of_run(&View::open(context.config)?.run(&run)?))
+    let mut view = View::open(context.config)?;
+    let run = view.run(&run)?;
+    Ok(match args.at {
+        Some(at) => Sketch::of_run(&view.as_of(&run, at, wall_clock())?.run),
+        None => Sketch::of_run(&run),
+    })
 }
 
 /// The whole picture, with its last line break.

@@ -1,4 +1,5 @@
-//! `edgewise history`: every transition of a run and of its tasks, with the event that made it.
+//! `edgewise history`: every transition of a run and of its tasks, with the event that made it, and everything that
+//! people did, with who and why; also what moved nothing at once, such as a pause or the first of two approvals.
 
 use super::Context;
 use crate::args::History;
@@ -10,11 +11,13 @@ use crate::style::Ink;
 use crate::table::Cell;
 use crate::view::{View, find_task};
 use edgewise_core::event::TaskIx;
-use edgewise_core::history::{Stream, Transition};
+use edgewise_core::history::{Act, Stream, Transition};
 use edgewise_core::id::EventId;
+use edgewise_core::name::Name;
 use edgewise_core::run::Run;
 use edgewise_engine::engine::wall_clock;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -23,13 +26,15 @@ const NARROW: [&str; 4] = ["seq", "time", "task", "move"];
 const WIDE: [&str; 6] = ["seq", "time", "task", "by", "source", "move"];
 const WIDE_COLUMNS: usize = 110;
 
-/// One transition; of the run itself if there is no task.
+/// One transition, of the run itself if there is no task; or an act that moved nothing, which goes from nowhere to nowhere.
 #[derive(Serialize)]
 struct Moved {
     task: Option<String>,
-    from: String,
-    to: String,
+    from: Option<String>,
+    to: Option<String>,
     by: String,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    said: Option<Said>,
     event: EventId,
     seq: u64,
     time: Option<String>,
@@ -42,16 +47,20 @@ struct Moved {
     place: u32,
 }
 
+/// Who did it, and why.
+#[derive(Serialize, Clone)]
+struct Said {
+    who: Name,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
 pub(super) fn perform(args: &History, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
     let run = view.whole(run)?;
     let only = args.task.as_ref().map(|path| find_task(&run, path)).transpose()?;
-    let mut entries = Vec::new();
-    view.entries(run.id, |entry| {
-        entries.push(entry);
-        Ok(())
-    })?;
+    let entries = view.ledger(run.id)?;
     let stream = Stream { run: run.id, plan_hash: run.plan_hash, plan: &run.plan, entries: &entries };
     let moved = transitions(&run, &stream, only);
     let clock = Clock::local(wall_clock());
@@ -69,7 +78,15 @@ pub(super) fn perform(args: &History, context: &mut Context<'_>) -> Result<Exit>
         if wide {
             cells.extend([Cell::from(&step.by), Cell::new(&*step.source, Ink::Dim)]);
         }
-        cells.push(Cell::new(format!("{} {arrow} {}{mark}", step.from, step.to), ink));
+        let moved = match (&step.from, &step.to) {
+            (Some(from), Some(to)) => format!("{from} {arrow} {to}{mark}"),
+            _ => act(&step.by).to_owned(),
+        };
+        let said = step.said.as_ref().map(|said| {
+            let why = said.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            format!(", by {}{why}", said.who)
+        });
+        cells.push(Cell::new(moved + &said.unwrap_or_default(), ink));
         listing.push(Row::new(step.event.to_string(), cells, &step)?)?;
     }
     listing.end()?;
@@ -87,16 +104,63 @@ fn transitions(run: &Run, stream: &Stream<'_>, only: Option<TaskIx>) -> Vec<Move
     if only.is_none() {
         all.extend(history.run.iter().map(|step| moved(None, u32::MAX, step, step.by.to_string())));
     }
+    let mut by_seq: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (n, step) in all.iter().enumerate() {
+        by_seq.entry(step.seq).or_default().push(n);
+    }
+    for act in history.acts.iter().filter(|act| only.is_none() || act.task == only) {
+        let said = Said { who: act.by.clone(), why: act.why.clone() };
+        match by_seq.get(&act.seq) {
+            // Said once, of what they meant; what followed from it follows.
+            Some(steps) => {
+                let meant = act.task.map_or(u32::MAX, |task| task.0);
+                let first = steps.iter().find(|n| all[**n].place == meant).or(steps.first());
+                all[*first.unwrap_or(&0)].said = Some(said);
+            }
+            None => all.push(alone(run, act, said)),
+        }
+    }
     all.sort_by_key(|step| (step.seq, step.place));
     all
+}
+
+/// An act that moved nothing.
+fn alone(run: &Run, act: &Act, said: Said) -> Moved {
+    Moved {
+        task: act.task.map(|task| run.path(task)),
+        from: None,
+        to: None,
+        by: act.kind.to_string(),
+        said: Some(said),
+        event: act.event,
+        seq: act.seq,
+        time: rfc3339(act.at),
+        source: Arc::clone(&act.source),
+        most_recent: false,
+        at: act.at,
+        place: act.task.map_or(u32::MAX, |task| task.0),
+    }
+}
+
+/// An act that moved nothing at once, in a word; what is new here is shown by its name.
+fn act(kind: &str) -> &str {
+    match kind {
+        "RunTriggered" => "asked for",
+        "RunPauseRequested" => "paused",
+        "RunResumeRequested" => "resumed",
+        "ApprovalGiven" => "approved",
+        "ApprovalWithdrawn" => "approval withdrawn",
+        other => other,
+    }
 }
 
 fn moved<S: Debug, B>(task: Option<String>, place: u32, step: &Transition<S, B>, by: String) -> Moved {
     Moved {
         task,
-        from: format!("{:?}", step.from),
-        to: format!("{:?}", step.to),
+        from: Some(format!("{:?}", step.from)),
+        to: Some(format!("{:?}", step.to)),
         by,
+        said: None,
         event: step.event,
         seq: step.seq,
         time: rfc3339(step.at),

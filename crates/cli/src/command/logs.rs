@@ -1,5 +1,6 @@
 //! `edgewise logs`: what commands wrote, of one task or of a whole run in the order of time.
 
+mod follow;
 mod merge;
 
 use super::Context;
@@ -38,6 +39,9 @@ pub(super) fn perform(args: &Logs, context: &mut Context<'_>) -> Result<Exit> {
     let run = view.run(&args.run)?;
     // Rounds of loops that are over have logs too, and each line needs its path.
     let run = view.whole(run)?;
+    if args.follow {
+        return follow::perform(args, run, view, context);
+    }
     let dir = view.logs();
     let found = match &args.task {
         Some(path) => match round(&run, path) {

@@ -1,4 +1,6 @@
-//! `edgewise runs`: the runs there are, the newest first.
+//! `edgewise runs`: the runs there are, the newest first; once, or again and again.
+
+mod watch;
 
 use super::Context;
 use crate::args::Runs;
@@ -46,22 +48,42 @@ struct Listed {
     row_version: EventId,
 }
 
+/// The runs that were asked for, as they are now.
+struct Listing {
+    rows: Vec<RunRow>,
+    frozen: BTreeMap<RunId, String>,
+    now: Time,
+}
+
+impl Listing {
+    fn of(args: &Runs, view: &mut View) -> Result<Self> {
+        let filter = RunFilter { flow: args.flow.clone(), states: args.states(), limit: args.limit };
+        let rows = view.reader.runs(&filter)?;
+        let frozen =
+            view.reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
+        Ok(Self { rows, frozen, now: wall_clock() })
+    }
+
+    fn listed(&self, row: &RunRow) -> Listed {
+        Listed::new(row, self.frozen.get(&row.id).cloned())
+    }
+
+    fn printed(&self, style: Style) -> Result<Vec<Row>> {
+        let clock = Clock::local(self.now);
+        let row = |row: &RunRow| {
+            let listed = self.listed(row);
+            Row::new(row.id.to_string(), listed.cells(row, &clock, self.now, style), &listed)
+        };
+        self.rows.iter().map(row).collect()
+    }
+}
+
 pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
-    let filter = RunFilter { flow: args.flow.clone(), states: args.states(), limit: args.limit };
-    let rows = view.reader.runs(&filter)?;
-    let frozen: BTreeMap<RunId, String> =
-        view.reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
-    let now = wall_clock();
-    let clock = Clock::local(now);
-    let printed: Result<Vec<Row>> = rows
-        .iter()
-        .map(|row| {
-            let listed = Listed::new(row, frozen.get(&row.id).cloned());
-            Row::new(row.id.to_string(), listed.cells(row, &clock, now, context.printer.out_style), &listed)
-        })
-        .collect();
-    let printed = printed?;
+    if args.watch {
+        return watch::perform(args, view, context);
+    }
+    let printed = Listing::of(args, &mut view)?.printed(context.printer.out_style)?;
     if printed.is_empty() && context.printer.for_people() {
         let narrow = args.flow.is_some() || !args.state.is_empty();
         context.printer.say(if narrow { "no run is like that" } else { "there are no runs yet" });
@@ -102,12 +124,16 @@ impl Listed {
         }
     }
 
-    fn cells(&self, row: &RunRow, clock: &Clock, now: Time, style: Style) -> Vec<Cell> {
-        let (word, color) = match () {
+    fn word(&self) -> (&'static str, Ink) {
+        match () {
             () if self.frozen.is_some() => ("frozen", Ink::Bad),
             () if self.paused && !self.state.is_done() => ("paused", Ink::Wait),
             () => (self.phase.word(), ink(self.phase)),
-        };
+        }
+    }
+
+    fn cells(&self, row: &RunRow, clock: &Clock, now: Time, style: Style) -> Vec<Cell> {
+        let (word, color) = self.word();
         vec![
             Cell::new(self.run.short(), Ink::Bold),
             Cell::from(&*self.flow),

@@ -1,5 +1,6 @@
 //! `edgewise show`: a run and its tasks, in the order of the plan.
 
+mod attempts;
 mod facts;
 mod lines;
 mod task;
@@ -9,18 +10,38 @@ use crate::args::Show;
 use crate::clock::Clock;
 use crate::exit::Exit;
 use crate::problem::Result;
-use crate::view::View;
+use crate::style::Ink;
+use crate::view::{AsOf, Then, View, find_task};
 use edgewise_core::event::TaskIx;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
+use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
+use serde::Serialize;
+
+/// A run as it was, for programs.
+#[derive(Serialize)]
+struct Past<'a> {
+    as_of: &'a AsOf,
+    #[serde(flatten)]
+    facts: facts::RunFacts<'a>,
+}
 
 pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
+    let then = args.at.map(|at| view.as_of(&run, at, wall_clock())).transpose()?;
     if let Some(path) = &args.task {
-        let (run, task) = view.with_task(run, path)?;
-        return task::show(&run, task, context);
+        return match then {
+            Some(then) => task::show(&then.run, find_task(&then.run, path)?, &then.entries, Some(&then.as_of), context),
+            None => {
+                let (run, task) = view.with_task(run, path)?;
+                task::show(&run, task, &view.ledger(run.id)?, None, context)
+            }
+        };
+    }
+    if let Some(then) = then {
+        return as_it_was(&then, args.all, context);
     }
     let frozen = view.reader.frozen(run.id)?;
     let engine = lock::is_held(&view.dir);
@@ -28,15 +49,36 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
         context.printer.one(run.id.to_string(), &[], &facts::RunFacts::new(&run, frozen, engine))?;
         return Ok(Exit::Ok);
     }
-    let now = wall_clock();
+    look(&run, wall_clock(), args.all, context)
+        .lines(&run, frozen.as_deref())
+        .iter()
+        .try_for_each(|line| context.printer.raw(line))?;
+    lock::say_if_nobody_works(&run, engine || frozen.is_some(), context);
+    Ok(Exit::Ok)
+}
+
+/// Who was at work then, and whether the run was frozen, is not in its ledger.
+fn as_it_was(then: &Then, all: bool, context: &mut Context<'_>) -> Result<Exit> {
+    let run = &then.run;
+    if !context.printer.for_people() {
+        let past = Past { as_of: &then.as_of, facts: facts::RunFacts::new(run, None, false) };
+        context.printer.one(run.id.to_string(), &[], &past)?;
+        return Ok(Exit::Ok);
+    }
+    let said = then.as_of.sentence(&Clock::local(wall_clock()));
+    context.printer.raw(&context.printer.out_style.paint(Ink::Dim, &said))?;
+    let lines = look(run, then.as_of.time, all, context).lines(run, None);
+    lines.iter().try_for_each(|line| context.printer.raw(line))?;
+    Ok(Exit::Ok)
+}
+
+/// How a person looks at a run, as of an instant.
+fn look(run: &Run, now: Time, all: bool, context: &Context<'_>) -> lines::Look {
     let (style, columns) = (context.printer.out_style, context.printer.columns);
     // Most tasks are done on the day the run was asked for, and the head of it says which day that was.
     let day = run.about.as_ref().map_or(now, |about| about.at);
-    let (clock, tasks) = (Clock::local(now), Clock::local(day));
-    let look = lines::Look { clock, tasks, now, style, columns, all: args.all };
-    look.lines(&run, frozen.as_deref()).iter().try_for_each(|line| context.printer.raw(line))?;
-    lock::say_if_nobody_works(&run, engine || frozen.is_some(), context);
-    Ok(Exit::Ok)
+    let (clock, tasks) = (Clock::local(wall_clock()), Clock::local(day));
+    lines::Look { clock, tasks, now, style, columns, all }
 }
 
 /// All tasks in plan order, each composite followed by what is inside of it; with how deep they are nested. The items

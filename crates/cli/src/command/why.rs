@@ -7,7 +7,10 @@ use crate::args::Why as Args;
 use crate::clock::Clock;
 use crate::exit::Exit;
 use crate::problem::Result;
-use crate::view::View;
+use crate::style::Ink;
+use crate::view::{AsOf, View, find_task};
+use edgewise_core::history::Entry;
+use edgewise_core::run::Run;
 use edgewise_core::why::Why;
 use edgewise_engine::engine::wall_clock;
 use serde::Serialize;
@@ -17,6 +20,8 @@ use serde::Serialize;
 struct Told<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_of: Option<AsOf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frozen: Option<String>,
     /// Whether somebody is there to move it.
@@ -28,25 +33,51 @@ struct Told<'a> {
 pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let run = view.run(&args.run)?;
-    let frozen = view.reader.frozen(run.id)?;
-    let engine = lock::is_held(&view.dir);
+    let then = args.at.map(|at| view.as_of(&run, at, wall_clock())).transpose()?;
+    let past = then.is_some();
+    // Neither a freeze nor who was at work is in the ledger, so nothing of it is said of the past.
+    let frozen = if past { None } else { view.reader.frozen(run.id)? };
+    let engine = !past && lock::is_held(&view.dir);
+    let (run, entries, as_of) = match then {
+        Some(then) => (then.run, Some(then.entries), Some(then.as_of)),
+        None => (run, None, None),
+    };
     let (run, task) = match &args.task {
+        Some(path) if past => find_task(&run, path).map(|task| (run, Some(task)))?,
         Some(path) => view.with_task(run, path).map(|(run, task)| (run, Some(task)))?,
         None => (run, None),
     };
-    let why = match task {
+    let mut why = match task {
         Some(task) => Why::of_task(&run, task),
         None => Why::of_run(&run),
     };
+    learn(&mut why, &run, entries, &mut view)?;
     let clock = Clock::local(wall_clock());
     let written = |at| clock.second(at);
-    let mut tree = tree::Tree::new(&why, &written, context.printer.out_style, context.printer.columns);
+    let style = context.printer.out_style;
+    let mut tree = tree::Tree::new(&why, &written, style, context.printer.columns);
     if let Some(reason) = &frozen {
         tree.frozen(&run, reason);
     }
-    let lines = if task.is_some() { tree.of_task() } else { tree.of_run(&run) };
-    let told = Told { task: args.task.as_deref(), frozen, engine, why: &why };
+    let mut lines: Vec<String> = as_of.iter().map(|as_of| style.paint(Ink::Dim, &as_of.sentence(&clock))).collect();
+    lines.extend(if task.is_some() { tree.of_task() } else { tree.of_run(&run) });
+    let told = Told { task: args.task.as_deref(), as_of, frozen, engine, why: &why };
     context.printer.one(run.id.to_string(), &lines, &told)?;
-    lock::say_if_nobody_works(&run, engine || told.frozen.is_some(), context);
+    lock::say_if_nobody_works(&run, past || engine || told.frozen.is_some(), context);
     Ok(Exit::Ok)
+}
+
+/// Asks the ledger who it was, where it knows more than the run.
+fn learn(why: &mut Why, run: &Run, entries: Option<Vec<Entry>>, view: &mut View) -> Result<()> {
+    if !why.could_learn() {
+        return Ok(());
+    }
+    if let Some(entries) = entries {
+        entries.iter().for_each(|entry| why.learn(entry));
+        return Ok(());
+    }
+    view.entries(run.id, |entry| {
+        why.learn(&entry);
+        Ok(())
+    })
 }

@@ -1,6 +1,7 @@
 //! Runs as people and scripts start, follow, answer and end them: the real binary, several processes, one folder.
 
 mod detached;
+mod looking;
 mod process;
 mod repair;
 mod shared;

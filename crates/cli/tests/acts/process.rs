@@ -132,6 +132,12 @@ impl Process {
         }
     }
 
+    /// The next line that it prints, which must have these words in it.
+    pub fn prints(&mut self, words: &str) {
+        let line = self.out.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{words:?} was not printed"));
+        assert!(line.contains(words), "expected {words:?}, found {line:?}");
+    }
+
     /// The word that was told behind these words.
     pub fn word_after(&self, words: &str) -> String {
         let (_, rest) = self.told.rsplit_once(words).unwrap_or_else(|| panic!("{words} was not told:\n{}", self.told));

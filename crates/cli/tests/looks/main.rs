@@ -2,6 +2,7 @@
 
 mod damage;
 mod ground;
+mod insight;
 
 use ground::{Ground, LOUD, PROGRAM, RAISES, story};
 
@@ -38,7 +39,8 @@ async fn the_ledger_of_a_run_is_expanded() {
 #[tokio::test]
 async fn every_transition_is_in_the_history() {
     let ground = story().await;
-    ground.golden("history.txt", &["history $3", "history $1 publish", "history $3 fetch -o jsonl"]);
+    let lines = ["history $3", "history $1 publish", "history $3 fetch -o jsonl", "history $2 approve", "history $4"];
+    ground.golden("history.txt", &[&lines[..], &["history $5 -o jsonl"]].concat());
 }
 
 #[tokio::test]
@@ -276,7 +278,19 @@ fn cases_are_performed_and_what_differs_is_told() {
 #[tokio::test]
 async fn what_is_not_there_is_said_with_what_to_do() {
     let ground = Ground::new();
-    let all = ["runs", "show @", "graph @", "events @", "history @", "logs @", "why @", "gate list", "doctor"];
+    let all = [
+        "runs",
+        "show @",
+        "graph @",
+        "events @",
+        "history @",
+        "logs @",
+        "why @",
+        "timing @",
+        "what-if @ cancel",
+        "gate list",
+        "doctor",
+    ];
     for line in all {
         let (code, out, err) = ground.ask(line);
         assert_eq!((code, out.as_str()), (3, ""), "{line}");

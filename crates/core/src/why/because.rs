@@ -59,6 +59,7 @@ fn at_work(run: &Run, ix: TaskIx) -> Because {
     Because::AtWork {
         attempt: task.attempt,
         max_attempts: spec.retry.most_attempts(),
+        worker: None,
         since: task.started_at,
         until: until.unwrap_or_default(),
     }

@@ -1,8 +1,9 @@
 //! Who or what can move a task that does not move by itself, and how.
 
 use super::Because;
-use crate::event::TaskIx;
-use crate::gate::OnDeadline;
+use crate::event::{TaskIx, TimerKey, TimerKind};
+use crate::gate::{Gate, OnDeadline};
+use crate::plan::Work;
 use crate::run::{COMMAND_ACTION, Run};
 use crate::state::{RunState, TaskState};
 use crate::time::Time;
@@ -53,42 +54,53 @@ pub(super) fn of_run(run: &Run) -> Vec<Mover> {
     movers
 }
 
-/// Of a task.
+/// Of a task: whoever could do something about it, then what time will.
 pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> {
-    match because {
-        Because::Unclaimed { action, paused, until, .. } => {
-            let mover = match action.as_str() {
-                _ if *paused => resume(run),
-                COMMAND_ACTION => Mover::Engine,
-                _ => Mover::Worker { action: action.clone() },
-            };
-            with_clock(vec![mover], *until, "it fails as queue_timeout")
-        }
-        Because::AtWork { until, .. } => with_clock(vec![Mover::Holder], *until, "it ends as timeout"),
-        Because::Retry { until, .. } => with_clock(Vec::new(), *until, "the next attempt is due"),
-        Because::Time { until } => with_clock(Vec::new(), *until, "the gate opens"),
-        Because::Approval { deadline, on_deadline, .. } => {
-            let then = match on_deadline {
-                OnDeadline::Reject => "the gate is rejected",
-                OnDeadline::Open => "the gate opens",
-            };
-            with_clock(approvers(run, task, because), *deadline, then)
-        }
+    let mut movers = match because {
+        Because::Unclaimed { paused: true, .. } => vec![resume(run)],
+        Because::Unclaimed { action, .. } if action == COMMAND_ACTION => vec![Mover::Engine],
+        Because::Unclaimed { action, .. } => vec![Mover::Worker { action: action.clone() }],
+        Because::AtWork { .. } => vec![Mover::Holder],
+        Because::Approval { .. } => approvers(run, task, because),
         Because::Items { .. } if run.advancing.contains(&task) => vec![Mover::Engine],
-        Because::Failed { held: true, .. } => {
-            vec![Mover::Person { name: None, command: format!("edgewise cancel {}", run.id.short()) }]
-        }
+        Because::Failed { held: true, .. } => who_decides(run),
         _ => Vec::new(),
+    };
+    movers.extend(clocks(run, task, because));
+    movers
+}
+
+/// Who decides on a failure that holds the rest.
+fn who_decides(run: &Run) -> Vec<Mover> {
+    vec![Mover::Person { name: None, command: format!("edgewise cancel {}", run.id.short()) }]
+}
+
+/// Every instant that would change something for a task, the earliest first.
+fn clocks(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> {
+    let spec = run.spec_of(task);
+    let set = run.timers.range(TimerKey::all_of(task)).map(|(key, due)| (*due, then(key.kind, &spec.work)));
+    let mut found: Vec<(Time, &'static str)> = set.collect();
+    if let (Because::AtWork { since, .. }, Some(bound)) = (because, spec.timeouts.attempt) {
+        found.push((since.plus(bound), "the attempt ends as timeout"));
+    }
+    found.sort_unstable();
+    found.into_iter().map(|(at, then)| Mover::Clock { at, then }).collect()
+}
+
+fn then(kind: TimerKind, work: &Work) -> &'static str {
+    match (kind, work) {
+        (TimerKind::Retry, _) => "the next attempt is due",
+        (TimerKind::Gate, Work::Sleep(_)) => "it goes on",
+        (TimerKind::Gate, _) => "the gate opens",
+        (TimerKind::Deadline, Work::Gate(Gate { on_deadline: OnDeadline::Open, .. })) => "the gate opens",
+        (TimerKind::Deadline, _) => "the gate is rejected",
+        (TimerKind::Queue, _) => "it fails as queue_timeout",
+        (TimerKind::Overall, _) => "it fails as timeout",
     }
 }
 
 fn resume(run: &Run) -> Mover {
     Mover::Person { name: None, command: format!("edgewise resume {}", run.id.short()) }
-}
-
-fn with_clock(mut movers: Vec<Mover>, at: Time, then: &'static str) -> Vec<Mover> {
-    movers.extend(at.known().map(|at| Mover::Clock { at, then }));
-    movers
 }
 
 /// One for each person who may still say yes.

@@ -29,7 +29,11 @@ impl Why {
             },
             RunState::Cancelled | RunState::ResolvedManually => return self.ended(clock),
         };
-        waits.to_owned()
+        match (&self.paused_by, self.state) {
+            (Some(act), RunState::EnqueuingTasks) => format!("{waits} {}", by(act, clock)),
+            (Some(act), state) if !state.is_done() => format!("{waits}; paused {}", by(act, clock)),
+            _ => waits.to_owned(),
+        }
     }
 
     fn ended(&self, clock: Clock<'_>) -> String {
@@ -50,10 +54,12 @@ impl Cause {
             Because::Inside { scope } => format!("running, in {scope}"),
             Because::Unclaimed { paused: true, .. } => "ready, but the run is paused".into(),
             Because::Unclaimed { action, .. } if action == COMMAND_ACTION => "ready, waits for a free slot".into(),
-            Because::Unclaimed { action, .. } => format!("ready, waits for a worker that offers {action}"),
-            Because::AtWork { attempt, max_attempts, since, .. } => {
-                let since = since.known().map(|t| format!(", since {}", clock(t))).unwrap_or_default();
-                format!("running, {}{since}", tries(*attempt, *max_attempts))
+            Because::Unclaimed { action, since, .. } => {
+                format!("ready, waits for a worker that offers {action}{}", from(*since, clock))
+            }
+            Because::AtWork { attempt, max_attempts, worker, since, .. } => {
+                let whose = worker.as_ref().map(|worker| format!(" at {worker}")).unwrap_or_default();
+                format!("running, {}{whose}{}", tries(*attempt, *max_attempts), from(*since, clock))
             }
             Because::Retry { attempt, max_attempts, until, failure } => {
                 let after = failure.as_ref().map(|f| format!(", after {}", f.kind)).unwrap_or_default();
@@ -136,6 +142,11 @@ fn upstream(edges: u32, needed: u32, accepted: u32) -> String {
         (_, 1) => format!("blocked, needs one of {edges}"),
         _ => format!("blocked, has {accepted} of {needed} that it needs"),
     }
+}
+
+/// `, since 12:00:05`
+fn from(since: Time, clock: Clock<'_>) -> String {
+    since.known().map(|at| format!(", since {}", clock(at))).unwrap_or_default()
 }
 
 fn tries(attempt: u16, max_attempts: u16) -> String {

@@ -1,6 +1,7 @@
 //! The rules of runs, tested through events alone.
 
 mod acts;
+mod attempts;
 mod codec;
 mod composites;
 mod defects;
@@ -18,5 +19,7 @@ mod sketched;
 mod smoke;
 mod states;
 mod storm;
+mod timing;
 mod variables;
+mod what_if;
 mod why;

@@ -3,7 +3,7 @@
 use crate::driver::{Driver, Sketch, action, approval, gate, graph, name, plan, spread};
 use edgewise_core::event::{Approved, Event, Request, TaskIx};
 use edgewise_core::gate::Wait;
-use edgewise_core::plan::{Accepts, Join, OnFailure, Plan, Resolution};
+use edgewise_core::plan::{Accepts, Join, OnFailure, Plan, Resolution, Spec, Timeouts};
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::why::Why;
 
@@ -49,7 +49,7 @@ fn diamond(on_failure: OnFailure) -> Plan {
 fn a_diamond_is_explained_once_and_ends_at_who_can_move_it() {
     let mut d = Driver::planned(diamond(OnFailure::Continue));
     let before = ["d: blocked, has 0 of 2 that it needs", "  < b", "  < c", "b: blocked", "  < a"];
-    let ready = ["a: ready, waits for a worker that offers noop", "  > a worker that offers noop"];
+    let ready = ["a: ready, waits for a worker that offers noop, since t+0s", "  > a worker that offers noop"];
     let after = ["c: blocked", "  < a"];
     let run = ["tasks are ready and wait to be taken"];
     check(&d, "d", &[&run[..], &before, &ready, &after].concat());
@@ -108,7 +108,7 @@ fn joins_say_how_many_and_edges_what_they_want() {
     let edges = [(0, 2, OK), (1, 2, OK), (0, 3, OK), (1, 3, Accepts::DONE), (1, 4, failed)];
     let mut d = Driver::planned(graph(&nodes, &edges, OnFailure::Continue));
     d.fail("a");
-    let b = ["b: ready, waits for a worker that offers noop", "  > a worker that offers noop"];
+    let b = ["b: ready, waits for a worker that offers noop, since t+0s", "  > a worker that offers noop"];
     let a = "a: failed at attempt 1 of 1 with boom: it broke";
     let run = "tasks are ready and wait to be taken";
     check(&d, "any", &[&[run, "any: blocked, needs one of 2", "  < a", "  < b", a], &b[..]].concat());
@@ -156,7 +156,7 @@ fn a_spread_comes_down_to_its_items() {
     d.fail("each[1]");
     let run = "tasks are ready and wait to be taken";
     let items = ["each: running, 2 of 3 items ended, 1 failed", "  < each[2]"];
-    let ready = ["each[2]: ready, waits for a worker that offers noop", "  > a worker that offers noop"];
+    let ready = ["each[2]: ready, waits for a worker that offers noop, since t+0s", "  > a worker that offers noop"];
     check(&d, "join", &[&[run, "join: blocked", "  < each"], &items[..], &ready].concat());
     d.ok("each[2]");
     let failed = "each: failed with boom: it broke";
@@ -179,6 +179,51 @@ fn people_who_paused_skipped_or_cancelled_are_named() {
     let by = "by op at t+0s: wrong version";
     check(&d, "", &[&format!("cancelled {by}")]);
     check(&d, "c", &[&format!("cancelled {by}"), &format!("c: cancelled with the whole run, {by}")]);
+}
+
+#[test]
+fn every_instant_that_would_change_something_is_named() {
+    let timeouts = Timeouts {
+        attempt: Some(Millis(10_000)),
+        overall: Some(Millis(60_000)),
+        queue: Some(Millis(30_000)),
+        heartbeat: None,
+    };
+    let spec = Spec { timeouts, ..action(2) };
+    let mut d = Driver::planned(plan(&[("a", spec, Join::All)], &[], OnFailure::Continue));
+    let overall = "  > at t+60s it fails as timeout";
+    let ready = ["a: ready, waits for a worker that offers noop, since t+0s", "  > a worker that offers noop"];
+    let queue = "  > at t+30s it fails as queue_timeout";
+    check(&d, "a", &[&["tasks are ready and wait to be taken"], &ready[..], &[queue, overall]].concat());
+    d.lease(TaskIx(0));
+    let work = ["a: running, attempt 1 of 2, since t+0s", "  > its worker reports how it ended"];
+    let ends = "  > at t+10s the attempt ends as timeout";
+    check(&d, "a", &[&["tasks are at work"], &work[..], &[ends, overall]].concat());
+    let failed = d.report(TaskIx(0), Some(edgewise_core::event::Failure::new("boom", "")), None);
+    d.say(Event::TaskFinished(failed));
+    let retry = ["a: waits until t+1s for attempt 2 of 2, after boom", "  > at t+1s the next attempt is due", overall];
+    check(&d, "a", &[&["a failed task waits for its next attempt"], &retry[..]].concat());
+}
+
+#[test]
+fn the_ledger_knows_who_paused_it_and_who_works() {
+    let nodes = [("a", Join::All), ("b", Join::All)];
+    let mut d = Driver::planned(graph(&nodes, &[], OnFailure::Continue));
+    d.lease(TaskIx(0));
+    for by in ["ada", "op"] {
+        d.say(Event::RunPauseRequested(Request { by: name(by), why: Some("a look at it".into()) }));
+        if by == "ada" {
+            d.say(Event::RunResumeRequested(Request { by: name(by), why: None }));
+        }
+    }
+    let mut why = Why::of_run(&d.run);
+    assert!(why.could_learn());
+    d.ledger.iter().for_each(|entry| why.learn(entry));
+    let told = told(&why);
+    assert_eq!(told[0], "tasks are at work; paused by op at t+0s: a look at it");
+    assert_eq!(told[1], "a: running, attempt 1 of 1 at w, since t+0s");
+    let json = serde_json::to_value(&why).unwrap();
+    assert_eq!((&json["paused_by"]["by"], &json["causes"][0]["worker"]), (&"op".into(), &"w".into()));
 }
 
 #[test]

@@ -215,10 +215,13 @@ impl<'a> Tree<'a> {
 
 /// Those who move a task and are not in the sentence about it already.
 fn worth_a_line(cause: &Cause) -> impl Iterator<Item = &Mover> {
-    let said = matches!(cause.because, Because::Retry { .. } | Because::Time { .. });
+    let said = match &cause.because {
+        Because::Retry { until, .. } | Because::Time { until } => until.known(),
+        _ => None,
+    };
     cause.moved_by.iter().filter(move |mover| match mover {
         Mover::Person { .. } => true,
-        Mover::Clock { .. } => !said,
+        Mover::Clock { at, .. } => said != Some(*at),
         Mover::Worker { .. } | Mover::Engine | Mover::Holder => false,
     })
 }
