@@ -26,6 +26,7 @@ pub use open::Open;
 pub use wire::{Ask, Said};
 
 use crate::desk::Home;
+use crate::retention::Retention;
 use edgewise_core::{Error, Result};
 use std::fs::DirBuilder;
 use std::io::Write;
@@ -39,6 +40,7 @@ const BACKGROUND_LOCK: &str = "background.lock";
 #[derive(Debug, Clone)]
 pub struct Folder {
     dir: PathBuf,
+    retention: Option<Retention>,
 }
 
 /// What an engine in a folder is to be.
@@ -65,7 +67,13 @@ pub struct Work {
 impl Folder {
     /// The folder at a path; it need not exist yet.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into() }
+        Self { dir: dir.into(), retention: None }
+    }
+
+    /// The same folder, whose engine takes runs away by itself.
+    #[must_use]
+    pub fn keeping(self, retention: Option<Retention>) -> Self {
+        Self { retention, ..self }
     }
 
     /// Where it is.

@@ -17,9 +17,11 @@ mod lanes;
 mod leases;
 mod load;
 pub mod metrics;
+pub mod query;
 pub mod reader;
 mod request;
 mod result;
+pub mod retention;
 pub mod runner;
 pub mod worker;
 

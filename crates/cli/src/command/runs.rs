@@ -48,7 +48,8 @@ struct Listed {
 
 pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
-    let filter = RunFilter { flow: args.flow.clone(), states: args.states(), limit: args.limit };
+    let filter =
+        RunFilter { flow: args.flow.clone(), states: args.states(), limit: args.limit, ..RunFilter::default() };
     let rows = view.reader.runs(&filter)?;
     let frozen: BTreeMap<RunId, String> =
         view.reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
