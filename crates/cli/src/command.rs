@@ -1,12 +1,14 @@
 //! The commands, one file each: read the arguments, do it, hand the result to the printer.
 
 mod act;
+mod backup;
 mod bench;
 mod cancel;
 mod check;
 mod doctor;
 mod engine;
 mod events;
+mod export;
 mod fmt;
 mod gate_act;
 mod gate_list;
@@ -17,7 +19,9 @@ mod lock;
 mod logs;
 mod pause;
 mod plan;
+mod restore;
 mod resume;
+mod retain;
 mod run;
 mod runs;
 mod schema;
@@ -25,6 +29,8 @@ mod show;
 mod test;
 mod watch;
 mod why;
+
+pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
 
 use crate::args::{Command, GateCommand};
 use crate::config::Config;
@@ -70,6 +76,9 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Plan(args) => plan::perform(args, context),
         Command::Schema(_) => schema::perform(context),
         Command::Test(args) => test::perform(args, context),
+        Command::Backup(args) => backup::perform(args, context),
+        Command::Restore(args) => restore::perform(args, context),
+        Command::Retain(args) => retain::perform(args, context),
         Command::Doctor(args) => doctor::perform(args, context),
         Command::Bench(args) => bench::perform(args, context),
         Command::Engine(args) => engine::perform(args, context),

@@ -5,12 +5,14 @@
 //! with its line, so that a typo never silently means the default.
 
 mod file;
+mod retention;
 
 use crate::output::Format;
 use crate::problem::{Problem, Result};
 use crate::style::ColorChoice;
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
+use edgewise_engine::retention::Retention;
 use file::File;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -73,6 +75,8 @@ pub struct Config {
     pub color: Setting<ColorChoice>,
     /// How many tasks run at once.
     pub workers: Setting<usize>,
+    /// What the engine takes away by itself; nothing by default.
+    pub retention: Setting<Option<Retention>>,
 }
 
 /// What the command line said; nothing means that it did not.
@@ -113,7 +117,8 @@ impl Config {
         let workers = look.find(None, "EDGEWISE_WORKERS", "workers", || (world.cores * 2).max(MIN_WORKERS))?;
         let dir = look.find(flags.dir.map(|d| (d, "--dir")), "EDGEWISE_DIR", "dir", || PathBuf::from(DIR))?;
         let dir = Setting { value: anchor(&dir, &base, world).join(&dir.value), origin: dir.origin };
-        let config = Self { project: base, dir, who, output, color, workers };
+        let retention = look.retention()?;
+        let config = Self { project: base, dir, who, output, color, workers, retention };
         config.check()?;
         Ok(config)
     }
@@ -165,6 +170,19 @@ impl Lookup<'_> {
             }
         }
         Ok(Setting { value: default(), origin: Origin::Default })
+    }
+}
+
+impl Lookup<'_> {
+    /// A table of a file; it has no flag and no variable.
+    fn retention(&self) -> Result<Setting<Option<Retention>>> {
+        for file in self.files.iter().flatten() {
+            if let Some((table, line)) = file.get::<retention::Table>("retention")? {
+                let origin = Origin::File(file.path.clone(), line);
+                return Ok(Setting { value: Some(table.read(&origin)?), origin });
+            }
+        }
+        Ok(Setting { value: None, origin: Origin::Default })
     }
 }
 

@@ -106,6 +106,11 @@ impl Folder {
         Lock::take(&self.dir.join(BACKGROUND_LOCK))
     }
 
+    /// The right to be the only one who writes, without being an engine; `None` if somebody else is.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>> {
+        Lock::take(&self.dir.join(ENGINE_LOCK))
+    }
+
     /// The process that is the engine, as it wrote itself down; only for messages.
     fn holder(&self) -> Option<u32> {
         std::fs::read_to_string(self.dir.join(ENGINE_LOCK)).ok()?.trim().parse().ok()
@@ -113,7 +118,7 @@ impl Folder {
 
     /// Makes the folder, for its owner only: inputs, outputs and logs are kept there as they are. One that
     /// exists is left as it is, since it may be anything that was named with `--dir`.
-    fn make(&self) -> Result<()> {
+    pub(crate) fn make(&self) -> Result<()> {
         if self.dir.is_dir() {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 //! [`committer`] is the heart, without threads, clocks or sockets. Everything else brings it commands or
 //! carries its answers away.
 
+pub mod backup;
 mod cached;
 pub mod command;
 pub mod committer;

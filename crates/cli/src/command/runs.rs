@@ -1,21 +1,25 @@
 //! `edgewise runs`: the runs there are, the newest first.
 
-use super::Context;
-use crate::args::Runs;
+use super::{Context, export};
+use crate::args::{Cursor, Runs, RunsCommand};
 use crate::clock::{Clock, rfc3339};
 use crate::exit::Exit;
 use crate::live::span;
 use crate::output::Row;
-use crate::problem::Result;
+use crate::place::Place;
+use crate::problem::{Problem, Result};
 use crate::style::{Ink, Style, ink};
 use crate::table::Cell;
 use crate::view::View;
+use edgewise_core::Kind;
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::rows::RunRow;
 use edgewise_core::state::{Phase, RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::query;
+use edgewise_engine::reader::Reader;
 use edgewise_store::RunFilter;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -38,21 +42,66 @@ struct Listed {
     started_at: Option<String>,
     completed_at: Option<String>,
     took_ms: Option<u64>,
+    namespace: Name,
     by: Option<Name>,
     key: Option<String>,
     labels: BTreeMap<String, String>,
     plan: PlanHash,
     applied_seq: u64,
     row_version: EventId,
+    /// What `--after` takes to go on behind it.
+    cursor: String,
 }
 
 pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
+    if let Some(RunsCommand::Export(args)) = &args.command {
+        return export::perform(args, context);
+    }
+    let filter = filter(args)?;
     let mut view = View::open(context.config)?;
-    let filter =
-        RunFilter { flow: args.flow.clone(), states: args.states(), limit: args.limit, ..RunFilter::default() };
-    let rows = view.reader.runs(&filter)?;
+    let mut rows = view.reader.runs(&RunFilter { limit: args.limit.saturating_add(1), ..filter })?;
+    let more = rows.len() > args.limit;
+    rows.truncate(args.limit);
+    if rows.is_empty() && context.printer.for_people() {
+        let narrow = args.flow.is_some() || !args.state.is_empty() || args.query.is_some() || args.after.is_some();
+        context.printer.say(if narrow { "no run is like that" } else { "there are no runs yet" });
+        if !narrow {
+            context.printer.say("next: edgewise run FILE");
+        }
+        return Ok(Exit::Ok);
+    }
+    print_all(&rows, &mut view.reader, context)?;
+    if let Some(last) = rows.last().filter(|_| more && context.printer.for_people()) {
+        context.printer.say(&format!("there are more: --after {}", Cursor(last.triggered_at, last.id)));
+    }
+    Ok(Exit::Ok)
+}
+
+/// What the search and the flags ask for together.
+fn filter(args: &Runs) -> Result<RunFilter> {
+    let mut filter = query::parse(args.query.as_deref().unwrap_or_default(), wall_clock())?;
+    filter.flow.clone_from(&args.flow);
+    filter.after = args.after.map(|Cursor(at, run)| (at, run));
+    let flagged = args.states();
+    if !flagged.is_empty() {
+        let both = |state: &RunState| filter.states.is_empty() || filter.states.contains(state);
+        filter.states = flagged.into_iter().filter(both).collect();
+        if filter.states.is_empty() {
+            let what = "`--state` and `state:` ask for different states, so no run can be in both";
+            return Err(Problem::new(Kind::Invalid, "bad_query", what).next("use one of the two"));
+        }
+    }
+    Ok(filter)
+}
+
+/// Lists runs that were found for something else than listing them.
+pub(super) fn print(rows: &[RunRow], place: &Place, context: &mut Context<'_>) -> Result<()> {
+    print_all(rows, &mut place.reader()?, context)
+}
+
+fn print_all(rows: &[RunRow], reader: &mut Reader, context: &mut Context<'_>) -> Result<()> {
     let frozen: BTreeMap<RunId, String> =
-        view.reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
+        reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
     let now = wall_clock();
     let clock = Clock::local(now);
     let printed: Result<Vec<Row>> = rows
@@ -62,22 +111,11 @@ pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
             Row::new(row.id.to_string(), listed.cells(row, &clock, now, context.printer.out_style), &listed)
         })
         .collect();
-    let printed = printed?;
-    if printed.is_empty() && context.printer.for_people() {
-        let narrow = args.flow.is_some() || !args.state.is_empty();
-        context.printer.say(if narrow { "no run is like that" } else { "there are no runs yet" });
-        if !narrow {
-            context.printer.say("next: edgewise run FILE");
-        }
-        return Ok(Exit::Ok);
-    }
-    context.printer.rows(&HEADER, &printed)?;
-    Ok(Exit::Ok)
+    context.printer.rows(&HEADER, &printed?)
 }
 
 impl Listed {
     fn new(row: &RunRow, frozen: Option<String>) -> Self {
-        let about = row.about();
         let done = TaskState::ALL.iter().zip(row.counts).filter(|(state, _)| state.is_done()).map(|(_, n)| n).sum();
         let counts = TaskState::ALL.iter().zip(row.counts).filter(|(_, n)| *n > 0);
         Self {
@@ -94,12 +132,14 @@ impl Listed {
             started_at: rfc3339(row.started_at),
             completed_at: rfc3339(row.completed_at),
             took_ms: took(row, Time::NEVER).map(|span| span.0),
-            by: about.as_ref().map(|a| a.by.clone()),
-            key: about.as_ref().and_then(|a| a.key.clone()),
-            labels: about.map(|a| a.labels).unwrap_or_default(),
+            namespace: row.namespace().clone(),
+            by: row.marks.by.clone(),
+            key: row.marks.key.clone(),
+            labels: row.marks.labels.clone(),
             plan: row.plan,
             applied_seq: row.applied_seq,
             row_version: row.version,
+            cursor: Cursor(row.triggered_at, row.id).to_string(),
         }
     }
 
