@@ -7,22 +7,24 @@ mod at;
 mod engine;
 mod gate;
 mod graph;
+mod keep;
 mod look;
 mod project;
 mod run;
 mod task;
 mod value;
 
-pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze};
+pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
 pub use at::At;
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
-pub use look::{Events, History, Logs, Runs, Show, StateWord, Timing, Watch, WhatIf, Why};
+pub use look::{Events, Export, History, Logs, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
-pub use run::{Mode, Run};
+pub use run::{IdentityWord, Mode, Run};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
-pub use value::{Input, Label, RunRef};
+pub use value::{Cursor, Input, Label, RunRef};
+pub use keep::{Backup, Ended, Restore, Retain, ended};
 
 use crate::config::Flags;
 use crate::exit::Exit;
@@ -100,6 +102,12 @@ pub enum Command {
     Schema(Schema),
     /// Rehearse a flow: perform its cases in virtual time, with stubs.
     Test(Test),
+    /// Copy everything to a safe place, also while runs are at work.
+    Backup(Backup),
+    /// Bring a backup back into a data folder that is empty.
+    Restore(Restore),
+    /// Take runs away that are long over: their records, rows and logs.
+    Retain(Retain),
     /// Look for damage: refold the ledger, compare the projections, check every invariant.
     Doctor(Doctor),
     /// Measure this machine.

@@ -1,12 +1,14 @@
 //! The commands, one file each: read the arguments, do it, hand the result to the printer.
 
 mod act;
+mod backup;
 mod bench;
 mod cancel;
 mod check;
 mod doctor;
 mod engine;
 mod events;
+mod export;
 mod fmt;
 mod freeze;
 mod give_up;
@@ -20,7 +22,9 @@ mod logs;
 mod pause;
 mod plan;
 mod resolve;
+mod restore;
 mod resume;
+mod retain;
 mod run;
 mod runs;
 mod schema;
@@ -34,6 +38,8 @@ mod what_if;
 mod why;
 
 use crate::args::{Command, GateCommand, TaskCommand};
+pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
+
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::output::Printer;
@@ -90,6 +96,9 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Plan(args) => plan::perform(args, context),
         Command::Schema(_) => schema::perform(context),
         Command::Test(args) => test::perform(args, context),
+        Command::Backup(args) => backup::perform(args, context),
+        Command::Restore(args) => restore::perform(args, context),
+        Command::Retain(args) => retain::perform(args, context),
         Command::Doctor(args) => doctor::perform(args, context),
         Command::Bench(args) => bench::perform(args, context),
         Command::Engine(args) => engine::perform(args, context),

@@ -6,12 +6,14 @@
 
 mod file;
 mod hosts;
+mod retention;
 
 use crate::output::Format;
 use crate::problem::{Problem, Result};
 use crate::style::ColorChoice;
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
+use edgewise_engine::retention::Retention;
 use file::File;
 use hosts::Hosts;
 use serde::de::DeserializeOwned;
@@ -77,6 +79,8 @@ pub struct Config {
     pub workers: Setting<usize>,
     /// Where requests may go besides public addresses.
     pub http_allow: Setting<Hosts>,
+    /// What the engine takes away by itself; nothing by default.
+    pub retention: Setting<Option<Retention>>,
 }
 
 /// What the command line said; nothing means that it did not.
@@ -118,7 +122,8 @@ impl Config {
         let dir = look.find(flags.dir.map(|d| (d, "--dir")), "EDGEWISE_DIR", "dir", || PathBuf::from(DIR))?;
         let dir = Setting { value: anchor(&dir, &base, world).join(&dir.value), origin: dir.origin };
         let http_allow = look.find(None, "EDGEWISE_HTTP_ALLOW", "http_allow", Hosts::default)?;
-        let config = Self { project: base, dir, who, output, color, workers, http_allow };
+        let retention = look.retention()?;
+        let config = Self { project: base, dir, who, output, color, workers, http_allow, retention };
         config.check()?;
         Ok(config)
     }
@@ -170,6 +175,19 @@ impl Lookup<'_> {
             }
         }
         Ok(Setting { value: default(), origin: Origin::Default })
+    }
+}
+
+impl Lookup<'_> {
+    /// A table of a file; it has no flag and no variable.
+    fn retention(&self) -> Result<Setting<Option<Retention>>> {
+        for file in self.files.iter().flatten() {
+            if let Some((table, line)) = file.get::<retention::Table>("retention")? {
+                let origin = Origin::File(file.path.clone(), line);
+                return Ok(Setting { value: Some(table.read(&origin)?), origin });
+            }
+        }
+        Ok(Setting { value: None, origin: Origin::Default })
     }
 }
 

@@ -27,7 +27,8 @@ impl Place {
     pub fn of(config: &Config) -> Self {
         let slots = u32::try_from(config.workers.value).unwrap_or(u32::MAX);
         let http = Rules { allow: config.http_allow.value.0.clone() };
-        Self { folder: Folder::at(&config.dir.value), project: config.project.clone(), slots, http }
+        let folder = Folder::at(&config.dir.value).keeping(config.retention.value.clone());
+        Self { folder, project: config.project.clone(), slots, http }
     }
 
     /// An engine that works: it runs commands and others can talk to it.
@@ -52,14 +53,20 @@ impl Place {
         view::reader(self.folder.dir(), Home::local())
     }
 
+    /// Refuses to go on where nothing was ever run: nothing is made there by asking.
+    pub fn there_are_runs(&self) -> Result<()> {
+        let dir = self.folder.dir();
+        if dir.join("ledger.db").is_file() {
+            return Ok(());
+        }
+        let what = format!("there are no runs in {}", dir.display());
+        Err(Problem::new(Kind::NotFound, "no_store", what)
+            .next("start one with `edgewise run FILE`, or name another folder with --dir"))
+    }
+
     /// The run that was meant. Nothing is made where there is nothing.
     pub fn find(&self, run: &RunRef) -> Result<RunId> {
-        let dir = self.folder.dir();
-        if !dir.join("ledger.db").is_file() {
-            let what = format!("there are no runs in {}", dir.display());
-            return Err(Problem::new(Kind::NotFound, "no_store", what)
-                .next("start one with `edgewise run FILE`, or name another folder with --dir"));
-        }
+        self.there_are_runs()?;
         let text = match run {
             RunRef::Last => "@",
             RunRef::Prefix(prefix) => prefix,

@@ -18,6 +18,7 @@ mod graph;
 mod holes;
 mod http;
 mod lets;
+mod naming;
 mod policy;
 pub(crate) mod problem;
 mod read;
@@ -64,7 +65,19 @@ impl Compiled {
 
 const FLOW: Keys = Keys {
     owner: "a flow",
-    known: &["flow", "description", "inputs", "let", "defaults", "tasks", "on_failure", "output"],
+    known: &[
+        "flow",
+        "description",
+        "namespace",
+        "labels",
+        "identity",
+        "inputs",
+        "let",
+        "defaults",
+        "tasks",
+        "on_failure",
+        "output",
+    ],
     later: &[
         ("publish", "use a task with `run:` to tell the outside"),
         ("emit", "use a task with `run:` to tell the outside"),
@@ -73,8 +86,6 @@ const FLOW: Keys = Keys {
         ("queue", "name the work with `action:` and let its workers claim it"),
         ("priority", "tasks run in the order in which they become ready"),
         ("limit", "all ready tasks may run at once for now"),
-        ("labels", "give labels when a run is started"),
-        ("namespace", "leave it out"),
     ],
 };
 const DEFAULTS: Keys = Keys { owner: "`defaults`", known: &["retry", "timeout", "env"], later: &[] };
@@ -114,6 +125,7 @@ fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
     }
     let words = [("continue", OnFailure::Continue), ("fail_fast", OnFailure::FailFast), ("hold", OnFailure::Hold)];
     let on_failure = fields.get("on_failure").and_then(|n| choice(n, "`on_failure`", &words, sink));
+    let naming = naming::naming(&fields, sink);
     let inputs = fields.get("inputs").map(|n| declare::inputs(n, sink)).unwrap_or_default();
     let tasks = required(&fields, "tasks", root, sink).and_then(|n| some_tasks(n, sink));
     let mut names = names(tasks.unwrap_or_default(), sink);
@@ -130,7 +142,7 @@ fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
     let output = fields.get("output").map(|n| Holes::new(&names, Place::default()).template(n, sink));
     // A flow without a good name is not run, but its graph is still worth checking.
     let flow = flow.or_else(|| Name::parse("flow").ok())?;
-    let head = Head { flow, inputs, on_failure: on_failure.unwrap_or_default(), output };
+    let head = Head { flow, naming, inputs, on_failure: on_failure.unwrap_or_default(), output };
     graph??.build(head, sink)
 }
 

@@ -5,6 +5,10 @@
 
 /// Longest name of a flow, task, action, worker, person or input.
 pub const NAME_BYTES: usize = 128;
+/// Most labels of one run.
+pub const LABELS: usize = 64;
+/// Longest value of a label.
+pub const LABEL_BYTES: usize = 256;
 /// Largest flow file that is read.
 pub const FLOW_BYTES: usize = 64 << 20;
 /// Most bytes that the specs of one plan come to, before equal ones are shared.

@@ -9,6 +9,7 @@ mod check;
 mod codec;
 mod composite;
 mod http;
+mod naming;
 mod outline;
 mod region;
 mod script;
@@ -16,6 +17,8 @@ mod script;
 pub use build::{PlanDraft, Problem, RegionDraft};
 pub use composite::{Arm, Branch, Call, For, Handler, Parallel, Spread, Try, While};
 pub use http::{Body, Http, Method, OWN_HEADERS, is_header};
+pub(crate) use naming::check_label;
+pub use naming::{Identity, Naming};
 pub use outline::Outlined;
 pub use region::{InEdge, OutEdge, Region};
 pub use script::{Statement, Var};
@@ -37,6 +40,8 @@ pub const ROOT: u32 = 0;
 pub struct Plan {
     /// The flow's name.
     pub flow: Name,
+    /// How its runs are told apart and found.
+    pub naming: Naming,
     /// What a permanent failure does to the rest.
     pub on_failure: OnFailure,
     /// What nodes are made of; several nodes may share one.

@@ -8,6 +8,8 @@ use crate::id::{EventId, PlanHash, RunId, TokenHash};
 use crate::name::Name;
 use crate::state::{RunState, TaskState};
 use crate::time::Time;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One run: what people search and list, and `body` for the rest that the fold needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +36,38 @@ pub struct RunRow {
     pub applied_seq: u64,
     /// The id of the event that last changed it.
     pub version: EventId,
+    /// What else it is searched by.
+    pub marks: Marks,
     /// The rest, as JSON, only read by the core.
     pub body: String,
+}
+
+/// What a run is searched by besides flow, state and time. Said once, when it is started.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Marks {
+    /// The namespace of its plan, where it is not the flow's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Name>,
+    /// Who asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Name>,
+    /// The key it was started with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The run that started it and waits for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<RunId>,
+    /// Its labels.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+impl RunRow {
+    /// The namespace it is in: its plan's, else the flow's name.
+    pub fn namespace(&self) -> &Name {
+        self.marks.namespace.as_ref().unwrap_or(&self.flow)
+    }
 }
 
 /// One task that has left its first state.

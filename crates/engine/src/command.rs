@@ -3,6 +3,7 @@
 //! One command, one file: what people ask of runs is in `request`, what workers report in `result`, what
 //! gets work to workers in `enqueue`.
 
+use crate::retention::{Kept, Removing};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::name::Name;
@@ -61,6 +62,8 @@ pub enum Command {
     Heartbeat(Vec<LeaseRef>),
     /// Wait for a run's end.
     Wait(RunId),
+    /// Take runs away that are over.
+    Remove(Removing),
 }
 
 /// What the engine answers.
@@ -90,6 +93,13 @@ pub enum Answer {
     Beats(Vec<Beat>),
     /// How the run ended.
     Ended(RunState),
+    /// The others are gone.
+    Removed {
+        /// Those that were not taken away, and why.
+        kept: Vec<Kept>,
+        /// Whether there is something left on the disk to give back: ask again, for no runs.
+        more: bool,
+    },
 }
 
 /// Start a run of a plan.

@@ -11,6 +11,7 @@ mod append;
 mod flush;
 mod idle;
 mod recover;
+mod remove;
 
 use crate::command::{Answer, Claim, Command, Grant};
 use crate::desk::{Batch, Desk, Home};
@@ -22,7 +23,7 @@ use append::Landed;
 use edgewise_core::event::AttemptRef;
 use edgewise_core::id::RunId;
 use edgewise_core::time::{Millis, Time};
-use edgewise_core::{Error, Result};
+use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Ledger, Projections};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,6 +62,7 @@ pub struct Committer<R> {
     next_claim: ClaimNo,
     waits: BTreeMap<RunId, Vec<R>>,
     rows: flush::Pace,
+    retention: Option<remove::Pass>,
 }
 
 struct Waiting<R> {
@@ -83,6 +85,7 @@ impl<R> Committer<R> {
             next_claim: 1,
             waits: BTreeMap::new(),
             rows: flush::Pace::default(),
+            retention: None,
         }
     }
 
@@ -92,7 +95,7 @@ impl<R> Committer<R> {
     pub fn step(&mut self, now: Time, requests: Vec<Request<R>>) -> Result<Step<R>> {
         self.desk.now = now;
         let mut answers = Vec::with_capacity(requests.len());
-        let open = self.park(requests, &mut answers);
+        let open = self.park(requests, &mut answers)?;
         let mut landed = false;
         for attempt in 1.. {
             self.desk.batch = Batch::default();
@@ -134,8 +137,9 @@ impl<R> Committer<R> {
         })
     }
 
-    /// Sets claims and waits aside: they are answered when there is something to answer. Marks are set at once.
-    fn park(&mut self, requests: Vec<Request<R>>, answers: &mut Vec<(R, Result<Answer>)>) -> Vec<Request<R>> {
+    /// Sets claims and waits aside: they are answered when there is something to answer. Marks are set at once. Runs that
+    /// are to be taken away are no part of the batch: each removal is durable by itself. An error is fatal.
+    fn park(&mut self, requests: Vec<Request<R>>, answers: &mut Vec<(R, Result<Answer>)>) -> Result<Vec<Request<R>>> {
         let mut open = Vec::with_capacity(requests.len());
         for Request { command, reply } in requests {
             match command {
@@ -154,14 +158,33 @@ impl<R> Committer<R> {
                         answers.push((reply, Ok(Answer::Ended(cached.run.state))));
                     }
                     Ok(_) => self.waits.entry(run).or_default().push(reply),
-                    Err(error) => answers.push((reply, Err(error))),
+                    Err(error) => answers.push((reply, self.ended_and_gone(run, error))),
                 },
                 Command::Freeze(act) => answers.push((reply, request::freeze(&mut self.desk, &act))),
                 Command::Unfreeze(act) => answers.push((reply, request::unfreeze(&mut self.desk, &act))),
+                Command::Remove(removing) => {
+                    let removed = self.remove(&removing);
+                    match removed {
+                        Err(error) if error.code == "sync_failed" => return Err(error),
+                        removed => {
+                            let told = removed.map(|done| Answer::Removed { kept: done.kept, more: done.more });
+                            answers.push((reply, told));
+                        }
+                    }
+                }
                 command => open.push(Request { command, reply }),
             }
         }
-        open
+        Ok(open)
+    }
+
+    /// How a run ended that was taken away since.
+    fn ended_and_gone(&mut self, run: RunId, error: Error) -> Result<Answer> {
+        if error.kind != Kind::NotFound {
+            return Err(error);
+        }
+        let gone = self.desk.ledger.gone(&self.desk.home.stream(run))?;
+        gone.map(|gone| Answer::Ended(gone.state)).ok_or(error)
     }
 
     /// Ready tasks meet waiting claims in the very commit that made them ready.
@@ -226,7 +249,7 @@ impl<R> Committer<R> {
     fn next_wake(&self) -> Option<Time> {
         let timer = self.desk.timers.first().map(|(due, _, _)| *due);
         let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(AGAIN));
-        [timer, self.desk.leases.next_due(), self.flush_due(), reload].into_iter().flatten().min()
+        [timer, self.desk.leases.next_due(), self.flush_due(), self.retention_due(), reload].into_iter().flatten().min()
     }
 
     /// Grants that could not be delivered: the next step takes them back, their attempts unspent.
@@ -287,8 +310,8 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Complete(reports) => result::complete(desk, reports),
         Command::GiveBack(leases) => result::give_back(desk, leases),
         Command::Heartbeat(leases) => result::heartbeat(desk, leases),
-        Command::Claim(_) | Command::Wait(_) | Command::Freeze(_) | Command::Unfreeze(_) => {
-            Err(Error::bug("not_parked", "claims, waits and marks are dealt with before this"))
+        Command::Claim(_) | Command::Wait(_) | Command::Freeze(_) | Command::Unfreeze(_) | Command::Remove(_) => {
+            Err(Error::bug("not_parked", "claims, waits, marks and removals are dealt with before this"))
         }
     }
 }

@@ -91,6 +91,8 @@ pub(crate) struct Desk {
     pub dirty: BTreeSet<RunId>,
     /// About how many task rows are behind.
     pub rows_behind: usize,
+    /// Runs that were taken away and whose rows are still there.
+    pub gone: Vec<Stream>,
     /// Why the last append was not written; `None` once one is.
     pub trouble: Option<String>,
     pub batch: Batch,
@@ -152,6 +154,7 @@ impl Desk {
             recovering: false,
             dirty: BTreeSet::new(),
             rows_behind: 0,
+            gone: Vec::new(),
             trouble: None,
             batch: Batch::default(),
             counts: Counts::default(),

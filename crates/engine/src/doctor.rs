@@ -4,6 +4,7 @@
 //! found, told with what to do about it, and the others are looked at all the same.
 
 mod examine;
+mod left_over;
 mod read;
 mod rebuild;
 
@@ -89,8 +90,12 @@ pub fn verify<'a>(
             tell(Told::Progress(seen.runs, total))?;
         }
     }
-    // Positions are dense, so a record that is gone leaves a hole, whichever stream it was of.
-    if seen.records < tail.0 {
+    for finding in examiner.left_over()? {
+        tell(Told::Found(finding))?;
+    }
+    // Positions are dense but for streams that were taken away, so a record that is lost leaves a hole, whichever
+    // stream it was of. Runs may be taken away meanwhile, which makes more holes, never fewer.
+    if seen.records + examiner.ledger.holes()? < tail.0 {
         let what = format!("the ledger ends at position {}, but only {} records are there", tail.0, seen.records);
         tell(Told::Found(Finding { run: None, code: "records_missing", what, next: RESTORE }))?;
     }

@@ -14,6 +14,7 @@ use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
 use crate::metrics::Counts;
+use crate::retention::Retention;
 use edgewise_core::event::AttemptRef;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -21,6 +22,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
 use edgewise_store::{Flush, Ledger, Projections};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -64,6 +66,15 @@ pub struct Parts {
     pub entropy: Entropy,
 }
 
+/// What an engine does about runs that are long over.
+#[derive(Debug, Clone, Default)]
+pub struct Keeping {
+    /// Which it takes away by itself; none if absent.
+    pub retention: Option<Retention>,
+    /// Where the logs of runs are that are taken away.
+    pub logs: Option<PathBuf>,
+}
+
 /// Where an answer goes.
 pub(crate) enum Reply {
     Once(oneshot::Sender<Result<Answer>>),
@@ -103,16 +114,24 @@ struct Threads {
 impl Engine {
     /// Recovers what an earlier engine left and starts the two threads.
     pub fn start(parts: Parts) -> Result<Self> {
+        Self::start_keeping(parts, Keeping::default())
+    }
+
+    /// The same, and it takes runs away by itself that need not be kept any longer.
+    pub fn start_keeping(parts: Parts, keeping: Keeping) -> Result<Self> {
         let Parts { ledger, reader, writer, home, clock, mut entropy } = parts;
         // Short: it stands in every record.
         let source: Arc<str> = format!("e{:06x}", entropy.bits() & 0xff_ffff).into();
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
         committer.recover(clock())?;
+        if let Some(rules) = keeping.retention {
+            committer.keep_to(rules, clock());
+        }
         let (inbox, messages) = channel();
         let (flushes, work) = sync_channel(1);
         let back = inbox.clone();
         let (tell, trouble) = watch::channel(None);
-        let compactor = spawn("edgewise-compactor", move || compact(writer, &work, &back))?;
+        let compactor = spawn("edgewise-compactor", move || compact(writer, keeping.logs.as_deref(), &work, &back))?;
         let committer = spawn("edgewise-committer", move || {
             let (listeners, idle, leaving) = (Vec::new(), Vec::new(), Vec::new());
             Shell { committer, clock, flushes, listeners, idle, leaving, tell }.run(&messages)
@@ -269,6 +288,7 @@ impl Shell {
                 self.listeners.retain(|l| l.send(revoked).is_ok());
             }
             self.answer_later();
+            self.committer.retain(now)?;
             if let Some(flush) = self.committer.flush(now)? {
                 go_on &= self.flushes.send(flush).is_ok();
             }
@@ -358,8 +378,13 @@ fn patience(wake: Time, now: Time) -> Duration {
 }
 
 /// Writes rows, one flush after the other, until the committer is gone.
-fn compact(mut rows: Box<dyn Projections>, work: &Receiver<Flush>, back: &Sender<Message>) {
+fn compact(mut rows: Box<dyn Projections>, logs: Option<&Path>, work: &Receiver<Flush>, back: &Sender<Message>) {
     while let Ok(flush) = work.recv() {
+        // Logs before rows: as long as there are rows, what was not finished is found again.
+        for (logs, gone) in logs.into_iter().flat_map(|logs| flush.gone.iter().map(move |gone| (logs, gone))) {
+            // A run of actions has none; what cannot be deleted now harms nobody.
+            let _ = std::fs::remove_dir_all(logs.join(gone.run.to_string()));
+        }
         if back.send(Message::Flushed(rows.flush(&flush))).is_err() {
             return;
         }

@@ -27,6 +27,7 @@ pub use wire::{Ask, Said};
 
 use crate::desk::Home;
 use crate::http::Rules;
+use crate::retention::Retention;
 use edgewise_core::{Error, Result};
 use std::fs::DirBuilder;
 use std::io::Write;
@@ -40,6 +41,7 @@ const BACKGROUND_LOCK: &str = "background.lock";
 #[derive(Debug, Clone)]
 pub struct Folder {
     dir: PathBuf,
+    retention: Option<Retention>,
 }
 
 /// What an engine in a folder is to be.
@@ -68,7 +70,13 @@ pub struct Work {
 impl Folder {
     /// The folder at a path; it need not exist yet.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into() }
+        Self { dir: dir.into(), retention: None }
+    }
+
+    /// The same folder, whose engine takes runs away by itself.
+    #[must_use]
+    pub fn keeping(self, retention: Option<Retention>) -> Self {
+        Self { retention, ..self }
     }
 
     /// Where it is.
@@ -101,6 +109,11 @@ impl Folder {
         Lock::take(&self.dir.join(BACKGROUND_LOCK))
     }
 
+    /// The right to be the only one who writes, without being an engine; `None` if somebody else is.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>> {
+        Lock::take(&self.dir.join(ENGINE_LOCK))
+    }
+
     /// The process that is the engine, as it wrote itself down; only for messages.
     fn holder(&self) -> Option<u32> {
         std::fs::read_to_string(self.dir.join(ENGINE_LOCK)).ok()?.trim().parse().ok()
@@ -108,7 +121,7 @@ impl Folder {
 
     /// Makes the folder, for its owner only: inputs, outputs and logs are kept there as they are. One that
     /// exists is left as it is, since it may be anything that was named with `--dir`.
-    fn make(&self) -> Result<()> {
+    pub(crate) fn make(&self) -> Result<()> {
         if self.dir.is_dir() {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 //! [`committer`] is the heart, without threads, clocks or sockets. Everything else brings it commands or
 //! carries its answers away.
 
+pub mod backup;
 mod cached;
 pub mod command;
 pub mod committer;
@@ -18,9 +19,11 @@ mod lanes;
 mod leases;
 mod load;
 pub mod metrics;
+pub mod query;
 pub mod reader;
 mod request;
 mod result;
+pub mod retention;
 pub mod runner;
 pub mod worker;
 

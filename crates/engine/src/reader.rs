@@ -7,9 +7,8 @@ use edgewise_core::fold::{Changes, Stamp, fold};
 use edgewise_core::id::RunId;
 use edgewise_core::rows::RunRow;
 use edgewise_core::run::Run;
-use edgewise_core::state::RunState;
 use edgewise_core::{Error, Result};
-use edgewise_store::{Ledger, Position, Projections, RunFilter, Stream, sqlite};
+use edgewise_store::{Gone, KeyClaim, Ledger, Position, Projections, RunFilter, Stream, Term, sqlite};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -111,20 +110,44 @@ impl Reader {
 
     /// Runs, the newest first, each as it is now: rows that are behind are brought up to date.
     pub fn runs(&mut self, filter: &RunFilter) -> Result<Vec<RunRow>> {
+        let filter = &self.by_key(filter)?;
         let behind = self.behind()?;
         let mut rows: Vec<RunRow> = Vec::new();
         for run in &behind {
             match self.run(*run) {
-                Ok(run) => rows.extend(run.row().filter(|row| matches(filter, row))),
+                Ok(run) => rows.extend(run.row().filter(|row| filter.matches(row))),
                 Err(error) if error.kind == edgewise_core::Kind::Corrupt => {}
                 Err(error) => return Err(error),
             }
         }
-        let written = self.projections.runs(filter)?;
+        // Some of those that are behind may not fit any more: others come in their place.
+        let limit = filter.limit.saturating_add(behind.len());
+        let written = self.projections.runs(&RunFilter { limit, ..filter.clone() })?;
         rows.extend(written.into_iter().map(|(_, row)| row).filter(|row| !behind.contains(&row.id)));
         rows.sort_by_key(|row| std::cmp::Reverse((row.triggered_at, row.id)));
         rows.truncate(filter.limit);
         Ok(rows)
+    }
+
+    /// The ledger knows whose a key is: no need to look for it.
+    fn by_key(&mut self, filter: &RunFilter) -> Result<RunFilter> {
+        let mut filter = filter.clone();
+        let key = filter.terms.iter().find_map(|term| match term {
+            Term::Key(key) => Some(key.clone()),
+            _ => None,
+        });
+        if let Some(key) = key {
+            // The run in the claim is not looked at, only its walls.
+            let claim = KeyClaim { stream: self.home.stream(RunId(0)), key, body: 0 };
+            let owner = self.ledger.key(&claim)?.map_or(RunId(0), |owner| owner.run);
+            filter.terms.push(Term::Run(owner));
+        }
+        Ok(filter)
+    }
+
+    /// What is remembered of a run that was taken away.
+    pub fn gone(&mut self, run: RunId) -> Result<Option<Gone>> {
+        self.ledger.gone(&self.home.stream(run))
     }
 
     /// Runs with records that the rows do not have yet.
@@ -151,9 +174,4 @@ impl Reader {
     pub fn halves(&mut self) -> (&mut dyn Ledger, &mut dyn Projections) {
         (&mut *self.ledger, &mut *self.projections)
     }
-}
-
-fn matches(filter: &RunFilter, row: &RunRow) -> bool {
-    let state = |s: &RunState| *s == row.state;
-    filter.flow.as_ref().is_none_or(|f| *f == row.flow) && (filter.states.is_empty() || filter.states.iter().any(state))
 }

@@ -378,6 +378,7 @@ impl Storm {
                 }
             }
             Ok(Answer::Ended(_)) => say("Ended"),
+            Ok(Answer::Removed { .. }) => say("Removed"),
             Err(error) => say(error.code),
         }
     }

@@ -9,7 +9,9 @@ mod keys;
 mod listing;
 mod marks;
 mod reading;
+mod removal;
 mod rows;
+mod search;
 
 use crate::{Ledger, Projections, Stores};
 use edgewise_core::Result;
@@ -84,6 +86,15 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         listing::runs_are_listed_newest_first_by_flow_and_state,
         listing::waiting_tasks_timers_and_leases_are_listed_in_order,
         listing::a_plan_is_known_once_it_was_written,
+        removal::a_stream_that_was_taken_away_is_not_found_and_the_others_stay,
+        removal::a_stream_that_has_moved_on_is_left_as_it_is,
+        removal::positions_go_on_behind_what_was_taken_away,
+        removal::a_long_stream_is_given_back_in_steps_and_never_seen_in_part,
+        removal::a_key_is_kept_as_long_as_was_said_and_then_free,
+        removal::rows_of_runs_that_are_gone_go_with_the_flush,
+        search::a_search_finds_what_fits_and_nothing_else,
+        search::pages_of_a_search_hold_every_run_once,
+        search::a_run_is_found_by_what_it_has_come_to,
     ]
 }
 

@@ -1,6 +1,9 @@
 //! The ledger: records in streams, appended all together or not at all.
 
 mod check;
+mod removal;
+
+pub use removal::{Gone, Removal, Removed};
 
 use edgewise_core::Result;
 use edgewise_core::event::Record;
@@ -148,6 +151,19 @@ pub trait Ledger: Send {
 
     /// The frozen streams with their reasons.
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>>;
+
+    /// Takes whole streams away: none of their records can be read any more from here on, their freeze marks are gone,
+    /// and their keys are kept as long as each [`Gone`] says. A stream that is not at the seq it names is left as it
+    /// is; the streams that were not there any more count as taken. Positions are never given out again. What is left on
+    /// the disk of streams that were taken is given back in small steps, one with each call, also with one that names
+    /// no streams. Durable, all of it or nothing.
+    fn remove(&mut self, removal: &Removal) -> Result<Removed>;
+
+    /// What is remembered of a stream that was taken away, as long as its key is kept.
+    fn gone(&mut self, stream: &Stream) -> Result<Option<Gone>>;
+
+    /// How many positions up to the tail have no record that can be read, because their streams were taken away.
+    fn holes(&mut self) -> Result<u64>;
 
     /// The streams whose run id starts with these characters (of either case), by run id, at most `limit`.
     fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>>;

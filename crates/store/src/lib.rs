@@ -14,8 +14,10 @@ pub mod memory;
 pub mod projections;
 pub mod sqlite;
 
-pub use ledger::{Append, Appended, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Stored, Stream};
-pub use projections::{Flush, Projections, RunChange, RunFilter, RunRows};
+pub use ledger::{
+    Append, Appended, Gone, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
+};
+pub use projections::{Flush, Projections, RunChange, RunFilter, RunRows, Term};
 
 /// A store: ground, and what is derived from it.
 #[derive(Debug, Clone, Default)]

@@ -1,12 +1,15 @@
 //! Projections: rows derived from the ledger. Losing them costs a refold, never a fact.
 
+mod filter;
+
+pub(crate) use filter::{Facts, names};
+pub use filter::{ID_WORD, RunFilter, Term};
+
 use crate::ledger::{Position, Stream};
 use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::PlanHash;
-use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
-use edgewise_core::state::RunState;
 use edgewise_core::{Error, Result};
 use std::sync::Arc;
 
@@ -69,6 +72,8 @@ impl RunChange {
 pub struct Flush {
     /// What changed, by run.
     pub runs: Vec<RunChange>,
+    /// Runs whose rows are taken away: their streams are gone. After all changes; one without rows is no error.
+    pub gone: Vec<Stream>,
     /// Everything up to here is in the rows once this is written.
     pub watermark: Position,
 }
@@ -80,17 +85,6 @@ pub struct RunRows {
     pub run: RunRow,
     /// Its tasks that have left their first state, in order.
     pub tasks: Vec<TaskRow>,
-}
-
-/// Which runs to list.
-#[derive(Debug, Clone, Default)]
-pub struct RunFilter {
-    /// Only of this flow.
-    pub flow: Option<Name>,
-    /// Only in these states; all if empty.
-    pub states: Vec<RunState>,
-    /// At most so many, the newest first.
-    pub limit: usize,
 }
 
 /// Derived rows, guarded by the seq they were applied to.

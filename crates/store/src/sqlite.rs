@@ -14,6 +14,7 @@
 //! `sqlite3 state.db 'SELECT * FROM tasks'` works at any time.
 
 mod append;
+mod backup;
 mod error;
 mod file;
 mod flush;
@@ -21,7 +22,9 @@ mod heads;
 mod ledger;
 mod nodes;
 mod projections;
+mod remove;
 mod rows;
+mod search;
 mod state;
 mod statements;
 mod transaction;
@@ -29,6 +32,7 @@ mod transaction;
 #[cfg(test)]
 mod tests;
 
+pub use backup::{check_file, copy_ledger};
 pub use ledger::SqliteLedger;
 pub use projections::SqliteProjections;
 

@@ -13,7 +13,7 @@ use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
 use edgewise_core::invariant::check_state;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
-use edgewise_core::rows::{RunRow, TaskRow};
+use edgewise_core::rows::{Marks, RunRow, TaskRow};
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
@@ -124,6 +124,7 @@ impl RunPart {
             completed_at,
             applied_seq: self.seq,
             version: self.version,
+            marks: Marks::default(),
             body: self.body.get().to_owned(),
         }
     }

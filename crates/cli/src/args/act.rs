@@ -1,18 +1,37 @@
-//! Commands that act on a run: `cancel`, `pause`, `resume`, `resolve`, `give-up`, `freeze`, `unfreeze`.
+//! Commands that act on runs: `cancel`, `pause`, `resume`, `resolve`, `give-up`, `freeze`, `unfreeze`. Each on one, or on
+//! all that a search finds.
 
 use super::value::RunRef;
 use clap::Args;
+
+/// Which run, or which runs.
+#[derive(Debug, Args)]
+pub struct Which {
+    /// An id, its beginning, or @ for the last run
+    #[arg(value_name = "RUN", value_parser = RunRef::parse, required_unless_present = "query", conflicts_with = "query")]
+    pub run: Option<RunRef>,
+    /// All runs that a search finds, as in `edgewise runs QUERY`
+    #[arg(long = "where", id = "query", value_name = "QUERY", allow_hyphen_values = true)]
+    pub query: Option<String>,
+    /// Do it to all of them without asking
+    #[arg(long, requires = "query")]
+    pub yes: bool,
+    /// Only list them
+    #[arg(long, requires = "query", conflicts_with = "yes")]
+    pub dry_run: bool,
+}
 
 /// Cancel a run: nothing of it starts any more, and what runs is told to stop.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   edgewise cancel @
-  edgewise cancel k3f9 --why 'wrong version'")]
+  edgewise cancel k3f9 --why 'wrong version'
+  edgewise cancel --where 'flow:release label.team=web since:1h' --dry-run")]
 pub struct Cancel {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// Which run, or which runs
+    #[command(flatten)]
+    pub which: Which,
     /// The reason, for whoever reads the history
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
@@ -22,22 +41,24 @@ pub struct Cancel {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  edgewise pause @       deadlines and timers go on; see `edgewise resume`")]
+  edgewise pause @       deadlines and timers go on; see `edgewise resume`
+  edgewise pause --where 'namespace:ops' --yes")]
 pub struct Pause {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// Which run, or which runs
+    #[command(flatten)]
+    pub which: Which,
 }
 
 /// Resume a paused run.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  edgewise resume @")]
+  edgewise resume @
+  edgewise resume --where 'state:paused by:ann'")]
 pub struct Resume {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// Which run, or which runs
+    #[command(flatten)]
+    pub which: Which,
 }
 
 /// Declare a run dealt with: what is open in it is cancelled, and it counts as resolved.
@@ -46,9 +67,9 @@ pub struct Resume {
 Examples:
   edgewise resolve @ --why 'done by hand'")]
 pub struct Resolve {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// Which run, or which runs
+    #[command(flatten)]
+    pub which: Which,
     /// The reason, for whoever reads the history
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
@@ -61,9 +82,9 @@ Examples:
   edgewise give-up @ --why 'not worth it'
   edgewise task reset @ build       or try again instead")]
 pub struct GiveUp {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// Which run, or which runs
+    #[command(flatten)]
+    pub which: Which,
     /// The reason, for whoever reads the history
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
@@ -75,9 +96,9 @@ pub struct GiveUp {
 Examples:
   edgewise freeze @ --why 'evidence for the audit'")]
 pub struct Freeze {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// Which run, or which runs
+    #[command(flatten)]
+    pub which: Which,
     /// The reason, for whoever reads the history
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
@@ -89,9 +110,9 @@ pub struct Freeze {
 Examples:
   edgewise unfreeze @")]
 pub struct Unfreeze {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// Which run, or which runs
+    #[command(flatten)]
+    pub which: Which,
     /// The reason, for whoever reads the history
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,

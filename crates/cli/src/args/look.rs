@@ -1,13 +1,15 @@
 //! Commands that look and change nothing: `watch`, `runs`, `show`, `events`, `history`, `logs`, `why`, `timing`, `what-if`.
 
 use super::at::At;
-use super::value::RunRef;
+use super::value::{Cursor, RunRef};
 use clap::builder::RangedU64ValueParser;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use edgewise_core::name::Name;
 use edgewise_core::state::{Phase, RunState};
 use edgewise_core::what_if::Fact;
+use edgewise_core::{Error, Result};
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 
 /// Watch a run live until it ends.
 #[derive(Debug, Args)]
@@ -26,11 +28,28 @@ pub struct Watch {
 #[command(after_help = "\
 Examples:
   edgewise runs
+  edgewise runs 'state:failed flow:release since:1d label.team=web'
+  edgewise runs '-state:complete by:ann until:2027-01-31'
+  edgewise runs release                    in the name of the flow, or at the start of the id
   edgewise runs --state failed,blocked --flow release
-  edgewise runs --limit 1 -q       the id of the last run
-  edgewise runs --watch            drawn anew whenever something changes
-  edgewise runs -o jsonl | jq .state")]
+  edgewise runs --limit 1 -q               the id of the last run
+  edgewise runs --watch                    drawn anew whenever something changes
+  edgewise runs -o jsonl | jq .state
+  edgewise runs export 'flow:release' --to runs.jsonl
+
+A search: state: flow: since: until: by: key: namespace: id: label.KEY=VALUE; a `-` before it says that it
+must not be so, a comma between states means either, other words are looked for in ids and names of flows.")]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Runs {
+    /// What to do with them instead of listing them
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+    /// Only those that fit, such as 'state:failed since:1d'
+    #[arg(value_name = "QUERY", value_parser = query, allow_hyphen_values = true)]
+    pub query: Option<String>,
+    /// Only what comes after: where the last page ended
+    #[arg(long, value_name = "CURSOR", value_parser = Cursor::parse)]
+    pub after: Option<Cursor>,
     /// Only in these states
     #[arg(long, value_enum, value_name = "STATE", value_delimiter = ',')]
     pub state: Vec<StateWord>,
@@ -46,6 +65,38 @@ pub struct Runs {
     /// With --watch: stop once no run of the list is ready, at work or about to be tried again
     #[arg(long, requires = "watch")]
     pub until_idle: bool,
+}
+
+/// What to do with runs instead of listing them.
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Write runs with all that is known of them, one JSON line each
+    Export(Export),
+}
+
+/// Write runs with all that is known of them, one JSON line each.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  edgewise runs export > all.jsonl
+  edgewise runs export 'state:failed since:7d' --to failed.jsonl
+  edgewise runs export @ | jq '.events[].type'")]
+pub struct Export {
+    /// Only those that fit; @ for the last run
+    #[arg(value_name = "QUERY", value_parser = query, allow_hyphen_values = true)]
+    pub query: Option<String>,
+    /// The file to write; it must not exist
+    #[arg(long, value_name = "FILE")]
+    pub to: Option<PathBuf>,
+}
+
+/// Whatever looks like an option is one that was mistyped, and no search.
+fn query(text: &str) -> Result<String> {
+    if text.starts_with("--") {
+        let message = format!("there is no option `{text}`; a search is words such as `state:failed`");
+        return Err(Error::invalid("bad_query", message));
+    }
+    Ok(text.to_owned())
 }
 
 impl Runs {

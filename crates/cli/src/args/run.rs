@@ -1,7 +1,8 @@
 //! `edgewise run`.
 
 use super::value::{Input, Label};
-use clap::Args;
+use clap::{Args, ValueEnum};
+use edgewise_core::plan::Identity;
 use edgewise_core::time::Millis;
 use std::path::PathBuf;
 
@@ -13,6 +14,8 @@ Examples:
   edgewise run build.yaml -i version=1.2.3     with an input that is text
   edgewise run build.yaml -i 'targets:=[1,2]'  with an input that is JSON
   edgewise run build.yaml --key nightly-42     at most one run for this key
+  edgewise run build.yaml --identity strict    at most one run with the same flow and input
+  edgewise run build.yaml --label team=web     found by `edgewise runs label.team=web`
   edgewise run build.yaml --wait --timeout 10m for scripts: the exit code tells how it ended
   edgewise run build.yaml --detach -q          print the run's id and go")]
 pub struct Run {
@@ -25,6 +28,9 @@ pub struct Run {
     /// The same key gives the same run, however often it is asked for
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
+    /// When two starts are the same run, whatever the flow says: never, or with the same plan and input
+    #[arg(long, value_enum, value_name = "WHEN", conflicts_with = "key")]
+    pub identity: Option<IdentityWord>,
     /// Draw it live until it ends (the default on a terminal)
     #[arg(long, group = "mode")]
     pub watch: bool,
@@ -37,9 +43,28 @@ pub struct Run {
     /// Stop waiting after this long (exit code 124); the run itself is kept
     #[arg(long, value_name = "DURATION", value_parser = Millis::parse)]
     pub timeout: Option<Millis>,
-    /// A label to keep with the run (shown by `edgewise show`)
+    /// A label to find the run by, over those of the flow: `edgewise runs label.K=V`
     #[arg(long, value_name = "K=V", value_parser = Label::parse)]
     pub label: Vec<Label>,
+}
+
+/// When two starts are the same run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IdentityWord {
+    /// Each start is a run of its own.
+    #[value(name = "always_unique")]
+    AlwaysUnique,
+    /// The same plan and input are the same run.
+    Strict,
+}
+
+impl From<IdentityWord> for Identity {
+    fn from(word: IdentityWord) -> Self {
+        match word {
+            IdentityWord::AlwaysUnique => Self::AlwaysUnique,
+            IdentityWord::Strict => Self::Strict,
+        }
+    }
 }
 
 /// What happens after the run was accepted.

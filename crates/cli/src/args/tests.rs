@@ -42,6 +42,9 @@ enum EveryCommand {
     Plan(Plan),
     Schema(Schema),
     Test(Test),
+    Backup(Backup),
+    Restore(Restore),
+    Retain(Retain),
     Doctor(Doctor),
     Bench(Bench),
 }

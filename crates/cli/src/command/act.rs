@@ -1,15 +1,19 @@
 //! What `cancel`, `pause`, `resume` and the answers to gates have in common: something is recorded, and said.
 //!
 //! If no engine is there, this process is one for as long as it takes to commit. No command is started by that.
+//! Whatever can be done to one run can be done to all that a search finds.
+
+mod many;
 
 use super::Context;
-use crate::args::RunRef;
+use crate::args::{RunRef, Which};
 use crate::exit::Exit;
 use crate::place::{Place, runtime};
 use crate::problem::Result;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_engine::folder::Ask;
+pub(super) use many::{Reach, count, found, is_sure};
 use serde_json::json;
 
 /// One act: what is asked, and what is said about it, as in "cancelled run k3f9x2ab".
@@ -26,18 +30,34 @@ pub(super) struct Act<'a> {
     pub moves: bool,
 }
 
+impl Act<'_> {
+    /// What is said about one run.
+    fn line(&self, run: RunId, done: bool) -> String {
+        let id = run.short();
+        let what = self.task.map_or(format!("run {id}"), |task| format!("`{}` of run {id}", crate::text::escape(task)));
+        if done { format!("{} {what}", self.done) } else { format!("{what} {}", self.already) }
+    }
+}
+
+/// Acts on one run, or on all that a search finds. What is over is not looked for where only open runs are reached.
+pub(super) fn perform_on(which: &Which, act: &Act<'_>, reach: Reach, context: &mut Context<'_>) -> Result<Exit> {
+    match (&which.run, &which.query) {
+        (Some(run), _) => perform(run, act, context),
+        (None, query) => many::perform(query.as_deref().unwrap_or_default(), which, act, reach, context),
+    }
+}
+
+/// Acts on one run.
 pub(super) fn perform(run: &RunRef, act: &Act<'_>, context: &mut Context<'_>) -> Result<Exit> {
     let place = Place::of(context.config);
     let run = place.find(run)?;
     let ask = (act.ask)(run, context.config.who.value.clone());
     let (done, alone) = runtime()?.block_on(record(&place, ask))?;
-    let id = run.short();
-    let what = act.task.map_or(format!("run {id}"), |task| format!("`{}` of run {id}", crate::text::escape(task)));
-    let line = if done { format!("{} {what}", act.done) } else { format!("{what} {}", act.already) };
+    let line = act.line(run, done);
     context.printer.one(run.to_string(), &[line], &json!({ "run": run, "task": act.task, "changed": done }))?;
     let over = place.reader()?.run(run)?.state.is_done();
     if done && alone && act.moves && !over {
-        context.printer.say(&format!("nothing runs here now; `edgewise watch {id}` goes on with it"));
+        context.printer.say(&format!("nothing runs here now; `edgewise watch {}` goes on with it", run.short()));
     }
     Ok(Exit::Ok)
 }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::args::Bench;
-use crate::bench::{Figures, LOADS, Load, PureFigures, fold_some, measure, pure};
+use crate::bench::{Figures, LOADS, Load, PureFigures, fold_some, measure, pure, search};
 use crate::exit::Exit;
 use crate::output::Row;
 use crate::problem::{Problem, Result};
@@ -19,6 +19,10 @@ const TIMES_LARGE: usize = 3;
 /// The load that the fold alone is measured on.
 const FOLD: &str = "fold";
 const FOLD_LOAD: &str = "w4-100k";
+/// Searching is measured by itself, since making the runs takes a while.
+const SEARCH: &str = "search";
+/// How many runs are searched, and how many if it is to be quick.
+const SEARCHED: (usize, usize) = (1_000_000, 50_000);
 
 #[derive(Serialize)]
 struct Measured {
@@ -35,6 +39,9 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     }
     if args.once {
         return once(args.name.as_deref().unwrap_or_default(), context);
+    }
+    if args.name.as_deref() == Some(SEARCH) {
+        return searched(args.quick, context);
     }
     let loads: Vec<&'static Load> = match args.name.as_deref() {
         None => LOADS.iter().collect(),
@@ -55,10 +62,28 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
 
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
-        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD]).collect();
+        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SEARCH]).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })
+}
+
+/// Makes many runs and searches them.
+fn searched(quick: bool, context: &mut Context<'_>) -> Result<Exit> {
+    let runs = if quick { SEARCHED.1 } else { SEARCHED.0 };
+    context.printer.say(&format!("search: writing {runs} runs"));
+    let folder = Folder::make(context.cwd)?;
+    let figures = search(&folder.0, runs)?;
+    let mut rows = Vec::new();
+    for one in &figures.searches {
+        let text = if one.search.is_empty() { "(all)" } else { one.search };
+        let cells =
+            [text.to_owned(), one.found.to_string(), format!("{:.2}", one.median_ms), format!("{:.2}", one.worst_ms)];
+        rows.push(Row::new(text, cells.into_iter().map(Cell::from).collect(), one)?);
+    }
+    context.printer.rows(&["SEARCH", "FOUND", "MEDIAN MS", "WORST MS"], &rows)?;
+    context.printer.say(&format!("{} runs, {:.1} us to write one", figures.runs, figures.write_us));
+    Ok(Exit::Ok)
 }
 
 /// Measures in this very process and prints what came out, for the process that asked.

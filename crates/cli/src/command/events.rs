@@ -79,7 +79,40 @@ fn cause(before: &Run, event: &Event) -> Option<EventId> {
 
 fn row(run: &Run, entry: &Entry, cause: Option<EventId>, home: &Home, clock: &Clock) -> Result<Row> {
     let path = entry.event.task().and_then(|task| path(run, task));
-    let envelope = Envelope {
+    let envelope = envelope(run, entry, cause, home, path.as_deref())?;
+    let (details, ink) = details::of(run, &entry.event);
+    let cells = vec![
+        Cell::new(entry.seq.to_string(), Ink::Dim),
+        Cell::from(clock.exact(entry.stamp.at)),
+        Cell::from(entry.event.name()),
+        Cell::new(path.as_deref().unwrap_or_default(), Ink::Bold),
+        Cell::new(details, ink),
+    ];
+    Row::new(entry.stamp.id.to_string(), cells, &envelope)
+}
+
+/// Shows every event of a run as programs see it, in order.
+pub(super) fn each(view: &mut View, now: &Run, mut see: impl FnMut(String) -> Result<()>) -> Result<()> {
+    let (mut run, home) = (unfolded(now), view.home.clone());
+    let mut changes = Changes::default();
+    view.entries(now.id, |entry| {
+        let cause = cause(&run, &entry.event);
+        changes.clear();
+        fold(&mut run, entry.stamp, &entry.event, &mut changes);
+        let path = entry.event.task().and_then(|task| path(&run, task));
+        let value = serde_json::to_string(&envelope(&run, &entry, cause, &home, path.as_deref())?);
+        see(value.map_err(|error| unprintable(&error))?)
+    })
+}
+
+fn envelope<'a>(
+    run: &Run,
+    entry: &'a Entry,
+    cause: Option<EventId>,
+    home: &'a Home,
+    path: Option<&str>,
+) -> Result<Envelope<'a>> {
+    Ok(Envelope {
         event_id: entry.stamp.id,
         tenant: &home.tenant,
         workspace: &home.workspace,
@@ -91,17 +124,12 @@ fn row(run: &Run, entry: &Entry, cause: Option<EventId>, home: &Home, clock: &Cl
         source: &entry.source,
         correlation_id: run.id,
         causation_id: cause,
-        payload: payload(&entry.event, path.as_deref())?,
-    };
-    let (details, ink) = details::of(run, &entry.event);
-    let cells = vec![
-        Cell::new(entry.seq.to_string(), Ink::Dim),
-        Cell::from(clock.exact(entry.stamp.at)),
-        Cell::from(entry.event.name()),
-        Cell::new(path.as_deref().unwrap_or_default(), Ink::Bold),
-        Cell::new(details, ink),
-    ];
-    Row::new(entry.stamp.id.to_string(), cells, &envelope)
+        payload: payload(&entry.event, path)?,
+    })
+}
+
+fn unprintable(error: &serde_json::Error) -> Problem {
+    Problem::new(Kind::Bug, "unprintable", "an event has no JSON form").why(error.to_string())
 }
 
 /// Events may speak of tasks that do not exist; these have no path.
@@ -114,8 +142,7 @@ fn payload(event: &Event, path: Option<&str>) -> Result<Value> {
     if let Event::Unknown(_) = event {
         return Ok(Value::Null);
     }
-    let value = serde_json::to_value(event)
-        .map_err(|error| Problem::new(Kind::Bug, "unprintable", "an event has no JSON form").why(error.to_string()))?;
+    let value = serde_json::to_value(event).map_err(|error| unprintable(&error))?;
     let Value::Object(outer) = value else { return Ok(value) };
     let Some((_, Value::Object(fields))) = outer.into_iter().next() else { return Ok(Value::Null) };
     let mut full = Map::new();

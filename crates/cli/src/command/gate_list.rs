@@ -84,7 +84,7 @@ pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit
 /// The oldest first: whoever waited longest is read first.
 fn unfinished(view: &mut View) -> Result<Vec<RunId>> {
     let states = RunState::ALL.into_iter().filter(|state| !state.is_done()).collect();
-    let rows = view.reader.runs(&RunFilter { states, limit: usize::MAX, flow: None })?;
+    let rows = view.reader.runs(&RunFilter { states, limit: usize::MAX, ..RunFilter::default() })?;
     let begun = rows.iter().rev().filter(|row| row.counts[TaskState::InProgress as usize] > 0);
     Ok(begun.map(|row| row.id).collect())
 }

@@ -8,7 +8,7 @@ use crate::problem::{Problem, Result};
 use crate::style::{Ink, Style};
 use crate::text;
 use edgewise_core::Kind;
-use edgewise_core::plan::Outlined;
+use edgewise_core::plan::{Identity, Outlined};
 use serde_json::value::RawValue;
 
 pub(super) fn perform(args: &Plan, context: &mut Context<'_>) -> Result<Exit> {
@@ -19,9 +19,22 @@ pub(super) fn perform(args: &Plan, context: &mut Context<'_>) -> Result<Exit> {
     let stored = stored.ok_or_else(|| Problem::new(Kind::Bug, "unprintable", "the plan has no JSON form"))?;
     let style = context.printer.out_style;
     let mut lines = vec![format!("{}  plan {hash}", style.paint(Ink::Bold, &text::escape(&plan.flow)))];
+    lines.extend(naming(&plan, style));
     lines.extend(plan.outline().iter().flat_map(|region| told(region, style)));
     context.printer.one(hash.to_string(), &lines, &stored)?;
     Ok(Exit::Ok)
+}
+
+/// How its runs are told apart and found; the namespace always, the rest where it is said.
+fn naming(plan: &edgewise_core::plan::Plan, style: Style) -> Vec<String> {
+    let labels: Vec<String> = plan.naming.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut facts = vec![("namespace", plan.namespace().to_string())];
+    facts.extend((!labels.is_empty()).then(|| ("labels", labels.join(", "))));
+    facts.extend((plan.naming.identity == Identity::Strict).then(|| ("identity", "strict".to_owned())));
+    let line = |(label, value): &(&str, String)| {
+        format!("  {}  {}", style.paint(Ink::Dim, &text::pad(label, 9)), text::escape(value))
+    };
+    facts.iter().map(line).collect()
 }
 
 fn told(region: &Outlined, style: Style) -> Vec<String> {

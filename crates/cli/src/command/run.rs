@@ -3,6 +3,7 @@
 use super::Context;
 use super::engine::in_background;
 use crate::args::{Mode, Run};
+use crate::clock::{Clock, rfc3339};
 use crate::exit::Exit;
 use crate::flow_file::FlowFile;
 use crate::follow::{How, follow};
@@ -13,8 +14,11 @@ use edgewise_core::Kind;
 use edgewise_core::flow::Compiled;
 use edgewise_core::id::RunId;
 use edgewise_core::input::{self, InputType};
+use edgewise_core::state::Phase;
 use edgewise_engine::Door;
 use edgewise_engine::command::Start;
+use edgewise_engine::engine::wall_clock;
+use edgewise_store::Gone;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal;
@@ -32,12 +36,21 @@ pub(super) fn perform(args: &Run, context: &mut Context<'_>) -> Result<Exit> {
                 give_up: mode == Mode::Wait,
                 timeout: args.timeout,
             };
+            let mut gone = None;
             let begin = async |door: &mut Door, context: &mut Context<'_>| {
                 let (run, new) = door.start(start).await?;
+                gone = if new { None } else { place.reader()?.gone(run)? };
+                if gone.is_some() {
+                    return Err(Problem::new(Kind::NotFound, "run_gone", "the run is gone"));
+                }
                 say_if_old(run, new, context);
                 Ok(run)
             };
-            runtime()?.block_on(follow(&place, how, begin, context))
+            let followed = runtime()?.block_on(follow(&place, how, begin, context));
+            match gone {
+                Some(gone) => tell_gone(&gone, context),
+                None => followed,
+            }
         }
     }
 }
@@ -49,6 +62,9 @@ async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Resul
     let cared_for = door.engine().is_none() && door.is_background().await.unwrap_or(false);
     door.close().await?;
     let (run, new) = started?;
+    if let Some(gone) = if new { None } else { place.reader()?.gone(run)? } {
+        return tell_gone(&gone, context);
+    }
     say_if_old(run, new, context);
     context.printer.one(run.to_string(), &[run.to_string()], &json!({ "run": run, "new": new }))?;
     context.printer.flush()?;
@@ -60,6 +76,25 @@ async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Resul
     Ok(Exit::Ok)
 }
 
+/// The key is still taken, but of its run only this is known: it is over, and the exit code says how it ended.
+fn tell_gone(gone: &Gone, context: &mut Context<'_>) -> Result<Exit> {
+    let (run, phase) = (gone.stream.run, gone.state.phase());
+    let clock = Clock::local(wall_clock());
+    let line = format!(
+        "this key has started run {} already: it {} on {} and was taken away on {}; nothing was started",
+        run.short(),
+        if phase == Phase::Cancelled { "was cancelled" } else { phase.word() },
+        clock.short(gone.ended_at),
+        clock.short(gone.removed_at)
+    );
+    context.printer.say(&line);
+    context.printer.say(&format!("the key is free from {} on; another key starts a run now", clock.short(gone.until)));
+    let value = json!({ "run": run, "new": false, "state": gone.state, "ended_at": rfc3339(gone.ended_at),
+        "removed_at": rfc3339(gone.removed_at), "key_free_at": rfc3339(gone.until) });
+    context.printer.one(run.to_string(), &[run.to_string()], &value)?;
+    Ok(if phase == Phase::Succeeded { Exit::Ok } else { Exit::Failed })
+}
+
 fn say_if_old(run: RunId, new: bool, context: &mut Context<'_>) {
     if !new {
         context.printer.say(&format!("this key has started run {} already; here it is", run.short()));
@@ -69,7 +104,10 @@ fn say_if_old(run: RunId, new: bool, context: &mut Context<'_>) {
 /// Everything that can be wrong is found here.
 fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
     let file = FlowFile::typed(&args.file, context.cwd);
-    let compiled = file.one("cannot be run, nothing was started")?;
+    let mut compiled = file.one("cannot be run, nothing was started")?;
+    if let Some(word) = args.identity {
+        compiled.plan.naming.identity = word.into();
+    }
     if context.printer.for_people() {
         compiled.warnings.to_string().lines().for_each(|line| context.printer.say(line));
     }

@@ -2,22 +2,26 @@
 
 mod watch;
 
-use super::Context;
-use crate::args::Runs;
+use super::{Context, export};
+use crate::args::{Cursor, Runs, RunsCommand};
 use crate::clock::{Clock, rfc3339};
 use crate::exit::Exit;
 use crate::live::span;
 use crate::output::Row;
-use crate::problem::Result;
+use crate::place::Place;
+use crate::problem::{Problem, Result};
 use crate::style::{Ink, Style, ink};
 use crate::table::Cell;
 use crate::view::View;
+use edgewise_core::Kind;
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::rows::RunRow;
 use edgewise_core::state::{Phase, RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::query;
+use edgewise_engine::reader::Reader;
 use edgewise_store::RunFilter;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,12 +44,15 @@ struct Listed {
     started_at: Option<String>,
     completed_at: Option<String>,
     took_ms: Option<u64>,
+    namespace: Name,
     by: Option<Name>,
     key: Option<String>,
     labels: BTreeMap<String, String>,
     plan: PlanHash,
     applied_seq: u64,
     row_version: EventId,
+    /// What `--after` takes to go on behind it.
+    cursor: String,
 }
 
 /// The runs that were asked for, as they are now.
@@ -56,11 +63,13 @@ struct Listing {
 }
 
 impl Listing {
-    fn of(args: &Runs, view: &mut View) -> Result<Self> {
-        let filter = RunFilter { flow: args.flow.clone(), states: args.states(), limit: args.limit };
-        let rows = view.reader.runs(&filter)?;
-        let frozen =
-            view.reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
+    fn of(filter: &RunFilter, reader: &mut Reader) -> Result<Self> {
+        let rows = reader.runs(filter)?;
+        Self::with(rows, reader)
+    }
+
+    fn with(rows: Vec<RunRow>, reader: &mut Reader) -> Result<Self> {
+        let frozen = reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
         Ok(Self { rows, frozen, now: wall_clock() })
     }
 
@@ -79,26 +88,57 @@ impl Listing {
 }
 
 pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
+    if let Some(RunsCommand::Export(args)) = &args.command {
+        return export::perform(args, context);
+    }
+    let filter = filter(args)?;
     let mut view = View::open(context.config)?;
     if args.watch {
-        return watch::perform(args, view, context);
+        return watch::perform(args, &filter, view, context);
     }
-    let printed = Listing::of(args, &mut view)?.printed(context.printer.out_style)?;
-    if printed.is_empty() && context.printer.for_people() {
-        let narrow = args.flow.is_some() || !args.state.is_empty();
+    let mut listing = Listing::of(&RunFilter { limit: args.limit.saturating_add(1), ..filter }, &mut view.reader)?;
+    let more = listing.rows.len() > args.limit;
+    listing.rows.truncate(args.limit);
+    if listing.rows.is_empty() && context.printer.for_people() {
+        let narrow = args.flow.is_some() || !args.state.is_empty() || args.query.is_some() || args.after.is_some();
         context.printer.say(if narrow { "no run is like that" } else { "there are no runs yet" });
         if !narrow {
             context.printer.say("next: edgewise run FILE");
         }
         return Ok(Exit::Ok);
     }
-    context.printer.rows(&HEADER, &printed)?;
+    context.printer.rows(&HEADER, &listing.printed(context.printer.out_style)?)?;
+    if let Some(last) = listing.rows.last().filter(|_| more && context.printer.for_people()) {
+        context.printer.say(&format!("there are more: --after {}", Cursor(last.triggered_at, last.id)));
+    }
     Ok(Exit::Ok)
+}
+
+/// What the search and the flags ask for together.
+fn filter(args: &Runs) -> Result<RunFilter> {
+    let mut filter = query::parse(args.query.as_deref().unwrap_or_default(), wall_clock())?;
+    filter.flow.clone_from(&args.flow);
+    filter.after = args.after.map(|Cursor(at, run)| (at, run));
+    let flagged = args.states();
+    if !flagged.is_empty() {
+        let both = |state: &RunState| filter.states.is_empty() || filter.states.contains(state);
+        filter.states = flagged.into_iter().filter(both).collect();
+        if filter.states.is_empty() {
+            let what = "`--state` and `state:` ask for different states, so no run can be in both";
+            return Err(Problem::new(Kind::Invalid, "bad_query", what).next("use one of the two"));
+        }
+    }
+    Ok(filter)
+}
+
+/// Lists runs that were found for something else than listing them.
+pub(super) fn print(rows: &[RunRow], place: &Place, context: &mut Context<'_>) -> Result<()> {
+    let listing = Listing::with(rows.to_vec(), &mut place.reader()?)?;
+    context.printer.rows(&HEADER, &listing.printed(context.printer.out_style)?)
 }
 
 impl Listed {
     fn new(row: &RunRow, frozen: Option<String>) -> Self {
-        let about = row.about();
         let done = TaskState::ALL.iter().zip(row.counts).filter(|(state, _)| state.is_done()).map(|(_, n)| n).sum();
         let counts = TaskState::ALL.iter().zip(row.counts).filter(|(_, n)| *n > 0);
         Self {
@@ -115,12 +155,14 @@ impl Listed {
             started_at: rfc3339(row.started_at),
             completed_at: rfc3339(row.completed_at),
             took_ms: took(row, Time::NEVER).map(|span| span.0),
-            by: about.as_ref().map(|a| a.by.clone()),
-            key: about.as_ref().and_then(|a| a.key.clone()),
-            labels: about.map(|a| a.labels).unwrap_or_default(),
+            namespace: row.namespace().clone(),
+            by: row.marks.by.clone(),
+            key: row.marks.key.clone(),
+            labels: row.marks.labels.clone(),
             plan: row.plan,
             applied_seq: row.applied_seq,
             row_version: row.version,
+            cursor: Cursor(row.triggered_at, row.id).to_string(),
         }
     }
 

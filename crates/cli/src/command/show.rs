@@ -5,6 +5,8 @@ mod facts;
 mod lines;
 mod task;
 
+pub(super) use facts::RunFacts;
+
 use super::{Context, lock};
 use crate::args::Show;
 use crate::clock::Clock;

@@ -6,7 +6,7 @@ use super::task::Task;
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
-use crate::plan::{Join, OnFailure, Plan, PlanDraft, RegionDraft, Spec, Spread, Timeouts, Work};
+use crate::plan::{Join, Naming, OnFailure, Plan, PlanDraft, RegionDraft, Spec, Spread, Timeouts, Work};
 use crate::retry::Retry;
 use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +28,7 @@ pub(super) struct Graph {
 /// What a plan has besides its graph.
 pub(super) struct Head {
     pub(super) flow: Name,
+    pub(super) naming: Naming,
     pub(super) inputs: Vec<Input>,
     pub(super) on_failure: OnFailure,
     pub(super) output: Option<Template>,
@@ -93,8 +94,8 @@ impl Graph {
         if places.is_empty() {
             return None;
         }
-        let Head { flow, inputs, on_failure, output } = head;
-        let draft = PlanDraft { specs, regions, on_failure, inputs, output };
+        let Head { flow, naming, inputs, on_failure, output } = head;
+        let draft = PlanDraft { specs, regions, on_failure, inputs, output, naming };
         let problems = match draft.build(flow) {
             Ok(plan) => return Some(plan),
             Err(problems) => problems,

@@ -13,7 +13,7 @@ use super::task::TASK;
 use super::{DEFAULTS, FLOW};
 use crate::input::InputType;
 use crate::limits;
-use crate::plan::Method;
+use crate::plan::{Identity, Method};
 use serde_json::{Map, Value, json};
 
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
@@ -107,6 +107,12 @@ fn flow() -> Vec<(&'static str, Value)> {
     vec![
         ("flow", about("What the flow is called", of("name"))),
         ("description", text("For people")),
+        ("namespace", about("Where its runs belong; the flow's name if absent", of("name"))),
+        ("labels", map_of("Labels of every run, to search by", &json!({ "type": "string" }))),
+        ("identity", {
+            let words: Vec<&str> = Identity::ALL.iter().map(|(word, _)| *word).collect();
+            about("When two starts are the same run: never, or with the same plan and input", word_of(&words))
+        }),
         ("inputs", map_of("What a run must or may be given", &of("input"))),
         ("let", json!({ "type": "object", "description": "Named values; each may use those above it" })),
         ("defaults", about("What holds for every task that does not say otherwise", of("defaults"))),

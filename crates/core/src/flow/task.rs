@@ -33,7 +33,7 @@ pub(super) const LATER: [(&str, &str); 11] = [
     ("secrets", "let the script read secrets itself"),
     ("queue", "name the work with `action:` and let its workers claim it"),
     ("priority", "tasks run in the order in which they become ready"),
-    ("labels", "give labels when the run is started"),
+    ("labels", "put `labels:` at the top of the flow: runs have labels"),
 ];
 
 pub(super) const TASK: Keys = Keys {

@@ -1,7 +1,7 @@
 //! Making a plan: whatever is wrong with a graph is found here, before anything is written.
 
 use super::region::Names;
-use super::{Accepts, InEdge, Join, OnFailure, OutEdge, Plan, Region, Spec, Statement};
+use super::{Accepts, InEdge, Join, Naming, OnFailure, OutEdge, Plan, Region, Spec, Statement};
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
@@ -20,6 +20,8 @@ pub struct PlanDraft {
     pub inputs: Vec<Input>,
     /// The run's output.
     pub output: Option<Template>,
+    /// How its runs are told apart and found.
+    pub naming: Naming,
 }
 
 /// A region in the making.
@@ -107,8 +109,8 @@ impl PlanDraft {
             problems.truncate(limits::PROBLEMS);
             return Err(problems);
         }
-        let Self { specs, on_failure, inputs, output, .. } = self;
-        Ok(Plan { flow, on_failure, specs, regions, inputs, output })
+        let Self { specs, on_failure, inputs, output, naming, .. } = self;
+        Ok(Plan { flow, naming, on_failure, specs, regions, inputs, output })
     }
 
     fn check_size(&self, problems: &mut Vec<Problem>) {

@@ -3,13 +3,14 @@
 //! The hash is taken over exactly these bytes, so encoding is canonical: one plan, one text.
 
 use super::build::{PlanDraft, RegionDraft};
-use super::{Accepts, Join, OnFailure, Plan, Region, Spec, Statement};
+use super::{Accepts, Identity, Join, Naming, OnFailure, Plan, Region, Spec, Statement};
 use crate::error::{Error, Result};
 use crate::id::PlanHash;
 use crate::input::Input;
 use crate::name::Name;
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 const VERSION: u32 = 1;
 
@@ -18,6 +19,12 @@ const VERSION: u32 = 1;
 struct Wire {
     v: u32,
     flow: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    namespace: Option<Name>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    labels: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    identity: Identity,
     #[serde(default, skip_serializing_if = "super::is_default")]
     on_failure: OnFailure,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -52,6 +59,9 @@ impl Plan {
         let wire = Wire {
             v: VERSION,
             flow: self.flow.clone(),
+            namespace: self.naming.namespace.clone(),
+            labels: self.naming.labels.clone(),
+            identity: self.naming.identity,
             on_failure: self.on_failure,
             inputs: self.inputs.clone(),
             output: self.output.clone(),
@@ -73,8 +83,9 @@ impl Plan {
         for region in wire.regions {
             regions.push(region.draft().ok_or_else(|| corrupt("its columns differ in length".into()))?);
         }
-        let Wire { specs, on_failure, inputs, output, .. } = wire;
-        let draft = PlanDraft { specs, regions, on_failure, inputs, output };
+        let Wire { namespace, labels, identity, specs, on_failure, inputs, output, .. } = wire;
+        let naming = Naming { namespace, labels, identity };
+        let draft = PlanDraft { specs, regions, on_failure, inputs, output, naming };
         draft.build(wire.flow).map_err(|problems| corrupt(problems[0].message.clone()))
     }
 }

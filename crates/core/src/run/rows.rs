@@ -12,7 +12,7 @@ use crate::fold::Ignored;
 use crate::gate::Approval;
 use crate::id::TokenHash;
 use crate::plan::{Resolution, Var, Work};
-use crate::rows::{OutboxRow, RunRow, TaskRow};
+use crate::rows::{Marks, OutboxRow, RunRow, TaskRow};
 use crate::state::TaskState;
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
@@ -139,6 +139,7 @@ impl Run {
             completed_at: self.completed_at,
             applied_seq: self.seq,
             version: self.last,
+            marks: self.marks(about),
             body: json(&RunBody {
                 about: self.about.clone(),
                 planned: self.planned,
@@ -152,6 +153,12 @@ impl Run {
                 end: self.end.clone(),
             }),
         })
+    }
+
+    fn marks(&self, about: &About) -> Marks {
+        let namespace = self.plan.naming.namespace.clone().filter(|namespace| *namespace != about.flow);
+        let (by, key, labels) = (Some(about.by.clone()), about.key.clone(), about.labels.clone());
+        Marks { namespace, by, key, parent: None, labels }
     }
 
     /// A task's row.

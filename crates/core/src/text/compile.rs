@@ -8,6 +8,7 @@ mod body;
 mod command;
 mod http;
 mod names;
+mod naming;
 mod policy;
 
 use super::tree::{Block, Call, Extent, Flow, Function, Parameter, Program, Statement, StatementKind, Value, Work};
@@ -68,6 +69,7 @@ struct Whole<'c, 't, 's> {
 impl<'t> Whole<'_, 't, '_> {
     fn plan(mut self, flow: &'t Flow) -> Option<Plan> {
         let inputs = self.inputs(&flow.parameters);
+        let naming = naming::naming(&flow.naming, self.sink);
         let defaults = policy::Defaults::new(&flow.defaults);
         let mut regions = Regions::default();
         let written = (flow.parameters.as_slice(), &flow.body);
@@ -88,7 +90,7 @@ impl<'t> Whole<'_, 't, '_> {
             return None;
         }
         let Regions { specs, drafts } = regions;
-        let draft = PlanDraft { specs, regions: drafts, inputs, ..PlanDraft::default() };
+        let draft = PlanDraft { specs, regions: drafts, inputs, naming, ..PlanDraft::default() };
         match draft.build(flow.name.clone()) {
             Ok(plan) => Some(plan),
             Err(problems) => {

@@ -7,7 +7,7 @@ use crate::expr::Ast;
 use crate::gate::Gate;
 use crate::input::InputType;
 use crate::name::Name;
-use crate::plan::Timeouts;
+use crate::plan::{Identity, Timeouts};
 use crate::retry::{Backoff, Retry};
 use crate::time::Millis;
 
@@ -56,8 +56,21 @@ pub struct Flow {
     pub parameters: Vec<Parameter>,
     /// What holds for every action of the flow that says nothing else.
     pub defaults: Policies,
+    /// How its runs are told apart and found.
+    pub naming: Naming,
     /// What it does.
     pub body: Block,
+}
+
+/// `[namespace: data, identity: strict, labels: {"team": "core"}]`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Naming {
+    /// Where its runs belong.
+    pub namespace: Option<Name>,
+    /// When two starts are the same run.
+    pub identity: Identity,
+    /// What its runs are labelled with: a map of texts.
+    pub labels: Option<Expr>,
 }
 
 /// `fn NAME(…):`.

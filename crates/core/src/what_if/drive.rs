@@ -201,7 +201,7 @@ impl Supposition {
         // No other token is like it: real ones are hashes of chance.
         self.tokens += 1;
         let (generation, attempt, token) = (entry.generation, entry.attempt + 1, TokenHash(self.tokens));
-        let lease = DispatchEnqueued { task, generation, attempt, token, worker: "what-if".into() };
+        let lease = DispatchEnqueued { task, generation, attempt, token, worker: "what-if".into(), lease: None };
         self.tell(&Event::DispatchEnqueued(lease)).map_err(|ignored| self.refuses(task, ignored))
     }
 

@@ -5,11 +5,12 @@
 //! busy is coalesced more. A flush that fails costs a reload, never a fact.
 
 use super::Committer;
+use crate::cached::Cached;
 use edgewise_core::id::RunId;
 use edgewise_core::rows::LeaseRow;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Kind, Result};
-use edgewise_store::{Flush, Position};
+use edgewise_store::{Flush, Position, Stream};
 use std::collections::BTreeSet;
 
 /// Rows are at least so fresh when there is little to do.
@@ -30,6 +31,8 @@ pub(super) struct Pace {
     flushing: Option<BTreeSet<RunId>>,
     /// Leases in it whose workers may be told of their deadlines once it is written.
     leases: Vec<(RunId, LeaseRow)>,
+    /// Runs that are gone and whose rows the flush under way takes away.
+    going: Vec<Stream>,
     began: Time,
     due: Time,
 }
@@ -37,7 +40,8 @@ pub(super) struct Pace {
 impl<R> Committer<R> {
     /// When rows should catch up; `None` while nothing is behind or a flush is under way.
     pub(super) fn flush_due(&self) -> Option<Time> {
-        (self.rows.flushing.is_none() && !self.desk.dirty.is_empty()).then_some(self.rows.due)
+        let behind = !self.desk.dirty.is_empty() || !self.desk.gone.is_empty();
+        (self.rows.flushing.is_none() && behind).then_some(self.rows.due)
     }
 
     /// What must be written now, if it is time. Whoever writes it says so with [`Committer::flushed`].
@@ -80,7 +84,8 @@ impl<R> Committer<R> {
         self.rows.leases = leases.filter(timed).collect();
         self.desk.counts.flushes += 1;
         self.rows.flushing = Some(dirty);
-        Ok(Flush { runs, watermark })
+        self.rows.going = std::mem::take(&mut self.desk.gone);
+        Ok(Flush { runs, gone: self.rows.going.clone(), watermark })
     }
 
     /// The flush that was under way is written, or failed.
@@ -89,6 +94,7 @@ impl<R> Committer<R> {
         let leases = std::mem::take(&mut self.rows.leases);
         let rest = now.since(self.rows.began).0.saturating_mul(REST).clamp(SOONEST.0, LATEST.0);
         self.rows.due = now.plus(Millis(rest));
+        let going = std::mem::take(&mut self.rows.going);
         match result {
             Ok(()) => {
                 leases.iter().for_each(|(run, row)| self.desk.leases.stored(*run, row));
@@ -99,8 +105,17 @@ impl<R> Committer<R> {
                 }
                 self.evict(runs);
             }
-            Err(_) => self.desk.forget(&runs.into_iter().collect::<Vec<_>>()),
+            Err(_) => {
+                self.desk.gone.extend(going);
+                self.desk.forget(&runs.into_iter().collect::<Vec<_>>());
+            }
         }
+    }
+
+    /// Whether a run's rows are behind or being written.
+    pub(super) fn is_being_written(&self, run: RunId) -> bool {
+        let dirty = self.desk.dirty.contains(&run) || self.desk.runs.get(&run).is_some_and(Cached::is_dirty);
+        dirty || self.rows.flushing.as_ref().is_some_and(|runs| runs.contains(&run))
     }
 
     /// Whether a flush is under way.

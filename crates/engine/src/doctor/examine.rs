@@ -21,7 +21,7 @@ const AGAIN: u32 = 4;
 
 pub(super) struct Examiner<'a> {
     pub ledger: &'a mut dyn Ledger,
-    rows: Option<&'a mut dyn Projections>,
+    pub rows: Option<&'a mut dyn Projections>,
     waiting: Waiting,
     watermark: Position,
     frozen: BTreeSet<RunId>,
@@ -85,6 +85,10 @@ impl<'a> Examiner<'a> {
         let Read { entries, damage: damaged, .. } = found;
         if let Some(error) = damaged {
             findings.push(damage(run, error, RESTORE)?);
+        }
+        if entries.is_empty() && whole && self.ledger.gone(stream)?.is_some() {
+            // Taken away since it was listed.
+            return Ok(findings);
         }
         if entries.is_empty() && whole {
             let what = "its stream has no records".to_owned();

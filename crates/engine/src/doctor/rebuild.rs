@@ -9,7 +9,7 @@ use edgewise_core::Result;
 use edgewise_core::event::TaskIx;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
-use edgewise_store::{Flush, Ledger, Position, Projections, RunChange};
+use edgewise_store::{Flush, Ledger, Projections, RunChange};
 
 /// Tasks that are written together.
 const BATCH: usize = 20_000;
@@ -41,14 +41,14 @@ pub fn rebuild(
             }
             if batch.iter().map(|change| change.tasks.len() + 1).sum::<usize>() > BATCH {
                 // The watermark last: until then whoever opens the rows folds what they do not have.
-                rows.flush(&Flush { runs: std::mem::take(&mut batch), watermark: Position(0) })?;
+                rows.flush(&Flush { runs: std::mem::take(&mut batch), ..Flush::default() })?;
             }
             seen.runs += 1;
             tell(Told::Progress(seen.runs, total))?;
         }
     }
-    rows.flush(&Flush { runs: batch, watermark: tail })?;
-    seen.records = tail.0;
+    rows.flush(&Flush { runs: batch, gone: Vec::new(), watermark: tail })?;
+    seen.records = tail.0 - ledger.holes()?.min(tail.0);
     Ok(seen)
 }
 

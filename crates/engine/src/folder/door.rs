@@ -3,6 +3,7 @@
 use super::client::{GONE, UNHEARD};
 use super::{Ask, Client, Folder, Open, Options, Said};
 use crate::command::Start;
+use crate::retention::{Kept, Removing};
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::{Error, Result};
@@ -83,6 +84,14 @@ impl Door {
         match self.ask(ask).await? {
             Said::Done => Ok(true),
             Said::Already => Ok(false),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Takes runs away; gives those that were kept, and whether there is something left on the disk to give back.
+    pub async fn remove(&mut self, removing: Removing) -> Result<(Vec<Kept>, bool)> {
+        match self.ask(Ask::Remove(removing)).await? {
+            Said::Removed { kept, more } => Ok((kept, more)),
             other => Err(unexpected(&other)),
         }
     }

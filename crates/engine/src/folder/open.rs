@@ -3,7 +3,7 @@
 use super::address::{self, Bound};
 use super::listen::Listening;
 use super::{Folder, Lock, Options};
-use crate::engine::{Engine, Parts, wall_clock};
+use crate::engine::{Engine, Keeping, Parts, wall_clock};
 use crate::entropy::Entropy;
 use crate::handler::Handlers;
 use crate::http::Http;
@@ -126,12 +126,16 @@ impl Open {
 fn start(folder: &Folder, options: &Options) -> Result<Engine> {
     let stores = sqlite::open(folder.dir())?;
     let reader = sqlite::open_reader(folder.dir())?;
-    Engine::start(Parts {
+    // An engine that is there only to record something does no chores.
+    let retention = folder.retention.clone().filter(|_| options.work.is_some());
+    let keeping = Keeping { retention, logs: Some(folder.logs()) };
+    let parts = Parts {
         ledger: Box::new(stores.ledger),
         reader: Box::new(reader.projections),
         writer: Box::new(stores.projections),
         home: options.home.clone(),
         clock: Arc::new(wall_clock),
         entropy: Entropy::from_system()?,
-    })
+    };
+    Engine::start_keeping(parts, keeping)
 }

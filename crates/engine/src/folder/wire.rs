@@ -10,6 +10,7 @@
 //! Who may ask is decided before: the socket is for its owner only.
 
 use crate::command::{Answer, Command, GateAct, RunAct, Start, Supply, TaskAct};
+use crate::retention::{Kept, Removing};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
@@ -73,6 +74,8 @@ pub enum Ask {
     Unfreeze(RunAct),
     /// Wait for a run's end.
     Wait(RunId),
+    /// Take runs away that are over.
+    Remove(Removing),
 }
 
 /// What a folder's engine says.
@@ -97,6 +100,13 @@ pub enum Said {
     Already,
     /// How the run ended.
     Ended(RunState),
+    /// The others are gone.
+    Removed {
+        /// Those that were not taken away, and why.
+        kept: Vec<Kept>,
+        /// Whether there is something left on the disk to give back: ask again, for no runs.
+        more: bool,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -149,6 +159,7 @@ impl Ask {
             Self::Freeze(act) => Command::Freeze(act),
             Self::Unfreeze(act) => Command::Unfreeze(act),
             Self::Wait(run) => Command::Wait(run),
+            Self::Remove(removing) => Command::Remove(removing),
         })
     }
 
@@ -165,6 +176,7 @@ impl Said {
             Answer::Done => Ok(Self::Done),
             Answer::Already => Ok(Self::Already),
             Answer::Ended(state) => Ok(Self::Ended(state)),
+            Answer::Removed { kept, more } => Ok(Self::Removed { kept, more }),
             other => Err(Error::bug("unexpected_answer", format!("nobody at the door asked for {other:?}"))),
         }
     }

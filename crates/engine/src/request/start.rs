@@ -5,7 +5,7 @@ use crate::desk::Desk;
 use edgewise_core::event::{Event, PlanCreated, RULES, RunTriggered};
 use edgewise_core::fold::Ignored;
 use edgewise_core::id::{PlanHash, RunId};
-use edgewise_core::plan::Plan;
+use edgewise_core::plan::{Identity, Plan};
 use edgewise_core::run::Run;
 use edgewise_core::{Error, Result, limits};
 use edgewise_store::{KeyClaim, KeyOwner};
@@ -14,9 +14,11 @@ use std::sync::Arc;
 pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
     check_limits(start)?;
     let (hash, bytes) = desk.encoded.of(&start.plan);
+    let labels = start.plan.labels(&start.labels)?;
     let id = RunId::from_bits(desk.entropy.bits());
-    if let Some(key) = &start.key {
-        let claim = KeyClaim { stream: desk.home.stream(id), key: key.clone(), body: body_hash(hash, start) };
+    let key = key_of(hash, start);
+    if let Some((key, body)) = key.clone() {
+        let claim = KeyClaim { stream: desk.home.stream(id), key, body };
         if let Some(owner) = owner_of(desk, &claim)? {
             return same_or_refused(&claim, &owner);
         }
@@ -29,8 +31,8 @@ pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
         rules: RULES,
         input: start.input.clone(),
         by: start.by.clone(),
-        key: start.key.clone(),
-        labels: start.labels.clone(),
+        key: key.map(|(key, _)| key),
+        labels,
     };
     let refused = |why: Ignored| Error::bug("start_refused", format!("a new run refused its own start: {why:?}"));
     desk.record(id, Event::RunTriggered(triggered)).map_err(refused)?;
@@ -72,7 +74,33 @@ fn check_limits(start: &Start) -> Result<()> {
     if start.key.as_ref().is_some_and(|k| k.is_empty() || k.len() > limits::NAME_BYTES) {
         return Err(Error::invalid("bad_key", format!("a key has 1 to {} bytes", limits::NAME_BYTES)));
     }
+    if start.key.as_ref().is_some_and(|key| key.starts_with(IDENTITY)) {
+        let message = format!("a key cannot begin with `{IDENTITY}`: that is how runs of a strict identity are named");
+        return Err(Error::invalid("bad_key", message));
+    }
     Ok(())
+}
+
+/// What the keys begin with that follow from what is started.
+const IDENTITY: &str = "identity:";
+
+/// The key of a start, and the hash of what it asks for: the caller's own, else one that follows from plan and input
+/// if that is what tells runs of this flow apart.
+fn key_of(plan: PlanHash, start: &Start) -> Option<(String, u64)> {
+    if let Some(key) = &start.key {
+        return Some((key.clone(), body_hash(plan, start.input.get())));
+    }
+    if start.plan.naming.identity == Identity::AlwaysUnique {
+        return None;
+    }
+    // The same value is the same input, however it was written: maps are sorted by their keys.
+    let value = serde_json::from_str::<serde_json::Value>(start.input.get());
+    let input = value.map_or_else(|_| start.input.get().to_owned(), |value| value.to_string());
+    let body = body_hash(plan, &input);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&plan.0.to_le_bytes());
+    hasher.update(input.as_bytes());
+    Some((format!("{IDENTITY}{}", &hasher.finalize().to_hex()[..32]), body))
 }
 
 /// A key used up by this very batch counts too.
@@ -92,10 +120,10 @@ fn same_or_refused(claim: &KeyClaim, owner: &KeyOwner) -> Result<Answer> {
     Err(Error::conflict("key_taken", message))
 }
 
-fn body_hash(plan: PlanHash, start: &Start) -> u64 {
+fn body_hash(plan: PlanHash, input: &str) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&plan.0.to_le_bytes());
-    hasher.update(start.input.get().as_bytes());
+    hasher.update(input.as_bytes());
     let mut head = [0; 8];
     head.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
     u64::from_le_bytes(head)

@@ -62,6 +62,7 @@ fn again(command: &Command) -> Command {
         Command::GiveUp(act) => Command::GiveUp(act.clone()),
         Command::Freeze(act) => Command::Freeze(act.clone()),
         Command::Unfreeze(act) => Command::Unfreeze(act.clone()),
+        Command::Remove(removing) => Command::Remove(removing.clone()),
     }
 }
 
@@ -89,6 +90,7 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::GiveUp(_) => "GiveUp",
         Command::Freeze(_) => "Freeze",
         Command::Unfreeze(_) => "Unfreeze",
+        Command::Remove(_) => "Remove",
     }
 }
 

@@ -7,7 +7,7 @@ use edgewise_core::event::{Record, TaskIx, TimerKey, TimerKind};
 use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Accepts, Join, Plan, PlanDraft, RegionDraft, Spec, Work};
-use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::rows::{LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::template::Template;
 use edgewise_core::time::Time;
@@ -93,7 +93,19 @@ pub fn run_row(stream: &Stream, seq: u64) -> RunRow {
         completed_at: Time::NEVER,
         applied_seq: seq,
         version: EventId(u128::MAX - u128::from(seq)),
+        marks: marks(),
         body: "{\"scopes\":[\"ä\"]}".into(),
+    }
+}
+
+/// Marks with every field set.
+pub fn marks() -> Marks {
+    Marks {
+        namespace: Some(name("ops")),
+        by: Some(name("ann")),
+        key: Some("order-7 \u{1f980}".into()),
+        parent: Some(RunId(99)),
+        labels: [("team", "a"), ("tier", "ä \"1\"")].map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
     }
 }
 
@@ -116,7 +128,7 @@ pub fn change(stream: &Stream, from: u64, to: u64) -> RunChange {
 
 /// A flush of these changes.
 pub fn flush(runs: Vec<RunChange>, watermark: u64) -> Flush {
-    Flush { runs, watermark: Position(watermark) }
+    Flush { runs, gone: vec![], watermark: Position(watermark) }
 }
 
 /// A task's row with every field set.

@@ -1,7 +1,9 @@
 //! A ledger that fails as told.
 
 use super::{Fault, Faults, Op, error};
-use crate::ledger::{Append, Appended, Head, KeyClaim, KeyOwner, Ledger, Position, Stored, Stream};
+use crate::ledger::{
+    Append, Appended, Gone, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
+};
 use edgewise_core::Result;
 use edgewise_core::id::PlanHash;
 
@@ -108,6 +110,21 @@ impl<L: Ledger> Ledger for FaultyLedger<L> {
 
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>> {
         self.read_or_fail(Op::Frozen, Ledger::frozen)
+    }
+
+    fn remove(&mut self, removal: &Removal) -> Result<Removed> {
+        match self.faults.next(Op::Remove) {
+            None => self.inner.remove(removal),
+            Some(fault) => write(fault, Op::Remove, || self.inner.remove(removal)),
+        }
+    }
+
+    fn gone(&mut self, stream: &Stream) -> Result<Option<Gone>> {
+        self.read_or_fail(Op::Gone, |inner| inner.gone(stream))
+    }
+
+    fn holes(&mut self) -> Result<u64> {
+        self.read_or_fail(Op::Holes, Ledger::holes)
     }
 
     fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>> {

@@ -40,6 +40,9 @@ pub enum Op {
     Key,
     Freeze,
     Frozen,
+    Remove,
+    Gone,
+    Holes,
     Find,
     Flush,
     Load,
@@ -56,7 +59,7 @@ pub enum Op {
 impl Op {
     /// Whether it changes what is stored.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Append | Self::Freeze | Self::Flush | Self::Forget)
+        matches!(self, Self::Append | Self::Freeze | Self::Remove | Self::Flush | Self::Forget)
     }
 
     /// Whether it belongs to the ledger.

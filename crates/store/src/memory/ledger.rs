@@ -1,11 +1,14 @@
 //! The ledger in memory.
 
 use super::Shared;
-use crate::ledger::{Append, Appended, Head, KeyClaim, KeyOwner, Ledger, Position, Stored, Stream};
+use crate::ledger::{
+    Append, Appended, Gone, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
+};
 use edgewise_core::Result;
 use edgewise_core::event::Record;
 use edgewise_core::id::{EventId, PlanHash};
 use edgewise_core::name::Name;
+use edgewise_core::time::Time;
 use std::collections::BTreeMap;
 
 /// A ledger in memory; clones are handles on the same one.
@@ -14,11 +17,12 @@ pub struct MemoryLedger(Shared<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Every record; its position is its index plus one.
-    log: Vec<(Stream, Record)>,
+    /// Every record, or the hole it left; its position is its index plus one.
+    log: Vec<Option<(Stream, Record)>>,
     streams: BTreeMap<Stream, Entry>,
     keys: BTreeMap<(Name, Name, String), KeyOwner>,
     plans: BTreeMap<PlanHash, Vec<u8>>,
+    gone: BTreeMap<Stream, Gone>,
 }
 
 #[derive(Debug, Default)]
@@ -46,12 +50,41 @@ impl State {
         let entry = self.streams.entry(stream.clone()).or_default();
         entry.head = Head { seq: record.last(), last };
         entry.places.push(self.log.len());
-        self.log.push((stream.clone(), record.clone()));
+        self.log.push(Some((stream.clone(), record.clone())));
     }
 
-    fn stored(&self, place: usize) -> Stored {
-        let (stream, record) = &self.log[place];
-        Stored { position: Position(place as u64 + 1), stream: stream.clone(), record: record.clone() }
+    fn stored(&self, place: usize) -> Option<Stored> {
+        let (stream, record) = self.log[place].as_ref()?;
+        Some(Stored { position: Position(place as u64 + 1), stream: stream.clone(), record: record.clone() })
+    }
+
+    fn last(&self, place: usize) -> u64 {
+        self.log[place].as_ref().map_or(0, |(_, record)| record.last())
+    }
+
+    /// True if it is not there any more.
+    fn take(&mut self, gone: &Gone) -> bool {
+        let Some(entry) = self.streams.get(&gone.stream) else { return true };
+        if entry.head.seq != gone.seq {
+            return false;
+        }
+        for place in self.streams.remove(&gone.stream).map(|entry| entry.places).unwrap_or_default() {
+            self.log[place] = None;
+        }
+        self.gone.insert(gone.stream.clone(), gone.clone());
+        true
+    }
+
+    fn expire(&mut self, at: Time) {
+        let over: Vec<Stream> = self.gone.values().filter(|g| g.until <= at).map(|g| g.stream.clone()).collect();
+        for stream in over {
+            let key = self.gone.remove(&stream).and_then(|gone| gone.key);
+            if let Some(key) = key.map(|key| (stream.tenant, stream.workspace, key))
+                && self.keys.get(&key).is_some_and(|owner| owner.run == stream.run)
+            {
+                self.keys.remove(&key);
+            }
+        }
     }
 }
 
@@ -88,14 +121,14 @@ impl Ledger for MemoryLedger {
     fn read(&mut self, stream: &Stream, after: u64, limit: usize) -> Result<Vec<Stored>> {
         let state = self.0.lock();
         let Some(entry) = state.streams.get(stream) else { return Ok(Vec::new()) };
-        let from = entry.places.partition_point(|place| state.log[*place].1.last() <= after);
-        Ok(entry.places[from..].iter().take(limit).map(|place| state.stored(*place)).collect())
+        let from = entry.places.partition_point(|place| state.last(*place) <= after);
+        Ok(entry.places[from..].iter().take(limit).filter_map(|place| state.stored(*place)).collect())
     }
 
     fn read_all(&mut self, after: Position, limit: usize) -> Result<Vec<Stored>> {
         let state = self.0.lock();
         let from = usize::try_from(after.0).unwrap_or(usize::MAX).min(state.log.len());
-        Ok((from..state.log.len()).take(limit).map(|place| state.stored(place)).collect())
+        Ok((from..state.log.len()).filter_map(|place| state.stored(place)).take(limit).collect())
     }
 
     fn tail(&mut self) -> Result<Position> {
@@ -123,6 +156,21 @@ impl Ledger for MemoryLedger {
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>> {
         let state = self.0.lock();
         Ok(state.streams.iter().filter_map(|(s, e)| Some((s.clone(), e.frozen.clone()?))).collect())
+    }
+
+    fn remove(&mut self, removal: &Removal) -> Result<Removed> {
+        let mut state = self.0.lock();
+        let taken = removal.streams.iter().filter(|gone| state.take(gone)).count();
+        state.expire(removal.at);
+        Ok(Removed { taken, more: false })
+    }
+
+    fn gone(&mut self, stream: &Stream) -> Result<Option<Gone>> {
+        Ok(self.0.lock().gone.get(stream).cloned())
+    }
+
+    fn holes(&mut self) -> Result<u64> {
+        Ok(self.0.lock().log.iter().filter(|place| place.is_none()).count() as u64)
     }
 
     fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>> {

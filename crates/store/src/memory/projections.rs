@@ -101,6 +101,7 @@ impl Projections for MemoryProjections {
         let mut state = self.0.lock();
         state.check(flush)?;
         flush.runs.iter().for_each(|change| state.apply(change));
+        flush.gone.iter().for_each(|stream| drop(state.runs.remove(stream)));
         state.watermark = state.watermark.max(flush.watermark);
         Ok(())
     }
@@ -120,13 +121,13 @@ impl Projections for MemoryProjections {
     }
 
     fn runs(&mut self, filter: &RunFilter) -> Result<Vec<(Stream, RunRow)>> {
-        let wanted = |run: &RunRow| {
-            filter.flow.as_ref().is_none_or(|flow| run.flow == *flow)
-                && (filter.states.is_empty() || filter.states.contains(&run.state))
-        };
         let state = self.0.lock();
-        let mut found: Vec<(Stream, RunRow)> =
-            state.runs.iter().filter(|(_, e)| wanted(&e.run)).map(|(s, e)| (s.clone(), e.run.clone())).collect();
+        let mut found: Vec<(Stream, RunRow)> = state
+            .runs
+            .iter()
+            .filter(|(_, e)| filter.matches(&e.run))
+            .map(|(s, e)| (s.clone(), e.run.clone()))
+            .collect();
         found.sort_by(|(s, a), (t, b)| {
             let place = |run: &RunRow, stream: &Stream| {
                 Reverse((run.triggered_at, run.id, stream.tenant.clone(), stream.workspace.clone()))

@@ -12,6 +12,16 @@ use edgewise_core::event::TaskIx;
 use edgewise_core::rows::RunRow;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
+/// Labels first: the run's row says where they are.
+const FORGET: [&str; 6] = [
+    include_str!("sql/state_drop_labels.sql"),
+    include_str!("sql/state_forget_tasks.sql"),
+    include_str!("sql/state_forget_timers.sql"),
+    include_str!("sql/state_forget_outbox.sql"),
+    include_str!("sql/state_forget_leases.sql"),
+    include_str!("sql/state_forget_run.sql"),
+];
+
 /// Writes the changes of one flush.
 pub(super) struct Writer<'c>(Statements<'c>);
 
@@ -28,12 +38,31 @@ impl<'c> Writer<'c> {
     pub fn change(&mut self, change: &RunChange) -> Result<()> {
         change.check()?;
         let plan = nodes::number(&mut self.0, change.run.plan, change.plan.as_deref())?;
+        let labelled = !change.run.marks.labels.is_empty();
+        if labelled && change.from_seq > 0 {
+            self.drop_labels(&change.stream)?;
+        }
         let Some(no) = self.run(change, plan)? else {
             let found = find_run(self.0.conn, &change.stream)?.map_or(0, |(_, seq)| seq);
             return Err(change.moved(found));
         };
+        if labelled {
+            self.0.get(include_str!("sql/state_add_labels.sql"))?.execute((no,)).of(STATE)?;
+        }
         self.tasks(no, change)?;
         self.waiting(no, change)
+    }
+
+    /// Takes all rows of a run away.
+    pub fn forget(&mut self, stream: &Stream) -> Result<()> {
+        let Some((no, _)) = find_run(self.0.conn, stream)? else { return Ok(()) };
+        FORGET.iter().try_for_each(|sql| self.0.get(sql)?.execute((no,)).of(STATE).map(drop))
+    }
+
+    /// Labels stand by the state of their run: those of the state before must go.
+    fn drop_labels(&mut self, stream: &Stream) -> Result<()> {
+        let Some((no, _)) = find_run(self.0.conn, stream)? else { return Ok(()) };
+        self.0.get(include_str!("sql/state_drop_labels.sql"))?.execute((no,)).of(STATE).map(drop)
     }
 
     /// The run's number, or nothing if its rows are not at the seq they must be at.
@@ -43,7 +72,9 @@ impl<'c> Writer<'c> {
         let (state, seq, from) = (run.state as u8, run.applied_seq as i64, change.from_seq as i64);
         let (triggered, started, completed) =
             (run.triggered_at.0 as i64, run.started_at.0 as i64, run.completed_at.0 as i64);
-        let row: [&dyn ToSql; 15] = [
+        let namespace = run.marks.namespace.as_ref().map_or("", |namespace| namespace.as_str());
+        let marks = marks(run);
+        let row: [&dyn ToSql; 17] = [
             &id,
             &tenant.as_str(),
             &workspace.as_str(),
@@ -58,10 +89,12 @@ impl<'c> Writer<'c> {
             &seq,
             &version,
             &run.body,
+            &namespace,
+            &marks,
             &from,
         ];
         let (sql, row) = if from == 0 {
-            (include_str!("sql/state_add_run.sql"), &row[..14])
+            (include_str!("sql/state_add_run.sql"), &row[..16])
         } else {
             (include_str!("sql/state_set_run.sql"), &row[..])
         };
@@ -133,6 +166,11 @@ impl<'c> Writer<'c> {
         }
         Ok(())
     }
+}
+
+fn marks(run: &RunRow) -> String {
+    // A map of texts is always JSON.
+    serde_json::to_string(&run.marks).unwrap_or_default()
 }
 
 fn counts(run: &RunRow) -> String {

@@ -9,9 +9,12 @@ use super::append::{owner, tail, write_batch};
 use super::error::{Explain, damaged};
 use super::file::{self, Found};
 use super::heads::{self, Heads};
+use super::remove;
 use super::statements::Statements;
 use super::transaction::{Then, write};
-use crate::ledger::{Append, Appended, Head, KeyClaim, KeyOwner, Ledger, Position, Stored, Stream};
+use crate::ledger::{
+    Append, Appended, Gone, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
+};
 use edgewise_core::event::Record;
 use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::name::Name;
@@ -37,6 +40,9 @@ const MAKE: [&str; 7] = [
     include_str!("sql/ledger_make_keys.sql"),
     include_str!("sql/ledger_make_plans.sql"),
 ];
+
+/// Tables that a ledger of the same format may not have yet.
+const ADD: [&str; 2] = [include_str!("sql/ledger_make_gone.sql"), include_str!("sql/ledger_make_gone_by_until.sql")];
 
 /// A larger page cache makes every commit slower: SQLite walks all of it.
 const PRAGMAS: [(&str, &str); 4] =
@@ -65,6 +71,7 @@ impl SqliteLedger {
         }
         file::settle(&conn, LEDGER, &PRAGMAS)?;
         file::make(&conn, LEDGER, FORMAT, |conn| MAKE.iter().try_for_each(|sql| conn.execute_batch(sql)))?;
+        add(&conn)?;
         let log = Arc::new(AtomicU32::new(0));
         let told = Arc::clone(&log);
         conn.wal_hook(Some(move |_: &mut _, pages: i32| {
@@ -126,6 +133,15 @@ impl SqliteLedger {
         let result = self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(())).of(LEDGER);
         self.broken |= result.is_err_and(|error| error.code == "sync_failed");
     }
+}
+
+/// Adds what a ledger of an earlier day does not have; one that has it is not written to.
+fn add(conn: &Connection) -> Result<()> {
+    let there: i64 = conn.query_row(include_str!("sql/ledger_has_gone.sql"), (), |row| row.get(0)).of(LEDGER)?;
+    if there > 0 {
+        return Ok(());
+    }
+    write(conn, LEDGER, |conn| ADD.iter().try_for_each(|sql| conn.execute_batch(sql)).of(LEDGER).map(Then::Commit))
 }
 
 fn not_a_ledger() -> Error {
@@ -247,6 +263,24 @@ impl Ledger for SqliteLedger {
             found.push((stream(LEDGER, row, 0)?, row.get(3).of(LEDGER)?));
         }
         Ok(found)
+    }
+
+    fn remove(&mut self, removal: &Removal) -> Result<Removed> {
+        self.usable()?;
+        // Numbers of streams may be given out again once they are free.
+        self.heads.forget();
+        let done = write(&self.conn, LEDGER, |conn| remove::remove(conn, removal));
+        let removed = done.map_err(|error| self.failed(error))?;
+        self.checkpoint();
+        Ok(removed)
+    }
+
+    fn gone(&mut self, stream: &Stream) -> Result<Option<Gone>> {
+        remove::gone(&self.conn, stream)
+    }
+
+    fn holes(&mut self) -> Result<u64> {
+        remove::holes(&self.conn)
     }
 
     fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>> {

@@ -5,7 +5,7 @@ use super::error::Explain;
 use super::flush::Writer;
 use super::statements::Statements;
 use super::transaction::{Then, read, write};
-use super::{nodes, rows};
+use super::{nodes, rows, search};
 use crate::ledger::{Position, Stream};
 use crate::projections::{Flush, Projections, RunFilter, RunRows};
 use edgewise_core::Result;
@@ -58,19 +58,12 @@ pub(super) fn find_run(conn: &Connection, stream: &Stream) -> Result<Option<(i64
     statement.query_row(name, |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))).optional().of(STATE)
 }
 
-const FORGET: [&str; 5] = [
-    include_str!("sql/state_forget_tasks.sql"),
-    include_str!("sql/state_forget_timers.sql"),
-    include_str!("sql/state_forget_outbox.sql"),
-    include_str!("sql/state_forget_leases.sql"),
-    include_str!("sql/state_forget_run.sql"),
-];
-
 impl Projections for SqliteProjections {
     fn flush(&mut self, flush: &Flush) -> Result<()> {
         write(&self.conn, STATE, |conn| {
             let mut writer = Writer::new(conn);
             flush.runs.iter().try_for_each(|change| writer.change(change))?;
+            flush.gone.iter().try_for_each(|stream| writer.forget(stream))?;
             let mut mark = conn.prepare_cached(include_str!("sql/state_set_watermark.sql")).of(STATE)?;
             mark.execute((flush.watermark.0 as i64,)).of(STATE)?;
             Ok(Then::Commit(()))
@@ -102,15 +95,7 @@ impl Projections for SqliteProjections {
     }
 
     fn runs(&mut self, filter: &RunFilter) -> Result<Vec<(Stream, RunRow)>> {
-        let states = match filter.states.as_slice() {
-            [] => -1,
-            wanted => wanted.iter().fold(0i64, |set, state| set | 1 << *state as u8),
-        };
-        let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
-        let params = (filter.flow.as_deref(), states, limit);
-        self.list(include_str!("sql/state_list_runs.sql"), params, |row| {
-            rows::run(row).map(|(_, stream, run)| (stream, run))
-        })
+        read(&self.conn, STATE, |conn| search::runs(conn, filter))
     }
 
     fn outbox(&mut self) -> Result<Vec<(Stream, OutboxRow)>> {
@@ -126,13 +111,7 @@ impl Projections for SqliteProjections {
     }
 
     fn forget(&mut self, stream: &Stream) -> Result<()> {
-        write(&self.conn, STATE, |conn| {
-            let Some((no, _)) = find_run(conn, stream)? else { return Ok(Then::Rollback(())) };
-            for sql in FORGET {
-                conn.prepare_cached(sql).and_then(|mut statement| statement.execute((no,))).of(STATE)?;
-            }
-            Ok(Then::Commit(()))
-        })
+        write(&self.conn, STATE, |conn| Writer::new(conn).forget(stream).map(Then::Commit))
     }
 
     fn has_plan(&mut self, plan: PlanHash) -> Result<bool> {

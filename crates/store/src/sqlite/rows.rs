@@ -8,7 +8,7 @@ use edgewise_core::Result;
 use edgewise_core::event::{TaskIx, TimerKey, TimerKind};
 use edgewise_core::id::{EventId, PlanHash, TokenHash};
 use edgewise_core::name::Name;
-use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::rows::{LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use rusqlite::Row;
@@ -37,9 +37,14 @@ fn name(row: &Row<'_>, column: usize) -> Result<Name> {
     Name::parse(&get::<String>(row, column)?).map_err(|e| damaged(STATE, e))
 }
 
+/// What else a run is searched by.
+pub(super) fn marks(text: &str) -> Result<Marks> {
+    serde_json::from_str(text).map_err(|e| damaged(STATE, e))
+}
+
 /// A run's row, its number and its stream.
 pub(super) fn run(row: &Row<'_>) -> Result<(i64, Stream, RunRow)> {
-    // The name of the stream is the run, then the two walls at the end of the row.
+    // The name of the stream is the run, then the two walls behind the body.
     let tenant = name(row, 13)?;
     let workspace = name(row, 14)?;
     let id = edgewise_core::id::RunId::parse(&get::<String>(row, 1)?).map_err(|e| damaged(STATE, e))?;
@@ -56,6 +61,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<(i64, Stream, RunRow)> {
         completed_at: time(row, 9)?,
         applied_seq: get::<i64>(row, 10)? as u64,
         version: version(row, 11)?,
+        marks: marks(&get::<String>(row, 15)?)?,
         body: get(row, 12)?,
     };
     Ok((get(row, 0)?, Stream { tenant, workspace, run: id }, read))

@@ -12,12 +12,14 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// The format this program writes, in the file's `user_version`. An older one is made anew.
-pub(super) const FORMAT: i32 = 1;
+pub(super) const FORMAT: i32 = 2;
 
-const MAKE: [&str; 20] = [
+const MAKE: [&str; 22] = [
     include_str!("sql/state_make_meta.sql"),
     include_str!("sql/state_make_runs.sql"),
     include_str!("sql/state_make_runs_by_time.sql"),
+    include_str!("sql/state_make_runs_by_kind.sql"),
+    include_str!("sql/state_make_labels.sql"),
     include_str!("sql/state_make_tasks.sql"),
     include_str!("sql/state_make_timers.sql"),
     include_str!("sql/state_make_outbox.sql"),

@@ -16,6 +16,7 @@ use crate::view::View;
 use edgewise_core::id::RunId;
 use edgewise_core::rows::RunRow;
 use edgewise_core::state::RunState;
+use edgewise_store::RunFilter;
 use std::collections::BTreeMap;
 use std::io::{Stdout, stdout};
 use std::time::Duration;
@@ -25,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Lines of the terminal that are left to others.
 const SPARE: usize = 2;
 
-pub(super) fn perform(args: &Runs, mut view: View, context: &mut Context<'_>) -> Result<Exit> {
+pub(super) fn perform(args: &Runs, filter: &RunFilter, mut view: View, context: &mut Context<'_>) -> Result<Exit> {
     // One JSON array has no end while more is waited for.
     if context.printer.format == Format::Json {
         context.printer.format = Format::Jsonl;
@@ -33,7 +34,7 @@ pub(super) fn perform(args: &Runs, mut view: View, context: &mut Context<'_>) ->
     let mut screen = (context.printer.for_people() && can_draw()).then(|| Screen::new(stdout()));
     let mut told: BTreeMap<RunId, (u64, bool)> = BTreeMap::new();
     let looked = until_over(PAUSE, || {
-        let listing = Listing::of(args, &mut view)?;
+        let listing = Listing::of(filter, &mut view.reader)?;
         match &mut screen {
             Some(screen) => draw(&listing, screen, context.printer.out_style)?,
             None => tell(&listing, &mut told, context)?,

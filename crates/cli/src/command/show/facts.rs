@@ -16,9 +16,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Serialize)]
-pub(super) struct RunFacts<'a> {
+pub(in crate::command) struct RunFacts<'a> {
     run: RunId,
     flow: Option<&'a Name>,
+    namespace: &'a Name,
     state: RunState,
     phase: Phase,
     paused: bool,
@@ -109,7 +110,7 @@ struct SpreadFacts {
 }
 
 impl<'a> RunFacts<'a> {
-    pub(super) fn new(run: &'a Run, frozen: Option<String>, engine: bool) -> Self {
+    pub(in crate::command) fn new(run: &'a Run, frozen: Option<String>, engine: bool) -> Self {
         let about = run.about.as_ref();
         let (output, output_error) = match run.state.is_done().then(|| run.final_output()) {
             Some(Ok(output)) => (Some(output), None),
@@ -120,6 +121,7 @@ impl<'a> RunFacts<'a> {
         Self {
             run: run.id,
             flow: about.map(|a| &a.flow),
+            namespace: run.plan.namespace(),
             state: run.state,
             phase: run.state.phase(),
             paused: run.paused,

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 const HEADER: [&str; 6] = ["task", "state", "try", "started", "took", "note"];
 /// Columns of the words before each fact of the run.
-const LABEL: usize = 8;
+const LABEL: usize = 9;
 /// Longest value where the width is not known.
 const VALUE: usize = 160;
 
@@ -78,6 +78,9 @@ impl Look {
         }
         if let Some(about) = &run.about {
             facts.push(("by", self.by(about, run), Ink::Plain));
+            if run.plan.namespace() != &about.flow {
+                facts.push(("namespace", run.plan.namespace().to_string(), Ink::Plain));
+            }
             facts.extend(about.key.iter().map(|key| ("key", key.clone(), Ink::Plain)));
             if !about.labels.is_empty() {
                 let labels: Vec<String> = about.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();

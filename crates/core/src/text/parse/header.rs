@@ -7,7 +7,7 @@ use crate::input::InputType;
 use crate::name::Name;
 use crate::suggest::shown;
 use crate::text::layout::Kind;
-use crate::text::tree::{Flow, Function, Parameter, Policies};
+use crate::text::tree::{Flow, Function, Parameter};
 
 impl Parser<'_, '_, '_> {
     pub(super) fn flow(&mut self) -> Option<Flow> {
@@ -17,14 +17,8 @@ impl Parser<'_, '_, '_> {
         let flow = self.flow_name(name);
         let parameters = parameters.map(|slice| self.parameters(slice, true));
         let body = self.block("the flow");
-        let policies = |brackets: super::policy::Brackets| brackets.policies;
-        Some(Flow {
-            name: flow?,
-            at,
-            parameters: parameters?,
-            defaults: defaults.map_or_else(Policies::default, policies),
-            body,
-        })
+        let super::policy::Brackets { policies, naming, .. } = defaults.unwrap_or_default();
+        Some(Flow { name: flow?, at, parameters: parameters?, defaults: policies, naming, body })
     }
 
     pub(super) fn function(&mut self) -> Option<Function> {

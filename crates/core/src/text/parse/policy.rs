@@ -5,9 +5,11 @@
 use super::Parser;
 use super::slice::Slice;
 use crate::limits;
+use crate::name::Name;
+use crate::plan::Identity;
 use crate::retry::Backoff;
 use crate::suggest::shown;
-use crate::text::tree::{Extent, Gather, Policies, Typed};
+use crate::text::tree::{Extent, Gather, Naming, Policies, Typed};
 use crate::time::Millis;
 
 /// What the brackets stand behind.
@@ -28,11 +30,14 @@ pub(super) enum Owner {
 pub(super) struct Brackets {
     pub(super) policies: Policies,
     pub(super) gather: Gather,
+    pub(super) naming: Naming,
 }
 
 const RETRY: [&str; 6] = ["retry", "backoff", "kind", "factor", "cap", "jitter"];
 const TIMEOUT: [&str; 4] = ["timeout", "overall", "queue", "heartbeat"];
 const GATHER: [&str; 2] = ["tolerate", "fail_fast"];
+/// What a flow says of its runs.
+const NAMING: [&str; 3] = ["namespace", "labels", "identity"];
 const KINDS: [(&str, Backoff); 3] =
     [("fixed", Backoff::Fixed), ("linear", Backoff::Linear), ("exponential", Backoff::Exponential)];
 /// Keys of YAML, with how they are written here.
@@ -50,11 +55,16 @@ impl Owner {
     fn takes(self, key: &str) -> bool {
         let actions = matches!(self, Self::Flow | Self::Call | Self::Spread);
         let gathers = matches!(self, Self::Spread | Self::Parallel | Self::FunctionSpread);
-        if GATHER.contains(&key) { gathers } else { actions }
+        match key {
+            _ if NAMING.contains(&key) => self == Self::Flow,
+            _ if GATHER.contains(&key) => gathers,
+            _ => actions,
+        }
     }
 
     fn help(self, key: &str) -> String {
         match self {
+            _ if NAMING.contains(&key) => format!("put `{key}` behind the parameters of the flow"),
             _ if GATHER.contains(&key) => format!("`{key}` belongs to `spread` and `parallel [{key}…]:`"),
             Self::Function | Self::FunctionSpread => format!("put `{key}` behind the actions in the function"),
             _ => format!("put `{key}` behind each call"),
@@ -162,7 +172,7 @@ impl<'a> Parser<'_, 'a, '_> {
     /// A key that is known, has a meaning here, and is not there yet.
     fn key(&mut self, key: Slice, owner: Owner, seen: &mut Vec<&'a str>) -> Option<&'a str> {
         let (at, word) = (self.extent(key), self.text(key));
-        let known = RETRY.iter().chain(&TIMEOUT).chain(&GATHER);
+        let known = RETRY.iter().chain(&TIMEOUT).chain(&GATHER).chain(&NAMING);
         if !known.clone().any(|k| *k == word) {
             let elsewhere = ELSEWHERE.iter().find(|(k, _)| *k == word).map(|(_, help)| (*help).to_owned());
             let near = elsewhere.or_else(|| self.sink.meant(word, known.clone().copied()));
@@ -199,6 +209,12 @@ impl<'a> Parser<'_, 'a, '_> {
             "queue" => timeouts.queue = Some(self.some_time(slice, key)?),
             "heartbeat" => timeouts.heartbeat = Some(self.some_time(slice, key)?),
             "tolerate" => all.gather.tolerate = self.whole(slice, key, 0..=limits::SPREAD_ITEMS as u64)? as u32,
+            "namespace" => {
+                let at = self.extent(slice);
+                all.naming.namespace = Some(self.accept(Name::parse(self.text(slice)), at)?);
+            }
+            "identity" => all.naming.identity = self.choice(slice, key, &Identity::ALL)?,
+            "labels" => all.naming.labels = Some(self.expression(slice, "the labels")?),
             _ => all.gather.fail_fast = self.choice(slice, key, &[("true", true), ("false", false)])?,
         }
         Some(())
@@ -267,6 +283,9 @@ fn example(key: &str) -> &'static str {
         "jitter" => "10",
         "kind" => "exponential",
         "fail_fast" => "fail_fast",
+        "namespace" => "data",
+        "identity" => "strict",
+        "labels" => "{\"team\": \"core\"}",
         "on_deadline" => "reject",
         "from" => "[\"lead\", \"security\"]",
         _ => "30s",

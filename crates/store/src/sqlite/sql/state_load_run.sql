@@ -1,6 +1,6 @@
 -- A run's own row, with its number and the hash of its plan.
 SELECT r.no, r.run, r.flow, p.hash, r.state, r.paused, r.counts, r.triggered_at, r.started_at, r.completed_at,
-       r.applied_seq, r.version, r.body, r.tenant, r.workspace
+       r.applied_seq, r.version, r.body, r.tenant, r.workspace, r.marks
 FROM run_rows r
 JOIN plan_rows p ON p.no = r.plan
 WHERE r.run = ?1 AND r.tenant = ?2 AND r.workspace = ?3

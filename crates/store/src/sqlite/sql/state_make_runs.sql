@@ -1,5 +1,6 @@
 -- One row per run. `no` is the small number that the rows of its tasks carry; `plan` is the number of its
--- plan; `counts` is a JSON list, tasks per state; times are milliseconds, 0 is "not yet".
+-- plan; `counts` is a JSON list, tasks per state; times are milliseconds, 0 is "not yet"; `namespace` is empty where
+-- it is the flow's name; `marks` is a JSON map of what else a run is searched by.
 CREATE TABLE run_rows (
     no           INTEGER PRIMARY KEY,
     run          TEXT NOT NULL,
@@ -15,6 +16,8 @@ CREATE TABLE run_rows (
     completed_at INTEGER NOT NULL,
     applied_seq  INTEGER NOT NULL,
     version      TEXT NOT NULL,
+    namespace    TEXT NOT NULL,
+    marks        TEXT NOT NULL,
     body         TEXT NOT NULL,
     UNIQUE (run, tenant, workspace)
 )
