@@ -13,6 +13,9 @@ pub const PLAN_BYTES: usize = 512 << 20;
 pub const DEPTH: usize = 64;
 /// Most nodes in one plan, over all its regions.
 pub const PLAN_NODES: usize = 2_000_000;
+/// Most statements of functions that one file compiles again because several flows call them, and most defaults that
+/// its calls leave to the function.
+pub const COPIED_STATEMENTS: usize = 200_000;
 /// Most edges in one plan, over all its regions.
 pub const PLAN_EDGES: usize = 16_000_000;
 /// Most tasks one run may come to, with all its scopes.

@@ -12,7 +12,7 @@ impl Ast {
     pub fn literal(value: Value) -> Self {
         let mut tree = Tree::default();
         tree.top = tree.push(Kind::Literal(value), Span::default());
-        Self { tree, hyphens: Hyphens::InNames }
+        Self::of(tree, Hyphens::InNames)
     }
 
     /// A list of expressions.
@@ -43,7 +43,7 @@ impl Ast {
         let mut tree = Tree::default();
         let ids: Vec<u32> = parts.iter().map(|part| graft(&part.tree, None, &mut tree)).collect();
         tree.top = tree.push(kind(&ids), Span::default());
-        let ast = Self { tree, hyphens: Hyphens::InNames };
+        let ast = Self::of(tree, Hyphens::InNames);
         ast.within_limits(Span::default())?;
         Ok(ast)
     }

@@ -2,6 +2,7 @@
 //! flow's own named values. It depends on the names the flow declares and on the place they stand in.
 
 use super::problem::Sink;
+use super::task_names::TaskNames;
 use crate::expr::{Ast, Chain, Expr, Fault, Hyphens, Span};
 use crate::suggest::shown;
 use crate::template::Root;
@@ -10,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The names a flow declares.
 #[derive(Default)]
 pub(super) struct Names<'n> {
-    /// Each task's node in the root region; none for a task whose name is refused.
-    pub(super) tasks: BTreeMap<&'n str, Option<u32>>,
+    /// The tasks with their nodes in the root region.
+    pub(super) tasks: TaskNames<'n>,
     /// The inputs.
     pub(super) inputs: BTreeSet<&'n str>,
     /// The values named with `let`, with those they use in their place.
@@ -90,11 +91,11 @@ impl Names<'_> {
             return Err(Fault::new(chain.span, "bad_reference", "which task is meant?").help(help));
         };
         let Some(node) = self.tasks.get(name) else {
-            let help = self.dotted(chain).or_else(|| sink.meant(name, self.tasks.keys().copied()));
+            let help = self.dotted(chain).or_else(|| sink.meant(name, self.tasks.sorted()));
             let message = format!("there is no task {}", shown(name));
             return Err(Fault { help, ..Fault::new(after_dot(*span), "unknown_task", message) });
         };
-        if node.is_some() && *node == place.of {
+        if node.is_some() && node == place.of {
             let message = format!("{} cannot use its own output", shown(name));
             return Err(Fault::new(chain.span, "self_edge", message));
         }
@@ -116,7 +117,7 @@ impl Names<'_> {
         for (key, _) in &chain.segments[1..] {
             name += if name.is_empty() { "" } else { "." };
             name += key;
-            if self.tasks.contains_key(name.as_str()) {
+            if self.tasks.get(&name).is_some() {
                 let written = shown(&format!("tasks[{name:?}].output"));
                 return Some(format!("a name with a dot needs brackets: {written}"));
             }

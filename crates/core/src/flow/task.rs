@@ -104,7 +104,7 @@ pub(super) struct Tasks<'s, 'n> {
 impl Tasks<'_, '_> {
     /// Reads the task at node `me`. A task with problems is still a node, so that the graph can be checked.
     pub(super) fn read(&self, entry: &Entry<'_>, me: u32, sink: &mut Sink<'_>) -> Option<Task> {
-        let fields = Fields::read(&entry.value, &format!("task {}", shown(&entry.key)), &TASK, sink)?;
+        let fields = Fields::of(entry, "task", &TASK, sink)?;
         let place = Place { of: Some(me), ..Place::default() };
         let mut uses = Vec::new();
         let when = fields.get("when").and_then(|node| {
@@ -147,8 +147,9 @@ impl Tasks<'_, '_> {
         holes: &mut Holes<'_, '_>,
         sink: &mut Sink<'_>,
     ) -> Option<Work> {
-        let works: Vec<&Entry<'_>> = ["run", "action", "gate"].iter().filter_map(|k| fields.entry(k)).collect();
-        let [work] = works[..] else {
+        let mut works = ["run", "action", "gate"].iter().filter_map(|k| fields.entry(k));
+        let (Some(work), None) = (works.next(), works.next()) else {
+            let works: Vec<&Entry<'_>> = ["run", "action", "gate"].iter().filter_map(|k| fields.entry(k)).collect();
             no_single_work(entry, fields, &works, sink);
             return None;
         };
@@ -233,7 +234,7 @@ pub(super) fn variables(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut S
             let message = format!("{} cannot be the name of a variable", shown(key));
             sink.error(entry.at, "bad_name", message).help(Some("use letters, digits and `_`".into()));
         }
-        env.push((key.to_owned(), holes.variable(&entry.value, &format!("the variable {}", shown(key)), sink)));
+        env.push((key.to_owned(), holes.variable(entry, sink)));
     }
     env
 }
