@@ -23,6 +23,7 @@ mod tree;
 
 pub(crate) use bind::Chain;
 pub use bind::Found;
+pub(crate) use build::Parts;
 pub use eval::{EVAL_ERROR, KINDS};
 pub(crate) use function::is_reserved;
 
@@ -125,6 +126,11 @@ impl Ast {
     /// Whether both are clones of one: cheaper to find out than whether they are equal.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.tree, &other.tree)
+    }
+
+    /// How many parts it has.
+    pub(crate) fn parts(&self) -> usize {
+        self.tree.nodes.len()
     }
 
     /// A number that clones of one share, and others seldom.

@@ -52,6 +52,8 @@ pub const ARGUMENTS: usize = 256;
 pub const EXPR_DEPTH: u32 = 200;
 /// Most parts of one expression, once named values stand in place of their names.
 pub const EXPR_NODES: usize = 10_000;
+/// Most parts that take the place of named values, in all expressions of one flow.
+pub const LET_PARTS: usize = 250_000;
 /// Longest text of one expression, once named values stand in place of their names.
 pub const EXPR_WHOLE_BYTES: usize = 1 << 20;
 /// Most steps in which an expression is evaluated: about one for each part, each time it is looked at.

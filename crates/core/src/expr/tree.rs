@@ -121,6 +121,11 @@ impl Kind {
         }
     }
 
+    /// About how long the text of a value is.
+    pub(super) fn bytes_of(value: &Value) -> usize {
+        weight(value)
+    }
+
     /// About how long its own text is.
     fn bytes(&self) -> usize {
         match self {

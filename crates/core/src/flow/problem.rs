@@ -150,6 +150,16 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Only counts an error, if that is all that becomes of it: nobody need find words for it.
+    pub(crate) fn only_counts(&mut self) -> bool {
+        let full = self.is_full();
+        if full {
+            self.errors += 1;
+            self.more += 1;
+        }
+        full
+    }
+
     /// Says that something looks wrong.
     pub(crate) fn warning(&mut self, span: Span, code: &'static str, message: impl Into<String>) -> &mut Problem {
         self.push(span, Problem::new(Level::Warning, code, message.into()))
@@ -169,6 +179,9 @@ impl<'a> Sink<'a> {
 
     /// The help for a wrong name: the nearest right one, if there is one.
     pub(crate) fn meant<'c>(&mut self, word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
+        if self.is_full() {
+            return None;
+        }
         let effort = &mut self.effort;
         let candidates = candidates.into_iter().take_while(|_| {
             *effort = effort.saturating_sub(1);

@@ -4,8 +4,10 @@
 use super::problem::Sink;
 use super::task_names::TaskNames;
 use crate::expr::{Ast, Chain, Expr, Fault, Hyphens, Span};
+use crate::limits;
 use crate::suggest::shown;
 use crate::template::Root;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names a flow declares.
@@ -17,6 +19,9 @@ pub(super) struct Names<'n> {
     pub(super) inputs: BTreeSet<&'n str>,
     /// The values named with `let`, with those they use in their place.
     pub(super) lets: BTreeMap<&'n str, Ast>,
+    /// How many parts of expressions have taken the place of names. A large value under a short name would make
+    /// more of a small file than memory holds.
+    pub(super) replaced: Cell<usize>,
     /// All names under `let`, also of those that come later.
     pub(super) let_names: BTreeSet<&'n str>,
 }
@@ -40,7 +45,19 @@ const EXAMPLES: &str = "a value is named as in `inputs.name` or `tasks.name.outp
 impl Names<'_> {
     /// What an expression means at a place.
     pub(super) fn bind(&self, ast: Ast, place: Place<'_>, sink: &mut Sink<'_>) -> Result<Expr, Vec<Fault>> {
-        let ast = ast.substitute(&mut |name| if place.item == Some(name) { None } else { self.lets.get(name) })?;
+        let (span, before) = (ast.span(), ast.parts());
+        let mut over = false;
+        let ast = ast.substitute(&mut |name| {
+            let named = if place.item == Some(name) { None } else { self.lets.get(name) };
+            over |= named.is_some() && self.replaced.get() > limits::LET_PARTS;
+            named.filter(|_| !over)
+        })?;
+        self.replaced.set(self.replaced.get() + ast.parts().saturating_sub(before));
+        if over {
+            let most = limits::LET_PARTS;
+            let message = format!("named values have come to more than {most} parts in the expressions up to here");
+            return Err(vec![Fault::new(span, "too_large", message).help("compute the large ones in a task")]);
+        }
         ast.resolve(&mut |chain| self.find(chain, place, sink))
     }
 

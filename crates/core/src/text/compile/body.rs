@@ -364,6 +364,8 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                     let message = format!("`{name}` is used before it is assigned");
                     Err(Fault::new(span, "unassigned", message).help("move its assignment up"))
                 }
+                // Counted where all faults of the expression are said.
+                None if sink.is_full() => Err(Fault::new(span, "unknown_name", "")),
                 None => {
                     let help = sink.meant(name, names.all());
                     let help = help.unwrap_or_else(|| format!("assign it first: `{name} = …`"));
