@@ -1,7 +1,10 @@
 //! `cargo xtask counted`: figures that are counted, not timed, and so hold on a busy machine too.
 //!
 //! - Syncs: a step of a chain costs one sync of the ledger.
-//! - Instructions: an event costs about the same in a run of a million tasks as in one of a thousand.
+//! - Instructions: an event costs about the same in a run of a million tasks as in one of a thousand, and a byte of a
+//!   flow file about the same in a large one as in a small one.
+
+mod shapes;
 
 use std::path::Path;
 use std::process::Command;
@@ -18,7 +21,7 @@ const GROWTH: f64 = 1.5;
 pub fn run(root: &Path) -> bool {
     let binary = root.join("target/release/edgewise");
     let binary = std::env::var("CARGO_TARGET_DIR").map_or(binary, |dir| Path::new(&dir).join("release/edgewise"));
-    let checks = [syncs(&binary), growth(&binary)];
+    let checks = [syncs(&binary), growth(&binary), shapes::check(&binary)];
     checks.into_iter().all(|check| match check {
         Ok(line) => {
             println!("{line}");

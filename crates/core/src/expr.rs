@@ -23,6 +23,7 @@ mod tree;
 
 pub(crate) use bind::Chain;
 pub use bind::Found;
+pub(crate) use build::Parts;
 pub use eval::{EVAL_ERROR, KINDS};
 pub(crate) use function::is_reserved;
 
@@ -94,27 +95,48 @@ pub enum Hyphens {
     InNames,
 }
 
-/// An expression as it was read: it is well formed, but its names mean nothing yet.
+/// An expression as it was read: it is well formed, but its names mean nothing yet. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Ast {
-    tree: Tree,
+    tree: Arc<Tree>,
     hyphens: Hyphens,
 }
 
 /// Reads an expression; all that is wrong with it is said, up to the first error of form.
 pub fn parse(text: &str, hyphens: Hyphens) -> Result<Ast, Vec<Fault>> {
-    parser::whole(text, hyphens).map(|tree| Ast { tree, hyphens })
+    parser::whole(text, hyphens).map(|tree| Ast::of(tree, hyphens))
 }
 
 /// Reads an expression that starts at `from`, up to where nothing more belongs to it, and says where that is.
 pub(crate) fn parse_prefix(text: &str, from: usize, hyphens: Hyphens) -> Result<(Ast, usize), Vec<Fault>> {
-    parser::prefix(text, from, hyphens).map(|(tree, end)| (Ast { tree, hyphens }, end))
+    parser::prefix(text, from, hyphens).map(|(tree, end)| (Ast::of(tree, hyphens), end))
 }
 
 /// The names of what an expression calls, and of what it would know how to refuse.
 pub(crate) fn called() -> impl Iterator<Item = &'static str> {
     let known = function::FUNCTIONS.iter().map(|entry| entry.1);
     known.chain(function::LEFT_OUT.iter().map(|(name, _)| *name)).chain(["has"])
+}
+
+impl Ast {
+    fn of(tree: Tree, hyphens: Hyphens) -> Self {
+        Self { tree: Arc::new(tree), hyphens }
+    }
+
+    /// Whether both are clones of one: cheaper to find out than whether they are equal.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tree, &other.tree)
+    }
+
+    /// How many parts it has.
+    pub(crate) fn parts(&self) -> usize {
+        self.tree.nodes.len()
+    }
+
+    /// A number that clones of one share, and others seldom.
+    pub(crate) fn mark(&self) -> u64 {
+        Arc::as_ptr(&self.tree) as u64
+    }
 }
 
 impl PartialEq for Ast {
@@ -145,7 +167,7 @@ struct Bound {
 impl Expr {
     /// An expression that is just a value.
     pub fn literal(value: Value) -> Self {
-        let mut tree = Tree::default();
+        let mut tree = Tree::with_room(1);
         tree.top = tree.push(Kind::Literal(value), Span::default());
         Self::bound(tree, Vec::new())
     }

@@ -27,6 +27,7 @@ mod scalar;
 mod schema;
 pub(crate) mod source;
 mod task;
+mod task_names;
 mod tree;
 
 pub use cases::read_cases;
@@ -41,10 +42,11 @@ use crate::plan::{OnFailure, Plan};
 use graph::{Graph, Head};
 use holes::Holes;
 use problem::Sink;
-use read::{Fields, Keys, choice, map, name, parse_name, text};
+use read::{Fields, Keys, choice, map, name, text};
 use reference::{Names, Place};
 use source::{Source, Span};
 use task::{Defaults, Tasks};
+use task_names::TaskNames;
 use tree::{Entry, Node};
 
 /// A flow that can be run.
@@ -168,14 +170,13 @@ fn some_tasks<'n, 'a>(node: &'n Node<'a>, sink: &mut Sink<'_>) -> Option<&'n [En
 
 /// Numbers the tasks: references may look ahead.
 fn names<'n>(tasks: &'n [Entry<'_>], sink: &mut Sink<'_>) -> Names<'n> {
-    let mut names = Names::default();
     let mut next = 0;
-    for entry in tasks {
-        let node = parse_name(&entry.key, entry.at, sink).map(|_| next);
+    let numbered = tasks.iter().map(|entry| {
+        let node = sink.accept(Name::check(&entry.key), entry.at).map(|()| next);
         next += u32::from(node.is_some());
-        names.tasks.insert(&entry.key, node);
-    }
-    names
+        (&*entry.key, node)
+    });
+    Names { tasks: TaskNames::new(numbered.collect()), ..Names::default() }
 }
 
 fn defaults(node: &Node<'_>, names: &Names<'_>, sink: &mut Sink<'_>) -> Defaults {
@@ -197,8 +198,7 @@ fn defaults(node: &Node<'_>, names: &Names<'_>, sink: &mut Sink<'_>) -> Defaults
 /// The graph of all tasks; `None` if a task could not even become a node.
 fn graph(tasks: &[Entry<'_>], reader: &Tasks<'_, '_>, sink: &mut Sink<'_>) -> Option<Graph> {
     let mut graph = Some(Graph::new());
-    for entry in tasks {
-        let node = reader.names.tasks.get(&*entry.key).copied().flatten();
+    for (entry, node) in tasks.iter().zip(reader.names.tasks.nodes()) {
         let task = reader.read(entry, node.unwrap_or(u32::MAX), sink);
         let Some(node) = node else { continue };
         let Some((to, task)) = graph.as_mut().zip(task) else {

@@ -17,6 +17,9 @@ pub const PLAN_BYTES: usize = 512 << 20;
 pub const DEPTH: usize = 64;
 /// Most nodes in one plan, over all its regions.
 pub const PLAN_NODES: usize = 2_000_000;
+/// Most statements of functions that one file compiles again because several flows call them, and most defaults that
+/// its calls leave to the function.
+pub const COPIED_STATEMENTS: usize = 200_000;
 /// Most edges in one plan, over all its regions.
 pub const PLAN_EDGES: usize = 16_000_000;
 /// Most tasks one run may come to, with all its scopes.
@@ -53,6 +56,8 @@ pub const ARGUMENTS: usize = 256;
 pub const EXPR_DEPTH: u32 = 200;
 /// Most parts of one expression, once named values stand in place of their names.
 pub const EXPR_NODES: usize = 10_000;
+/// Most parts that take the place of named values, in all expressions of one flow.
+pub const LET_PARTS: usize = 250_000;
 /// Longest text of one expression, once named values stand in place of their names.
 pub const EXPR_WHOLE_BYTES: usize = 1 << 20;
 /// Most steps in which an expression is evaluated: about one for each part, each time it is looked at.

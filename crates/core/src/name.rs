@@ -17,8 +17,13 @@ pub struct Name(Arc<str>);
 impl Name {
     /// Reads a name; the error says which character is in the way.
     pub fn parse(text: &str) -> Result<Self> {
-        check(text)?;
+        Self::check(text)?;
         Ok(Self(text.into()))
+    }
+
+    /// Whether a text is a name; the error is that of reading it.
+    pub(crate) fn check(text: &str) -> Result<()> {
+        check(text)
     }
 
     /// The text of the name.
@@ -38,7 +43,8 @@ fn check(text: &str) -> Result<()> {
     if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return refuse(format!("the name {text:?} must start with a letter"));
     }
-    if let Some(bad) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || "_-./".contains(*c))) {
+    let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/');
+    if let Some(bad) = text.chars().find(|c| !u8::try_from(*c).is_ok_and(good)) {
         return refuse(format!(
             "the name {text:?} has {bad:?} in it: letters, digits, `_`, `-`, `.` and `/` are allowed"
         ));

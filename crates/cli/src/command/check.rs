@@ -8,26 +8,27 @@ use crate::problem::Result;
 use crate::style::{Ink, Style};
 use crate::text;
 use edgewise_core::flow::{Level, Problems};
-use edgewise_core::id::PlanHash;
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Plan, Region};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What programs are told.
 #[derive(Serialize)]
 struct Report<'a> {
     file: String,
     ok: bool,
-    flows: Vec<Flow>,
+    flows: Vec<Flow<'a>>,
     problems: Vec<Told<'a>>,
     more: usize,
 }
 
 /// One flow of the file.
 #[derive(Serialize)]
-struct Flow {
-    flow: Name,
-    plan: PlanHash,
+struct Flow<'a> {
+    flow: &'a Name,
+    /// Told by its hash, which is computed only if somebody reads it.
+    #[serde(serialize_with = "by_hash")]
+    plan: &'a Plan,
     tasks: u32,
     edges: u32,
 }
@@ -52,7 +53,7 @@ pub(super) fn perform(args: &Check, context: &mut Context<'_>) -> Result<Exit> {
         Ok(flows) => {
             // What is said of a file is said once, whichever of its flows it is about.
             let warnings = flows.first().map(|one| one.warnings.clone()).unwrap_or_default();
-            let found: Vec<Flow> = flows.iter().map(|one| Flow::new(&one.plan)).collect();
+            let found: Vec<Flow<'_>> = flows.iter().map(|one| Flow::new(&one.plan)).collect();
             let mut lines = lines(&warnings, style);
             lines
                 .extend(found.iter().map(|one| format!("{} {}", style.paint(Ink::Good, "ok:"), one.said(found.len()))));
@@ -71,10 +72,14 @@ pub(super) fn perform(args: &Check, context: &mut Context<'_>) -> Result<Exit> {
     }
 }
 
-impl Flow {
-    fn new(plan: &Plan) -> Self {
+fn by_hash<S: Serializer>(plan: &Plan, s: S) -> std::result::Result<S::Ok, S::Error> {
+    plan.encode().0.serialize(s)
+}
+
+impl<'a> Flow<'a> {
+    fn new(plan: &'a Plan) -> Self {
         let (tasks, edges) = size(plan);
-        Self { flow: plan.flow.clone(), plan: plan.encode().0, tasks, edges }
+        Self { flow: &plan.flow, plan, tasks, edges }
     }
 
     /// A program has no edges to count; beside others a flow has a name.

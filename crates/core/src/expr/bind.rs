@@ -7,6 +7,7 @@ use super::build::room;
 use super::print::push_key;
 use super::tree::{Id, Kind, Tree};
 use super::{Ast, Expr, Fault, Hyphens, Span};
+use crate::mark::mark;
 use crate::suggest::shown;
 use crate::template::Root;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,44 @@ impl Chain<'_> {
     }
 }
 
+/// The roots of an expression, each once, as it writes them.
+#[derive(Default)]
+struct Roots {
+    all: Vec<(String, Root)>,
+    /// Where to look first, by the mark of the text; empty while there are few.
+    places: BTreeMap<u64, u32>,
+}
+
+impl Roots {
+    const FEW: usize = 8;
+
+    /// The number of the root that is written so.
+    fn find(&self, written: &str) -> Option<u32> {
+        if self.all.len() > Self::FEW {
+            let place = *self.places.get(&mark(written))?;
+            return (self.all[place as usize].0 == written).then_some(place);
+        }
+        self.all.iter().position(|(text, _)| text == written).map(|place| place as u32)
+    }
+
+    /// The number of a root, which is a new one if it was not there.
+    fn number(&mut self, written: String, root: Root) -> u32 {
+        if let Some(place) = self.find(&written).filter(|place| self.all[*place as usize].1 == root) {
+            return place;
+        }
+        let place = self.all.len();
+        self.all.push((written, root));
+        // With the first that is too many for looking at each, all of them get their places.
+        let from = if place > Self::FEW { place } else { 0 };
+        if place >= Self::FEW {
+            for n in from..=place {
+                self.places.entry(mark(&self.all[n].0)).or_insert(n as u32);
+            }
+        }
+        place as u32
+    }
+}
+
 /// How many segments of a chain make up a root, and which.
 pub type Found = Result<(usize, Root), Fault>;
 
@@ -48,6 +87,13 @@ pub type Found = Result<(usize, Root), Fault>;
 enum Instead<'a> {
     Root(u32),
     Tree(&'a Tree),
+}
+
+/// What stands in place of which nodes. Sorted before it is asked; most expressions have one or two.
+type Places<'a> = Vec<(Id, Instead<'a>)>;
+
+fn found<'p, 'a>(places: &'p Places<'a>, id: Id) -> Option<&'p Instead<'a>> {
+    places.binary_search_by_key(&id, |(node, _)| *node).ok().map(|at| &places[at].1)
 }
 
 impl Ast {
@@ -69,9 +115,18 @@ impl Ast {
 
     /// As [`Ast::bind`], for those who point at single segments.
     pub(crate) fn resolve(self, find: &mut dyn FnMut(&Chain<'_>) -> Found) -> Result<Expr, Vec<Fault>> {
-        let (mut roots, mut faults): (Vec<(String, Root)>, Vec<Fault>) = Default::default();
-        let mut instead = BTreeMap::new();
-        for chain in self.chains() {
+        let (mut roots, mut faults): (Roots, Vec<Fault>) = Default::default();
+        let mut instead = Places::new();
+        let tree = &*self.tree;
+        let selected = tree.selected();
+        for (id, name, span) in tree.names() {
+            // Most names of a long expression come again, and mean what they meant.
+            let known = if selected[id as usize].is_none() { roots.find(name) } else { None };
+            if let Some(number) = known {
+                instead.push((id, Instead::Root(number)));
+                continue;
+            }
+            let chain = Chain::along(tree, &selected, (id, name, span));
             let (taken, root) = match find(&chain) {
                 Ok(found) => found,
                 Err(fault) => {
@@ -86,25 +141,21 @@ impl Ast {
                 continue;
             };
             let written = chain.written(taken, Hyphens::InNames);
-            let known = roots.iter().position(|(text, known)| *known == root && *text == written);
-            let number = known.unwrap_or(roots.len());
-            if known.is_none() {
-                roots.push((written, root));
-            }
-            instead.insert(*node, Instead::Root(number as u32));
+            instead.push((*node, Instead::Root(roots.number(written, root))));
         }
         if !faults.is_empty() {
             return Err(faults);
         }
-        let mut tree = Tree::default();
+        instead.sort_unstable_by_key(|(node, _)| *node);
+        let mut tree = Tree::with_room(self.tree.nodes.len());
         tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
-        Ok(Expr::bound(tree, roots))
+        Ok(Expr::bound(tree, roots.all))
     }
 
     /// Puts other expressions in place of free names: `find` says what a name stands for, if for anything.
     /// The result can be much larger, so it is refused where it would pass the limits.
     pub fn substitute<'a>(self, find: &mut dyn FnMut(&str) -> Option<&'a Ast>) -> Result<Self, Vec<Fault>> {
-        let mut instead = BTreeMap::new();
+        let mut instead = Places::new();
         let (mut nodes, mut bytes) = (self.tree.nodes.len(), self.tree.bytes());
         let mut faults = Vec::new();
         for chain in self.chains() {
@@ -116,7 +167,7 @@ impl Ast {
                 let message = format!("{} uses {}, which means something else here", shown(name), shown(&var));
                 Fault::new(span, "hidden_name", message).help("give the variable of the macro another name")
             }));
-            instead.insert(chain.nodes[0], Instead::Tree(&other.tree));
+            instead.push((chain.nodes[0], Instead::Tree(&other.tree)));
         }
         if instead.is_empty() {
             return Ok(self);
@@ -126,9 +177,10 @@ impl Ast {
         }
         let whole = self.tree.node(self.tree.top).span;
         room(nodes, bytes, whole).map_err(|fault| vec![fault])?;
-        let mut tree = Tree::default();
+        instead.sort_unstable_by_key(|(node, _)| *node);
+        let mut tree = Tree::with_room(nodes);
         tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
-        let ast = Self { tree, hyphens: self.hyphens };
+        let ast = Self::of(tree, self.hyphens);
         ast.within_limits(whole).map_err(|fault| vec![fault])?;
         Ok(ast)
     }
@@ -155,18 +207,33 @@ impl Ast {
     }
 
     pub(crate) fn chains(&self) -> Vec<Chain<'_>> {
-        let tree = &self.tree;
-        let mut selected: Vec<Option<Id>> = vec![None; tree.nodes.len()];
-        for (id, node) in tree.nodes.iter().enumerate() {
+        let tree = &*self.tree;
+        let selected = tree.selected();
+        tree.names().map(|named| Chain::along(tree, &selected, named)).collect()
+    }
+}
+
+impl Tree {
+    /// For each node the one that selects from it, if there is one; nothing at all if there are no names.
+    fn selected(&self) -> Vec<Option<Id>> {
+        if self.names().next().is_none() {
+            return Vec::new();
+        }
+        let mut selected: Vec<Option<Id>> = vec![None; self.nodes.len()];
+        for (id, node) in self.nodes.iter().enumerate() {
             if let Kind::Select(of, _) | Kind::Has(of, _) = &node.kind {
                 selected[*of as usize] = Some(id as Id);
             }
         }
-        let named = tree.nodes.iter().enumerate().filter_map(|(id, node)| match &node.kind {
+        selected
+    }
+
+    /// The free names, with where they stand.
+    fn names(&self) -> impl Iterator<Item = (Id, &str, Span)> {
+        self.nodes.iter().enumerate().filter_map(|(id, node)| match &node.kind {
             Kind::Name(name) => Some((id as Id, &**name, node.span)),
             _ => None,
-        });
-        named.map(|(id, name, span)| Chain::along(tree, &selected, (id, name, span))).collect()
+        })
     }
 }
 
@@ -192,9 +259,9 @@ impl<'a> Chain<'a> {
 }
 
 /// Copies a tree with other parts in place of some of its nodes; as deep as the tree, which is bounded.
-fn copy(from: &Tree, id: Id, instead: &BTreeMap<Id, Instead<'_>>, to: &mut Tree) -> Id {
+fn copy(from: &Tree, id: Id, instead: &Places<'_>, to: &mut Tree) -> Id {
     let node = from.node(id);
-    let kind = match instead.get(&id) {
+    let kind = match found(instead, id) {
         Some(Instead::Root(number)) => Kind::Root(*number),
         Some(Instead::Tree(other)) => return graft(other, Some(node.span), to),
         None => node.kind.renumbered(&mut |child| copy(from, child, instead, to)),
@@ -205,7 +272,7 @@ fn copy(from: &Tree, id: Id, instead: &BTreeMap<Id, Instead<'_>>, to: &mut Tree)
 /// Copies a whole tree into another. What is wrong with it there is wrong at `span`, where its name stands.
 pub(super) fn graft(from: &Tree, span: Option<Span>, to: &mut Tree) -> Id {
     let first = to.nodes.len();
-    let top = copy(from, from.top, &BTreeMap::new(), to);
+    let top = copy(from, from.top, &Places::new(), to);
     if let Some(span) = span {
         to.nodes[first..].iter_mut().for_each(|node| node.span = span);
     }

@@ -7,24 +7,72 @@ use super::{Ast, Fault, Hyphens, Span, parser, print};
 use crate::limits;
 use serde_json::Value;
 
+/// What an expression is put together of.
+pub(crate) enum Parts {
+    /// An expression.
+    One(Ast),
+    /// A number, a text or the like, written out.
+    Value(Value),
+    /// A list.
+    List(Vec<Parts>),
+    /// A map.
+    Map(Vec<(String, Parts)>),
+}
+
+impl Parts {
+    /// How many nodes and bytes an expression of these parts has.
+    fn size(&self) -> (usize, usize) {
+        let sum = |(nodes, bytes): (usize, usize), (n, b): (usize, usize)| (nodes + n, bytes + b);
+        match self {
+            Self::One(ast) => (ast.tree.nodes.len(), ast.tree.bytes()),
+            Self::Value(value) => (1, Kind::bytes_of(value)),
+            Self::List(list) => list.iter().map(Self::size).fold((1, 8), sum),
+            Self::Map(map) => map.iter().map(|(key, part)| sum((1, key.len() + 2), part.size())).fold((1, 8), sum),
+        }
+    }
+
+    fn put(self, tree: &mut Tree) -> u32 {
+        let kind = match self {
+            Self::One(ast) => return graft(&ast.tree, None, tree),
+            Self::Value(value) => Kind::Literal(value),
+            Self::List(list) => Kind::List(list.into_iter().map(|part| part.put(tree)).collect()),
+            Self::Map(map) => {
+                let entry = |(key, part): (String, Self)| {
+                    (tree.push(Kind::Literal(key.into()), Span::default()), part.put(tree))
+                };
+                Kind::Map(map.into_iter().map(entry).collect())
+            }
+        };
+        tree.push(kind, Span::default())
+    }
+}
+
 impl Ast {
+    /// An expression of these parts.
+    pub(crate) fn whole(parts: Parts) -> Result<Self, Fault> {
+        let (nodes, bytes) = parts.size();
+        room(nodes, bytes, Span::default())?;
+        let alone = matches!(parts, Parts::One(_) | Parts::Value(_));
+        let mut tree = Tree::with_room(nodes);
+        tree.top = parts.put(&mut tree);
+        let ast = Self::of(tree, Hyphens::InNames);
+        // What is not put together was read as it is.
+        if !alone {
+            ast.within_limits(Span::default())?;
+        }
+        Ok(ast)
+    }
+
     /// A value that is written out.
     pub fn literal(value: Value) -> Self {
         let mut tree = Tree::default();
         tree.top = tree.push(Kind::Literal(value), Span::default());
-        Self { tree, hyphens: Hyphens::InNames }
+        Self::of(tree, Hyphens::InNames)
     }
 
     /// A list of expressions.
     pub fn list(items: &[Self]) -> Result<Self, Fault> {
         Self::around(items, |ids| Kind::List(ids.into()))
-    }
-
-    /// A map of expressions.
-    pub fn map(entries: Vec<(String, Self)>) -> Result<Self, Fault> {
-        let parts: Vec<Self> =
-            entries.into_iter().flat_map(|(key, value)| [Self::literal(key.into()), value]).collect();
-        Self::around(&parts, |ids| Kind::Map(ids.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()))
     }
 
     /// The text of a value, as a text with a hole prints it.
@@ -43,7 +91,7 @@ impl Ast {
         let mut tree = Tree::default();
         let ids: Vec<u32> = parts.iter().map(|part| graft(&part.tree, None, &mut tree)).collect();
         tree.top = tree.push(kind(&ids), Span::default());
-        let ast = Self { tree, hyphens: Hyphens::InNames };
+        let ast = Self::of(tree, Hyphens::InNames);
         ast.within_limits(Span::default())?;
         Ok(ast)
     }

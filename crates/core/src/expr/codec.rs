@@ -7,17 +7,25 @@ use crate::template::Root;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
     expr: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     names: Vec<(String, Root)>,
+}
+
+/// The same, on its way out.
+#[derive(Serialize)]
+struct Written<'a> {
+    expr: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    names: &'a [(String, Root)],
 }
 
 impl Serialize for Expr {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        Wire { expr: self.0.text.clone(), names: self.0.roots.clone() }.serialize(s)
+        Written { expr: &self.0.text, names: &self.0.roots }.serialize(s)
     }
 }
 
@@ -31,7 +39,7 @@ impl<'de> Deserialize<'de> for Expr {
 fn load(text: &str, names: &[(String, Root)]) -> Result<Expr, String> {
     let damaged = |why: &str| format!("the stored expression {} is damaged: {why}", shown(text));
     let tree = parser::stored(text).map_err(|faults| damaged(&faults[0].message))?;
-    let ast = Ast { tree, hyphens: Hyphens::InNames };
+    let ast = Ast::of(tree, Hyphens::InNames);
     let bound = ast.resolve(&mut |chain| {
         let find = |count: usize| names.iter().find(|(text, _)| *text == chain.written(count, Hyphens::InNames));
         let found =

@@ -191,7 +191,8 @@ impl<'t> Lexer<'t> {
         let rest = &self.text[self.at..];
         let c = rest.chars().next().unwrap_or(' ');
         let span = Span::new(self.at, self.at + c.len_utf8());
-        let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) else {
+        let first = rest.as_bytes().first();
+        let Some(sign) = SIGNS.iter().find(|s| s.as_bytes().first() == first && rest.starts_with(**s)) else {
             let message = format!("{} cannot stand in an expression", shown(c.encode_utf8(&mut [0; 4])));
             let help = if c == '`' {
                 "write a key that is no name in brackets: `x[\"odd key\"]`"

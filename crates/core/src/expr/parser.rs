@@ -60,7 +60,8 @@ impl<'t> Parser<'t> {
             span: lexer.here(),
             before: lexer.here(),
             lexer,
-            tree: Tree::default(),
+            // Most expressions are one node, and there may be a hundred thousand of them.
+            tree: Tree::with_room(1),
             heights: Vec::new(),
             depth: 0,
             vars: Vec::new(),
@@ -92,7 +93,8 @@ impl<'t> Parser<'t> {
         self.done()
     }
 
-    fn done(self) -> Result<Tree, Vec<Fault>> {
+    fn done(mut self) -> Result<Tree, Vec<Fault>> {
+        self.tree.nodes.shrink_to_fit();
         if self.faults.is_empty() { Ok(self.tree) } else { Err(self.faults) }
     }
 

@@ -6,6 +6,7 @@ use super::tree::{Each, Id, Kind, Tree};
 use super::{Hyphens, Span};
 use crate::template::Root;
 use serde_json::Value;
+use std::fmt::Write;
 
 struct Printer<'t> {
     tree: &'t Tree,
@@ -181,7 +182,10 @@ fn literal(value: &Value, out: &mut String) {
             }
             out.push('}');
         }
-        other => *out += &other.to_string(),
+        other => {
+            // Writing into a text cannot fail.
+            let _ = write!(out, "{other}");
+        }
     }
 }
 

@@ -121,6 +121,11 @@ impl Kind {
         }
     }
 
+    /// About how long the text of a value is.
+    pub(super) fn bytes_of(value: &Value) -> usize {
+        weight(value)
+    }
+
     /// About how long its own text is.
     fn bytes(&self) -> usize {
         match self {
@@ -173,6 +178,11 @@ impl Kind {
 }
 
 impl Tree {
+    /// An empty tree with room for so many nodes, and no more.
+    pub(super) fn with_room(nodes: usize) -> Self {
+        Self { nodes: Vec::with_capacity(nodes), top: 0 }
+    }
+
     pub(super) fn push(&mut self, kind: Kind, span: Span) -> Id {
         self.nodes.push(Node { kind, span });
         self.nodes.len() as Id - 1

@@ -69,16 +69,19 @@ fn name<'n>(node: &'n Node<'_>, what: &str, expected: &str, sink: &mut Sink<'_>)
 
 fn upstream(name: &str, at: Span, me: u32, names: &Names<'_>, sink: &mut Sink<'_>) -> Option<u32> {
     let Some(up) = names.tasks.get(name) else {
-        let help = sink.meant(name, names.tasks.keys().copied());
+        if sink.only_counts() {
+            return None;
+        }
+        let help = sink.meant(name, names.tasks.sorted());
         sink.error(at, "unknown_task", format!("there is no task {}", shown(name))).help(help);
         return None;
     };
-    if *up == Some(me) {
+    if up == Some(me) {
         let help = "remove it from its own `after`";
         sink.error(at, "self_edge", format!("{} cannot wait for itself", shown(name))).help(Some(help.into()));
         return None;
     }
-    *up
+    up
 }
 
 fn accepts(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Accepts> {

@@ -20,7 +20,7 @@ pub(super) fn inputs(node: &Node<'_>, sink: &mut Sink<'_>) -> Vec<Input> {
 
 fn input(entry: &Entry<'_>, sink: &mut Sink<'_>) -> Option<Input> {
     let name = parse_name(&entry.key, entry.at, sink);
-    let fields = Fields::read(&entry.value, &format!("input {}", shown(&entry.key)), &INPUT, sink)?;
+    let fields = Fields::of(entry, "input", &INPUT, sink)?;
     let kind = fields.get("type").map_or(Some(InputType::Any), |n| choice(n, "`type`", &InputType::ALL, sink));
     let description = fields.get("description").and_then(|n| text(n, "`description`", sink)).map(str::to_owned);
     let default = fields.get("default").map(|n| literal(n, sink));

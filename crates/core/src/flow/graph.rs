@@ -5,17 +5,26 @@ use super::source::Span;
 use super::task::Task;
 use crate::input::Input;
 use crate::limits;
+use crate::mark::mark_of;
 use crate::name::Name;
 use crate::plan::{Join, Naming, OnFailure, Plan, PlanDraft, RegionDraft, Spec, Spread, Timeouts, Work};
+use crate::recent::Recent;
 use crate::retry::Retry;
 use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Longest stored form of a spec that is looked up before it is hashed.
+const SHORT: usize = 256;
 
 /// A plan in the making, with the places its parts come from.
 pub(super) struct Graph {
     specs: Vec<Spec>,
     /// Specs by the hash of their stored form: ten thousand tasks that do the same share one.
     shared: BTreeMap<[u8; 32], u32>,
+    /// The short ones among them that came last, by their stored form itself.
+    recent: Recent<(Box<[u8]>, u32)>,
+    /// The stored form of the spec that is being added.
+    stored: Vec<u8>,
     /// How many bytes of specs were made; the defaults of a small file could multiply beyond all bounds.
     bytes: usize,
     regions: Vec<RegionDraft>,
@@ -39,6 +48,8 @@ impl Graph {
         Self {
             specs: Vec::new(),
             shared: BTreeMap::new(),
+            recent: Recent::default(),
+            stored: Vec::new(),
             bytes: 0,
             regions: vec![RegionDraft::default()],
             places: Vec::new(),
@@ -67,7 +78,9 @@ impl Graph {
         }
         self.regions[0].node(name, spec, task.join);
         self.places.push((at, task.join_at));
-        let said: BTreeSet<u32> = task.edges.iter().map(|(up, _)| *up).collect();
+        // Whoever uses nothing need not know what was said.
+        let said = if task.uses.is_empty() { &[] } else { &*task.edges };
+        let said: BTreeSet<u32> = said.iter().map(|(up, _)| *up).collect();
         for (up, accepts) in task.edges {
             self.regions[0].edge(up, node, accepts);
         }
@@ -78,12 +91,23 @@ impl Graph {
     }
 
     fn share(&mut self, spec: Spec) -> u32 {
-        let bytes = serde_json::to_vec(&spec).unwrap_or_default();
-        self.bytes += bytes.len();
+        self.stored.clear();
+        // Nothing in a spec cannot be said in JSON, and writing into memory cannot fail.
+        let _ = serde_json::to_writer(&mut self.stored, &spec);
+        self.bytes += self.stored.len();
+        let short = Some(&self.stored).filter(|bytes| bytes.len() <= SHORT);
+        let mark = short.map(|bytes| mark_of(bytes));
+        let known = mark.and_then(|mark| self.recent.get(mark, |(bytes, _)| **bytes == *self.stored));
+        if let Some((_, number)) = known {
+            return *number;
+        }
         let next = self.specs.len() as u32;
-        let number = *self.shared.entry(*blake3::hash(&bytes).as_bytes()).or_insert(next);
+        let number = *self.shared.entry(*blake3::hash(&self.stored).as_bytes()).or_insert(next);
         if number == next {
             self.specs.push(spec);
+        }
+        if let Some(mark) = mark {
+            self.recent.put(mark, (self.stored.as_slice().into(), number));
         }
         number
     }

@@ -2,9 +2,9 @@
 
 use super::problem::Sink;
 use super::reference::{Names, Place};
-use super::scalar::value_of;
+use super::scalar::{literal, value_of};
 use super::source::{Source, Span};
-use super::tree::{Kind, Node};
+use super::tree::{Entry, Kind, Node};
 use crate::expr::{self, Ast, Expr, Fault, Hyphens};
 use crate::suggest::shown;
 use crate::template::{Part, Root, Template};
@@ -29,11 +29,15 @@ impl<'s, 'n> Holes<'s, 'n> {
 
     /// Any value; what has no expression in it becomes a plain value.
     pub(super) fn template(&mut self, node: &Node<'_>, sink: &mut Sink<'_>) -> Template {
+        if has_hole(node) { self.with_holes(node, sink) } else { Template::Value(literal(node, sink)) }
+    }
+
+    fn with_holes(&mut self, node: &Node<'_>, sink: &mut Sink<'_>) -> Template {
         match &node.kind {
             Kind::Scalar(text, _) if text.contains(OPEN) => self.parts(node, text, sink),
             Kind::Scalar(text, style) => Template::Value(value_of(text, *style, node.span, sink)),
             Kind::List(list) => {
-                let list: Vec<Template> = list.iter().map(|n| self.template(n, sink)).collect();
+                let list: Vec<Template> = list.iter().map(|n| self.with_holes(n, sink)).collect();
                 match list.iter().all(is_plain) {
                     true => Template::Value(list.into_iter().map(plain).collect()),
                     false => Template::List(list),
@@ -45,7 +49,7 @@ impl<'s, 'n> Holes<'s, 'n> {
                     if entry.key.contains(OPEN) {
                         sink.error(entry.at, "bad_template", "a key cannot be a template, only a value can");
                     }
-                    map.push((entry.key.to_string(), self.template(&entry.value, sink)));
+                    map.push((entry.key.to_string(), self.with_holes(&entry.value, sink)));
                 }
                 match map.iter().all(|(_, t)| is_plain(t)) {
                     true => Template::Value(map.into_iter().map(|(k, t)| (k, plain(t))).collect()),
@@ -56,13 +60,18 @@ impl<'s, 'n> Holes<'s, 'n> {
     }
 
     /// A variable: a text as it is written, so that `1.10` stays `1.10`.
-    pub(super) fn variable(&mut self, node: &Node<'_>, what: &str, sink: &mut Sink<'_>) -> Template {
+    pub(super) fn variable(&mut self, entry: &Entry<'_>, sink: &mut Sink<'_>) -> Template {
+        self.words(&entry.value, &|| format!("the variable {}", shown(&entry.key)), sink)
+    }
+
+    /// A text as it is written, for something that is called so.
+    pub(super) fn words(&mut self, node: &Node<'_>, what: &dyn Fn() -> String, sink: &mut Sink<'_>) -> Template {
         match &node.kind {
             Kind::Scalar(text, _) if text.contains(OPEN) => self.parts(node, text, sink),
             Kind::Scalar(text, _) => Template::Value(Value::from(&**text)),
             _ => {
                 let help = "put the value into a task's output or an input and name it: '${{ inputs.name }}'";
-                super::read::wrong(node, what, "a text", sink).help(Some(help.into()));
+                super::read::wrong(node, &what(), "a text", sink).help(Some(help.into()));
                 Template::default()
             }
         }
@@ -169,6 +178,15 @@ fn hole(text: &str, from: usize) -> Result<(Ast, usize), Vec<Fault>> {
     }
 }
 
+/// Whether there is a template anywhere in a value, also where none may be.
+fn has_hole(node: &Node<'_>) -> bool {
+    match &node.kind {
+        Kind::Scalar(text, _) => text.contains(OPEN),
+        Kind::List(list) => list.iter().any(has_hole),
+        Kind::Map(entries) => entries.iter().any(|entry| entry.key.contains(OPEN) || has_hole(&entry.value)),
+    }
+}
+
 fn is_plain(template: &Template) -> bool {
     matches!(template, Template::Value(_))
 }
@@ -184,7 +202,7 @@ fn plain(template: Template) -> Value {
 pub(super) fn report(node: &Node<'_>, text: &str, whole: &Range<usize>, faults: Vec<Fault>, sink: &mut Sink<'_>) {
     for fault in faults {
         let part = fault.span.from as usize..fault.span.to as usize;
-        let span = if sink.is_full() { node.span } else { spot(node, text, whole, &part, sink.source) };
+        let span = if sink.may_search(text.len()) { spot(node, text, whole, &part, sink.source) } else { node.span };
         sink.error(span, fault.code, fault.message).help(fault.help);
     }
 }
@@ -217,7 +235,7 @@ pub(super) fn refuse(node: &Node<'_>, text: &str, what: &str, help: &str, sink: 
     if let Some(open) = text.find(OPEN) {
         let end = text[open..].find(CLOSE).map_or(open + OPEN.len(), |n| open + n + CLOSE.len());
         let needle = text[open..end].lines().next().unwrap_or(OPEN);
-        let span = sink.source.find(node.span, needle, 0).unwrap_or(node.span);
+        let span = sink.find(node.span, needle);
         let message = format!("{} cannot stand in {what}", shown(needle));
         sink.error(span, "template_in_run", message).help(Some(help.into()));
     }

@@ -25,7 +25,7 @@ pub(super) fn http(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'
     }
     let body = match (json, body) {
         (Some(json), _) => Some(Body::Json(holes.template(&json.value, sink))),
-        (None, Some(body)) => Some(Body::Text(holes.variable(&body.value, "`body`", sink))),
+        (None, Some(body)) => Some(Body::Text(holes.words(&body.value, &|| "`body`".into(), sink))),
         (None, None) => None,
     };
     let method = fields.get("method").and_then(|n| choice(n, "`method`", &Method::ALL, sink));
@@ -52,7 +52,7 @@ fn address(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> O
         sink.error(node.span, "bad_url", message).help(Some("an address begins with `https://` or `http://`".into()));
         return None;
     }
-    Some(holes.variable(node, "`url`", sink))
+    Some(holes.words(node, &|| "`url`".into(), sink))
 }
 
 fn headers(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Template {
@@ -65,7 +65,7 @@ fn headers(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> T
         } else if OWN_HEADERS.iter().any(|own| own.eq_ignore_ascii_case(name)) {
             sink.error(entry.at, "reserved_name", format!("the header `{name}` is set by the runner"));
         }
-        headers.push((name.to_owned(), holes.variable(&entry.value, &format!("the header {}", shown(name)), sink)));
+        headers.push((name.to_owned(), holes.words(&entry.value, &|| format!("the header {}", shown(name)), sink)));
     }
     Template::Map(headers)
 }
@@ -82,7 +82,7 @@ mod tests {
                 Work::Http(http) => Ok(http.clone()),
                 other => panic!("{other:?}"),
             },
-            Err(problems) => Err(problems.iter().map(|p| p.code.to_owned()).collect()),
+            Err(problems) => Err(problems.list.iter().map(|p| p.code.to_owned()).collect()),
         }
     }
 

@@ -11,7 +11,7 @@ use super::reference::{Names, Place};
 use super::scalar::value_of;
 use super::task::means_something;
 use super::tree::{Kind, Node};
-use crate::expr::{Ast, Fault};
+use crate::expr::{Ast, Fault, Parts};
 use crate::limits;
 use crate::suggest::shown;
 use serde_json::Value;
@@ -32,27 +32,27 @@ pub(super) fn lets<'n>(node: &'n Node<'_>, names: &mut Names<'n>, sink: &mut Sin
             sink.error(entry.at, "bad_name", format!("`{key}` means something else in expressions"));
         }
         // A value with problems stands for nothing, so that they are reported once.
-        let ast = read(&entry.value, names, sink).unwrap_or_else(|| Ast::literal(Value::Null));
-        names.lets.insert(key, ast);
+        let made = read(&entry.value, names, sink).map(Ast::whole);
+        let ast = made.and_then(|made| accepted(&entry.value, made, sink));
+        names.lets.insert(key, ast.unwrap_or_else(|| Ast::literal(Value::Null)));
     }
 }
 
-/// A template as one expression, its own names checked and replaced.
-fn read(node: &Node<'_>, names: &Names<'_>, sink: &mut Sink<'_>) -> Option<Ast> {
-    let made = match &node.kind {
-        Kind::Scalar(text, _) if text.contains(OPEN) => return filled(node, text, names, sink),
-        Kind::Scalar(text, style) => return Some(Ast::literal(value_of(text, *style, node.span, sink))),
+/// The parts of a template, their own names checked and replaced. They are put together once, however deep they are.
+fn read(node: &Node<'_>, names: &Names<'_>, sink: &mut Sink<'_>) -> Option<Parts> {
+    match &node.kind {
+        Kind::Scalar(text, _) if text.contains(OPEN) => filled(node, text, names, sink).map(Parts::One),
+        Kind::Scalar(text, style) => Some(Parts::Value(value_of(text, *style, node.span, sink))),
         Kind::List(list) => {
-            let items: Vec<Option<Ast>> = list.iter().map(|node| read(node, names, sink)).collect();
-            Ast::list(&items.into_iter().collect::<Option<Vec<Ast>>>()?)
+            let items: Vec<Option<Parts>> = list.iter().map(|node| read(node, names, sink)).collect();
+            Some(Parts::List(items.into_iter().collect::<Option<_>>()?))
         }
         Kind::Map(entries) => {
-            let items: Vec<Option<(String, Ast)>> =
+            let items: Vec<Option<(String, Parts)>> =
                 entries.iter().map(|entry| Some((entry.key.to_string(), read(&entry.value, names, sink)?))).collect();
-            Ast::map(items.into_iter().collect::<Option<Vec<_>>>()?)
+            Some(Parts::Map(items.into_iter().collect::<Option<_>>()?))
         }
-    };
-    accepted(node, made, sink)
+    }
 }
 
 fn accepted(node: &Node<'_>, made: Result<Ast, Fault>, sink: &mut Sink<'_>) -> Option<Ast> {

@@ -102,18 +102,35 @@ pub(crate) struct Sink<'a> {
     /// How many names may still be compared for suggestions. Without it, a thousand unknown names
     /// among a hundred thousand known ones would take minutes to be polite about.
     effort: usize,
+    /// How many bytes may still be searched for places: in a text of a megabyte a hundred problems would take long.
+    search: usize,
     overflow: Problem,
 }
 
 impl<'a> Sink<'a> {
     pub(crate) fn new(source: &'a Source<'a>) -> Self {
         let overflow = Problem::new(Level::Error, "", String::new());
-        Self { source, found: Vec::new(), more: 0, errors: 0, effort: 200_000, overflow }
+        Self { source, found: Vec::new(), more: 0, errors: 0, effort: 200_000, search: 16 << 20, overflow }
     }
 
     /// Where bytes of the text stand. Not looked up for what will only be counted.
     pub(crate) fn place(&self, at: std::ops::Range<usize>) -> Span {
         if self.is_full() { Span::at(1, 1, 1) } else { self.source.place(at) }
+    }
+
+    /// Whether a place may be looked for in so many bytes, which are then taken from what is left.
+    pub(super) fn may_search(&mut self, bytes: usize) -> bool {
+        let may = !self.is_full() && self.search >= bytes;
+        if may {
+            self.search -= bytes;
+        }
+        may
+    }
+
+    /// Where a text stands first within a place; the place itself if it is not found, or not worth looking for.
+    pub(super) fn find(&mut self, within: Span, needle: &str) -> Span {
+        let line = self.source.line(within.line).len();
+        if self.may_search(line) { self.source.find(within, needle, 0).unwrap_or(within) } else { within }
     }
 
     /// Says that something is wrong; the caller may add its help.
@@ -131,6 +148,16 @@ impl<'a> Sink<'a> {
                 None
             }
         }
+    }
+
+    /// Only counts an error, if that is all that becomes of it: nobody need find words for it.
+    pub(crate) fn only_counts(&mut self) -> bool {
+        let full = self.is_full();
+        if full {
+            self.errors += 1;
+            self.more += 1;
+        }
+        full
     }
 
     /// Says that something looks wrong.
@@ -152,6 +179,9 @@ impl<'a> Sink<'a> {
 
     /// The help for a wrong name: the nearest right one, if there is one.
     pub(crate) fn meant<'c>(&mut self, word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
+        if self.is_full() {
+            return None;
+        }
         let effort = &mut self.effort;
         let candidates = candidates.into_iter().take_while(|_| {
             *effort = effort.saturating_sub(1);

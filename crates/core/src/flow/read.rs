@@ -1,7 +1,7 @@
 //! Reading nodes as what they should be. Each reader says what it expected and what it found, once.
 
 use super::problem::{Problem, Sink};
-use super::scalar::resolve;
+use super::scalar::{is_text, resolve};
 use super::source::Span;
 use super::tree::{Entry, Kind, Node};
 use crate::name::Name;
@@ -30,6 +30,9 @@ impl<'n, 'a> Fields<'n, 'a> {
     pub(super) fn read(node: &'n Node<'a>, what: &str, keys: &Keys, sink: &mut Sink<'_>) -> Option<Self> {
         let entries = map(node, what, sink)?;
         for entry in entries.iter().filter(|e| !keys.known.contains(&&*e.key)) {
+            if sink.only_counts() {
+                continue;
+            }
             let key = &*entry.key;
             if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == key) {
                 let message = format!("`{key}` in {} is not supported yet", keys.owner);
@@ -43,6 +46,14 @@ impl<'n, 'a> Fields<'n, 'a> {
             sink.error(entry.at, "unknown_key", format!("{} has no key {}", keys.owner, shown(key))).help(help);
         }
         Some(Self { entries })
+    }
+
+    /// The same for an entry: `what` and its key say in messages what it is.
+    pub(super) fn of(entry: &'n Entry<'a>, what: &str, keys: &Keys, sink: &mut Sink<'_>) -> Option<Self> {
+        match &entry.value.kind {
+            Kind::Map(_) => Self::read(&entry.value, what, keys, sink),
+            _ => Self::read(&entry.value, &format!("{what} {}", shown(&entry.key)), keys, sink),
+        }
     }
 
     /// The entry of a key, if it is there.
@@ -89,8 +100,8 @@ pub(super) fn map<'n, 'a>(node: &'n Node<'a>, what: &str, sink: &mut Sink<'_>) -
 /// A text. A number or boolean is not one: what is printed would not be what was written.
 pub(super) fn text<'n>(node: &'n Node<'_>, what: &str, sink: &mut Sink<'_>) -> Option<&'n str> {
     match &node.kind {
+        Kind::Scalar(text, style) if is_text(text, *style) => return Some(text),
         Kind::Scalar(text, style) => match resolve(text, *style) {
-            Ok(Value::String(_)) => return Some(text),
             Ok(Value::Null) => drop(wrong(node, what, "a text", sink)),
             _ => wrong(node, what, "a text", sink).help(Some(format!("put quotes around it: '{text}'"))),
         },

@@ -2,20 +2,26 @@
 //! flow's own named values. It depends on the names the flow declares and on the place they stand in.
 
 use super::problem::Sink;
+use super::task_names::TaskNames;
 use crate::expr::{Ast, Chain, Expr, Fault, Hyphens, Span};
+use crate::limits;
 use crate::suggest::shown;
 use crate::template::Root;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names a flow declares.
 #[derive(Default)]
 pub(super) struct Names<'n> {
-    /// Each task's node in the root region; none for a task whose name is refused.
-    pub(super) tasks: BTreeMap<&'n str, Option<u32>>,
+    /// The tasks with their nodes in the root region.
+    pub(super) tasks: TaskNames<'n>,
     /// The inputs.
     pub(super) inputs: BTreeSet<&'n str>,
     /// The values named with `let`, with those they use in their place.
     pub(super) lets: BTreeMap<&'n str, Ast>,
+    /// How many parts of expressions have taken the place of names. A large value under a short name would make
+    /// more of a small file than memory holds.
+    pub(super) replaced: Cell<usize>,
     /// All names under `let`, also of those that come later.
     pub(super) let_names: BTreeSet<&'n str>,
 }
@@ -39,7 +45,19 @@ const EXAMPLES: &str = "a value is named as in `inputs.name` or `tasks.name.outp
 impl Names<'_> {
     /// What an expression means at a place.
     pub(super) fn bind(&self, ast: Ast, place: Place<'_>, sink: &mut Sink<'_>) -> Result<Expr, Vec<Fault>> {
-        let ast = ast.substitute(&mut |name| if place.item == Some(name) { None } else { self.lets.get(name) })?;
+        let (span, before) = (ast.span(), ast.parts());
+        let mut over = false;
+        let ast = ast.substitute(&mut |name| {
+            let named = if place.item == Some(name) { None } else { self.lets.get(name) };
+            over |= named.is_some() && self.replaced.get() > limits::LET_PARTS;
+            named.filter(|_| !over)
+        })?;
+        self.replaced.set(self.replaced.get() + ast.parts().saturating_sub(before));
+        if over {
+            let most = limits::LET_PARTS;
+            let message = format!("named values have come to more than {most} parts in the expressions up to here");
+            return Err(vec![Fault::new(span, "too_large", message).help("compute the large ones in a task")]);
+        }
         ast.resolve(&mut |chain| self.find(chain, place, sink))
     }
 
@@ -90,11 +108,11 @@ impl Names<'_> {
             return Err(Fault::new(chain.span, "bad_reference", "which task is meant?").help(help));
         };
         let Some(node) = self.tasks.get(name) else {
-            let help = self.dotted(chain).or_else(|| sink.meant(name, self.tasks.keys().copied()));
+            let help = self.dotted(chain).or_else(|| sink.meant(name, self.tasks.sorted()));
             let message = format!("there is no task {}", shown(name));
             return Err(Fault { help, ..Fault::new(after_dot(*span), "unknown_task", message) });
         };
-        if node.is_some() && *node == place.of {
+        if node.is_some() && node == place.of {
             let message = format!("{} cannot use its own output", shown(name));
             return Err(Fault::new(chain.span, "self_edge", message));
         }
@@ -116,7 +134,7 @@ impl Names<'_> {
         for (key, _) in &chain.segments[1..] {
             name += if name.is_empty() { "" } else { "." };
             name += key;
-            if self.tasks.contains_key(name.as_str()) {
+            if self.tasks.get(&name).is_some() {
                 let written = shown(&format!("tasks[{name:?}].output"));
                 return Some(format!("a name with a dot needs brackets: {written}"));
             }

@@ -25,7 +25,17 @@ pub(super) fn resolve(text: &str, style: ScalarStyle) -> Result<Value, &'static 
     })
 }
 
+/// Whether a scalar is a text; the same as asking for its value, without making it.
+pub(super) fn is_text(text: &str, style: ScalarStyle) -> bool {
+    let word = matches!(text.len(), 0..=1 | 4..=5)
+        && matches!(text, "" | "~" | "null" | "Null" | "NULL" | "true" | "True" | "TRUE" | "false" | "False" | "FALSE");
+    style != ScalarStyle::Plain || !word && number(text).is_none()
+}
+
 fn number(text: &str) -> Option<Result<Value, &'static str>> {
+    if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) {
+        return None;
+    }
     const TOO_LARGE: &str = "is a whole number of more than 64 bits";
     let digits = |text: &str, radix| !text.is_empty() && text.chars().all(|c: char| c.is_digit(radix));
     for (prefix, radix) in [("0x", 16), ("0o", 8)] {
@@ -74,7 +84,7 @@ pub(super) fn literal(node: &Node<'_>, sink: &mut Sink<'_>) -> Value {
     match &node.kind {
         Kind::Scalar(text, style) => {
             if text.contains("${{") {
-                let span = sink.source.find(node.span, "${{", 0).unwrap_or(node.span);
+                let span = sink.find(node.span, "${{");
                 sink.error(span, "bad_template", "a template cannot stand here: this value must be written out");
             }
             value_of(text, *style, node.span, sink)
@@ -124,6 +134,7 @@ mod tests {
             ("12:30", json!("12:30")),
             ("2027-01-01", json!("2027-01-01")),
         ] {
+            assert_eq!(is_text(text, ScalarStyle::Plain), value.is_string(), "{text:?}");
             assert_eq!(resolve(text, ScalarStyle::Plain), Ok(value), "{text:?}");
         }
         assert_eq!(resolve("12", ScalarStyle::SingleQuoted), Ok(json!("12")));

@@ -6,6 +6,7 @@
 use super::problem::Sink;
 use super::source::Span;
 use crate::limits;
+use crate::mark::mark;
 use crate::suggest::{plain, shown};
 use saphyr_parser::{Event, Marker, Parser, ScanError};
 use std::borrow::Cow;
@@ -41,7 +42,7 @@ pub(super) struct Entry<'a> {
 
 /// Reads the one document of a file; `None` if it has none or is not YAML.
 pub(super) fn read<'a>(text: &'a str, sink: &mut Sink<'_>) -> Option<Node<'a>> {
-    let mut builder = Builder { open: Vec::new(), done: None };
+    let mut builder = Builder::default();
     let mut documents = 0;
     for event in Parser::new_from_str(text) {
         let (event, span) = match event {
@@ -103,13 +104,20 @@ fn refuse_alias(span: Span, sink: &mut Sink<'_>) {
 
 /// A collection that has begun and not ended.
 enum Open<'a> {
-    List(Span, Vec<Node<'a>>),
-    /// With the key whose value comes next; a key that is refused has no text, and its value is dropped.
-    Map(Span, Vec<Entry<'a>>, Option<(Option<Cow<'a, str>>, Span)>),
+    /// With how many items of lists there were before.
+    List(Span, usize),
+    /// With how many entries of maps there were before, and the key whose value comes next; a key that is refused
+    /// has no text, and its value is dropped.
+    Map(Span, usize, Option<(Option<Cow<'a, str>>, Span)>),
 }
 
+/// Most collections are small. So what is in those that have begun lies in two lists for all of them, and each is
+/// given just the room it needs when it ends.
+#[derive(Default)]
 struct Builder<'a> {
     open: Vec<Open<'a>>,
+    items: Vec<Node<'a>>,
+    entries: Vec<Entry<'a>>,
     done: Option<Node<'a>>,
 }
 
@@ -128,16 +136,19 @@ impl<'a> Builder<'a> {
             }
             Event::SequenceStart(anchor, tag) => {
                 refuse_marks(anchor, tag.is_some(), span, sink);
-                self.begin(Open::List(span.start(), Vec::new()), span, sink)?;
+                self.begin(Open::List(span.start(), self.items.len()), span, sink)?;
             }
             Event::MappingStart(anchor, tag) => {
                 refuse_marks(anchor, tag.is_some(), span, sink);
-                self.begin(Open::Map(span.start(), Vec::new(), None), span, sink)?;
+                self.begin(Open::Map(span.start(), self.entries.len(), None), span, sink)?;
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let node = match self.open.pop()? {
-                    Open::List(span, list) => Node { span, kind: Kind::List(list) },
-                    Open::Map(span, entries, _) => Node { span, kind: Kind::Map(unique(entries, sink)) },
+                    Open::List(span, from) => Node { span, kind: Kind::List(self.items.drain(from..).collect()) },
+                    Open::Map(span, from, _) => {
+                        let entries = self.entries.drain(from..).collect();
+                        Node { span, kind: Kind::Map(unique(entries, sink)) }
+                    }
                 };
                 self.put(node, sink);
             }
@@ -158,10 +169,10 @@ impl<'a> Builder<'a> {
     fn put(&mut self, node: Node<'a>, sink: &mut Sink<'_>) {
         match self.open.last_mut() {
             None => self.done = Some(node),
-            Some(Open::List(_, list)) => list.push(node),
-            Some(Open::Map(_, entries, key)) => match key.take() {
+            Some(Open::List(..)) => self.items.push(node),
+            Some(Open::Map(_, _, key)) => match key.take() {
                 None => *key = Some(as_key(node, sink)),
-                Some((Some(key), at)) => entries.push(Entry { key, at, value: node }),
+                Some((Some(key), at)) => self.entries.push(Entry { key, at, value: node }),
                 Some((None, _)) => {}
             },
         }
@@ -184,14 +195,21 @@ fn as_key<'a>(node: Node<'a>, sink: &mut Sink<'_>) -> (Option<Cow<'a, str>>, Spa
 }
 
 fn refuse_marks(anchor: usize, tagged: bool, span: Span, sink: &mut Sink<'_>) {
-    if anchor > 0 {
+    if anchor > 0 && !sink.only_counts() {
         let help = "write the value where it is needed; what all tasks share goes under `defaults`";
         sink.error(span.start(), "anchor", "YAML anchors (`&name`) are not allowed in a flow").help(Some(help.into()));
     }
-    if tagged {
+    if tagged && !sink.only_counts() {
         let help = "remove the tag; put quotes around a text that starts with `!`";
         sink.error(span.start(), "tag", "YAML tags (`!name`) are not allowed in a flow").help(Some(help.into()));
     }
+}
+
+/// Whether two keys may be the same.
+fn repeat(entries: &[Entry<'_>]) -> bool {
+    let mut marks: Vec<u64> = entries.iter().map(|entry| mark(&entry.key)).collect();
+    marks.sort_unstable();
+    marks.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// Refuses keys that come again, and keeps the first of each.
@@ -201,10 +219,14 @@ fn unique<'a>(entries: Vec<Entry<'a>>, sink: &mut Sink<'_>) -> Vec<Entry<'a>> {
     if few && entries.iter().enumerate().all(|(n, entry)| entries[..n].iter().all(|e| e.key != entry.key)) {
         return entries;
     }
+    if !few && !repeat(&entries) {
+        return entries;
+    }
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();
     let mut again = Vec::new();
     for (n, entry) in entries.iter().enumerate() {
         match first.get(&*entry.key) {
+            Some(_) if sink.only_counts() => again.push(n),
             Some(line) => {
                 let message = format!("the key {} is there twice: first on line {line}", shown(&entry.key));
                 sink.error(entry.at, "duplicate_key", message).help(Some("remove one of them".into()));

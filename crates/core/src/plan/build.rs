@@ -56,7 +56,12 @@ impl RegionDraft {
 
     /// Adds a node and gives its number.
     pub fn node(&mut self, name: &str, spec: u32, join: Join) -> u32 {
-        self.names.push(name);
+        self.numbered(name, 1, spec, join)
+    }
+
+    /// The same for the `time`th node of a name; all but the first have their number in their own.
+    pub(crate) fn numbered(&mut self, name: &str, time: u32, spec: u32, join: Join) -> u32 {
+        self.names.push(name, time);
         self.specs.push(spec);
         self.joins.push(join);
         self.specs.len() as u32 - 1
@@ -153,21 +158,23 @@ impl PlanDraft {
 }
 
 fn check_names(number: u32, draft: &RegionDraft, problems: &mut Vec<Problem>) {
-    let mut order: Vec<u32> = (0..draft.len()).collect();
-    order.sort_by_key(|n| draft.names.get(*n));
-    for pair in order.windows(2) {
-        let name = draft.names.get(pair[0]);
-        if name == draft.names.get(pair[1]) {
-            problems.push(Problem {
-                region: number,
-                node: Some(pair[1]),
-                code: "duplicate_name",
-                message: format!("the name `{name}` is used twice"),
-            });
+    if draft.names.repeat() {
+        let mut order: Vec<u32> = (0..draft.len()).collect();
+        order.sort_by_key(|n| draft.names.get(*n));
+        for pair in order.windows(2) {
+            let name = draft.names.get(pair[0]);
+            if name == draft.names.get(pair[1]) {
+                problems.push(Problem {
+                    region: number,
+                    node: Some(pair[1]),
+                    code: "duplicate_name",
+                    message: format!("the name `{name}` is used twice"),
+                });
+            }
         }
     }
     for node in 0..draft.len() {
-        if let Err(error) = Name::parse(draft.names.get(node)) {
+        if let Err(error) = Name::check(draft.names.get(node)) {
             problems.push(Problem { region: number, node: Some(node), code: "bad_name", message: error.message });
         }
     }

@@ -9,33 +9,34 @@ use crate::id::PlanHash;
 use crate::input::Input;
 use crate::name::Name;
 use crate::template::Template;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 const VERSION: u32 = 1;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
     v: u32,
     flow: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     namespace: Option<Name>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default)]
     labels: BTreeMap<String, String>,
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     identity: Identity,
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     on_failure: OnFailure,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     inputs: Vec<Input>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     output: Option<Template>,
     specs: Vec<Spec>,
     regions: Vec<WireRegion>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WireRegion {
     names: Vec<String>,
@@ -43,30 +44,90 @@ struct WireRegion {
     /// For each node the nodes it needs.
     needs: Vec<Vec<u32>>,
     /// Joins that are not `all`: node, join.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     joins: Vec<(u32, Join)>,
     /// Edges that accept something else than success: edge number, set.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     accepts: Vec<(u32, Accepts)>,
     /// The statements, if it is a chain.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     script: Option<Vec<Statement>>,
+}
+
+/// A plan on its way out: the same columns, written from where they are. A plan may be large, and is not copied.
+#[derive(Serialize)]
+struct Written<'a> {
+    v: u32,
+    flow: &'a Name,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'a Name>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    labels: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "super::is_default")]
+    identity: Identity,
+    #[serde(skip_serializing_if = "super::is_default")]
+    on_failure: OnFailure,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    inputs: &'a [Input],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a Template>,
+    specs: &'a [Spec],
+    regions: Vec<WrittenRegion<'a>>,
+}
+
+struct WrittenRegion<'a>(&'a Region);
+
+/// A column that is made while it is written.
+struct Column<F>(F);
+
+impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Column<F> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_seq((self.0)())
+    }
+}
+
+impl Serialize for WrittenRegion<'_> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let region = self.0;
+        let nodes = 0..region.len();
+        let ups = |node| Column(move || region.needs(node).map(|(_, edge)| edge.up));
+        let mut columns = s.serialize_struct("WireRegion", 6)?;
+        columns.serialize_field("names", &Column(|| region.names.iter()))?;
+        columns.serialize_field("specs", &region.specs)?;
+        columns.serialize_field("needs", &Column(|| nodes.clone().map(ups)))?;
+        let joins: Vec<(u32, Join)> =
+            nodes.clone().map(|n| (n, region.join(n))).filter(|(_, j)| *j != Join::All).collect();
+        if !joins.is_empty() {
+            columns.serialize_field("joins", &joins)?;
+        }
+        let accepts: Vec<(u32, Accepts)> = (0..region.edge_count())
+            .map(|e| (e, region.edge(e).accepts))
+            .filter(|(_, a)| *a != Accepts::SUCCESS)
+            .collect();
+        if !accepts.is_empty() {
+            columns.serialize_field("accepts", &accepts)?;
+        }
+        if let Some(script) = &region.script {
+            columns.serialize_field("script", script)?;
+        }
+        columns.end()
+    }
 }
 
 impl Plan {
     /// The stored form, and the hash that names it.
     pub fn encode(&self) -> (PlanHash, Vec<u8>) {
-        let wire = Wire {
+        let wire = Written {
             v: VERSION,
-            flow: self.flow.clone(),
-            namespace: self.naming.namespace.clone(),
-            labels: self.naming.labels.clone(),
+            flow: &self.flow,
+            namespace: self.naming.namespace.as_ref(),
+            labels: &self.naming.labels,
             identity: self.naming.identity,
             on_failure: self.on_failure,
-            inputs: self.inputs.clone(),
-            output: self.output.clone(),
-            specs: self.specs.clone(),
-            regions: self.regions.iter().map(WireRegion::of).collect(),
+            inputs: &self.inputs,
+            output: self.output.as_ref(),
+            specs: &self.specs,
+            regions: self.regions.iter().map(WrittenRegion).collect(),
         };
         let bytes = serde_json::to_vec(&wire).unwrap_or_default();
         (PlanHash::of(&bytes), bytes)
@@ -91,23 +152,6 @@ impl Plan {
 }
 
 impl WireRegion {
-    fn of(region: &Region) -> Self {
-        let nodes = 0..region.len();
-        let joins = nodes.clone().map(|n| (n, region.join(n))).filter(|(_, j)| *j != Join::All).collect();
-        let accepts = (0..region.edge_count())
-            .map(|e| (e, region.edge(e).accepts))
-            .filter(|(_, a)| *a != Accepts::SUCCESS)
-            .collect();
-        Self {
-            names: region.names.iter().map(str::to_owned).collect(),
-            specs: region.specs.clone(),
-            needs: nodes.map(|n| region.needs(n).map(|(_, e)| e.up).collect()).collect(),
-            joins,
-            accepts,
-            script: region.script.clone(),
-        }
-    }
-
     fn draft(self) -> Option<RegionDraft> {
         if self.names.len() != self.specs.len() || self.needs.len() != self.specs.len() {
             return None;

@@ -1,6 +1,8 @@
 //! A region: nodes and edges as two CSR tables.
 
 use super::{Accepts, Join, Statement};
+use crate::mark::mark;
+use std::fmt::Write;
 
 /// "I need `up`", seen from the downstream node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,14 +114,26 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn push(&mut self, name: &str) {
+    /// A name, or the same with a number behind it from the second time on.
+    pub(super) fn push(&mut self, name: &str, time: u32) {
         self.text.push_str(name);
+        if time > 1 {
+            // Writing into a text cannot fail.
+            let _ = write!(self.text, "-{time}");
+        }
         self.ends.push(self.text.len() as u32);
     }
 
     pub(super) fn get(&self, n: u32) -> &str {
         let from = if n == 0 { 0 } else { self.ends[n as usize - 1] as usize };
         &self.text[from..self.ends[n as usize] as usize]
+    }
+
+    /// Whether two names may be the same. Numbers are sorted instead of names: there may be a million of them.
+    pub(super) fn repeat(&self) -> bool {
+        let mut marks: Vec<u64> = self.iter().map(mark).collect();
+        marks.sort_unstable();
+        marks.windows(2).any(|pair| pair[0] == pair[1])
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {

@@ -22,6 +22,7 @@ use crate::limits;
 use crate::name::Name;
 use crate::plan::{self, Plan, PlanDraft};
 use body::{Body, Regions};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compiles every flow of a program; `file` is what problems call it.
@@ -37,20 +38,26 @@ pub fn compile(text: &str, file: &str) -> Result<Vec<Compiled>, Problems> {
 }
 
 fn plans(program: &Program, sink: &mut Sink<'_>) -> Vec<Plan> {
-    let functions: BTreeMap<&str, &Function> = program.functions.iter().map(|f| (f.name.text.as_str(), f)).collect();
+    let functions = Functions::of(program);
     // A function that no flow calls is read too: what is wrong with it should be said.
-    let mut unused: BTreeSet<&str> = functions.keys().copied().collect();
+    let mut unused: BTreeSet<&str> = functions.by_name.keys().copied().collect();
     let mut plans = Vec::new();
     for flow in &program.flows {
         let called = in_calling_order(&flow.body, &functions);
-        called.iter().for_each(|name| {
-            unused.remove(name);
-        });
+        // Each flow has its functions to itself, so they grow with the product of both.
+        let again = called.iter().filter(|name| !unused.remove(**name));
+        if functions.copies(again.map(|name| statements(functions.by_name[name])).sum()) {
+            let most = limits::COPIED_STATEMENTS;
+            let message = format!("what several flows call comes to more than {most} statements up to here");
+            error(sink, flow.at, "too_large", message)
+                .help(Some("put some of the flows into files of their own".into()));
+            break;
+        }
         plans.extend(Whole { functions: &functions, called, sink }.plan(flow));
     }
     for name in unused {
         let mut regions = Regions::default();
-        let function = functions[name];
+        let function = functions.by_name[name];
         let defaults = Default::default();
         let written = (function.parameters.as_slice(), &function.body);
         Body::new(written, &functions, &defaults, sink).compile(&mut regions, &function.body);
@@ -58,9 +65,30 @@ fn plans(program: &Program, sink: &mut Sink<'_>) -> Vec<Plan> {
     plans
 }
 
+/// The functions of a file.
+struct Functions<'t> {
+    by_name: BTreeMap<&'t str, &'t Function>,
+    /// Statements and defaults that were compiled again. A small file could come to more than all memory: flows
+    /// times the functions they call, or calls times the defaults they leave to the function.
+    copied: Cell<usize>,
+}
+
+impl<'t> Functions<'t> {
+    fn of(program: &'t Program) -> Self {
+        let by_name = program.functions.iter().map(|f| (f.name.text.as_str(), f)).collect();
+        Self { by_name, copied: Cell::new(0) }
+    }
+
+    /// Counts what is compiled again; whether it has become too much.
+    fn copies(&self, more: usize) -> bool {
+        self.copied.set(self.copied.get() + more);
+        self.copied.get() > limits::COPIED_STATEMENTS
+    }
+}
+
 /// One flow with all that it calls.
 struct Whole<'c, 't, 's> {
-    functions: &'c BTreeMap<&'t str, &'t Function>,
+    functions: &'c Functions<'t>,
     /// Callers before what they call.
     called: Vec<&'t str>,
     sink: &'c mut Sink<'s>,
@@ -77,7 +105,7 @@ impl<'t> Whole<'_, 't, '_> {
         let mut place = BTreeMap::new();
         for name in &self.called {
             place.insert((*name).to_owned(), regions.drafts.len() as u32);
-            let function = self.functions[name];
+            let function = self.functions.by_name[name];
             let written = (function.parameters.as_slice(), &function.body);
             Body::new(written, self.functions, &defaults, self.sink).compile(&mut regions, &function.body);
         }
@@ -161,7 +189,7 @@ fn say_all(sink: &mut Sink<'_>, at: Extent, faults: Vec<expr::Fault>) {
 }
 
 /// The functions that a body comes to, each after all that call it. The check has refused recursion.
-fn in_calling_order<'t>(body: &'t Block, functions: &BTreeMap<&'t str, &'t Function>) -> Vec<&'t str> {
+fn in_calling_order<'t>(body: &'t Block, functions: &Functions<'t>) -> Vec<&'t str> {
     let mut order = Vec::new();
     let mut seen = BTreeSet::new();
     // Depth first; a function is put down once all that it calls is.
@@ -171,7 +199,7 @@ fn in_calling_order<'t>(body: &'t Block, functions: &BTreeMap<&'t str, &'t Funct
             order.push(name);
             continue;
         }
-        let Some(function) = functions.get(name).filter(|_| seen.insert(name)) else { continue };
+        let Some(function) = functions.by_name.get(name).filter(|_| seen.insert(name)) else { continue };
         stack.push((name, true));
         stack.extend(calls(&function.body).into_iter().map(|name| (name, false)));
     }
@@ -179,15 +207,31 @@ fn in_calling_order<'t>(body: &'t Block, functions: &BTreeMap<&'t str, &'t Funct
     order
 }
 
+/// How many statements a function has, with those inside of others.
+fn statements(function: &Function) -> usize {
+    let mut count = 0;
+    walk(&function.body, &mut |_| count += 1);
+    count
+}
+
 /// The functions that a block calls itself.
 fn calls(block: &Block) -> Vec<&str> {
     let mut found = Vec::new();
+    walk(block, &mut |statement| match &statement.kind {
+        StatementKind::Assign { value: Value::Work(work), .. }
+        | StatementKind::Return(Some(Value::Work(work)))
+        | StatementKind::Do(work) => called_by(work, &mut found),
+        _ => {}
+    });
+    found
+}
+
+/// Calls `see` with all statements of a block, whatever they stand in; the last come first.
+fn walk<'t>(block: &'t Block, see: &mut dyn FnMut(&'t Statement)) {
     let mut stack: Vec<&Statement> = block.iter().collect();
     while let Some(statement) = stack.pop() {
+        see(statement);
         match &statement.kind {
-            StatementKind::Assign { value: Value::Work(work), .. }
-            | StatementKind::Return(Some(Value::Work(work)))
-            | StatementKind::Do(work) => found.extend(called_by(work)),
             StatementKind::If { arms, otherwise } => {
                 stack.extend(arms.iter().flat_map(|(_, block)| block));
                 stack.extend(otherwise.iter().flatten());
@@ -200,18 +244,16 @@ fn calls(block: &Block) -> Vec<&str> {
             _ => {}
         }
     }
-    found
 }
 
-fn called_by(work: &Work) -> Vec<&str> {
-    let calls: Vec<&Call> = match work {
-        Work::Call(call) => vec![call],
-        Work::Spread(spread) => vec![&spread.call],
-        Work::Parallel(parallel) => parallel.calls.iter().collect(),
+fn called_by<'t>(work: &'t Work, found: &mut Vec<&'t str>) {
+    let calls = match work {
+        Work::Call(call) => std::slice::from_ref(call),
+        Work::Spread(spread) => std::slice::from_ref(&spread.call),
+        Work::Parallel(parallel) => &parallel.calls,
     };
-    let functions = calls.into_iter().filter_map(|call| match call {
+    found.extend(calls.iter().filter_map(|call| match call {
         Call::Function(call) => Some(call.name.text.as_str()),
         Call::Action(_) => None,
-    });
-    functions.collect()
+    }));
 }

@@ -5,6 +5,7 @@ use super::layout::{Kind, STATEMENTS};
 use super::parse::{Parser, Slice, brief};
 use super::tree::{Expr, Extent};
 use crate::expr::{self, Hyphens};
+use crate::mark::mark;
 use crate::suggest::shown;
 use std::borrow::Cow;
 
@@ -34,6 +35,9 @@ const WORDS: [&str; 23] = [
     "void",
     "await",
 ];
+
+/// Longest text of an expression that is looked up before it is read.
+const SHORT: usize = 32;
 
 /// Functions that authors expect from elsewhere.
 const EXPECTED: [(&str, &str); 8] = [
@@ -107,29 +111,50 @@ impl<'a> Parser<'_, 'a, '_> {
             self.error(self.extent(slice), "missing_value", message).help(Some("write an expression".into()));
             return None;
         }
-        if self.refuse_foreign(slice) {
-            return None;
-        }
+        self.read_once(slice, |parser| {
+            if parser.refuse_foreign(slice) {
+                return None;
+            }
+            let at = parser.extent(slice);
+            let text = parser.without_comments(at);
+            parser.read_expression(at, &text)
+        })
+    }
+
+    /// What `read` makes of a slice, unless the same text was read lately: what is wrong with an expression is in
+    /// its text, so what was good once is good again.
+    fn read_once(&mut self, slice: Slice, read: impl FnOnce(&mut Self) -> Option<Expr>) -> Option<Expr> {
         let at = self.extent(slice);
-        let text = self.without_comments(at);
-        self.read_expression(at, &text)
+        let text = &self.layout.text[at.range()];
+        if text.len() > SHORT {
+            return read(self);
+        }
+        let mark = mark(text);
+        if let Some((_, ast)) = self.read.get(mark, |(known, _)| *known == text) {
+            return Some(Expr { at, ast: ast.clone() });
+        }
+        let expr = read(self)?;
+        self.read.put(mark, (text, expr.ast.clone()));
+        Some(expr)
     }
 
     /// `x += e` is read as `x +( e)`: every part keeps its place in the text.
     pub(super) fn augmented(&mut self, slice: Slice, equals: usize) -> Option<Expr> {
         let right = slice.after(equals);
-        if right.is_empty() || self.refuse_foreign(right) {
-            if right.is_empty() {
-                self.expression(right, &format!("`{}`", self.layout.word(equals)));
-            }
-            return None;
+        if right.is_empty() {
+            return self.expression(right, &format!("`{}`", self.layout.word(equals)));
         }
-        let at = self.extent(slice);
-        let mut text = self.without_comments(at).into_owned();
-        let sign = (self.layout.tokens[equals].end - at.start) as usize - 1;
-        text.replace_range(sign..=sign, "(");
-        text.push(')');
-        self.read_expression(at, &text)
+        self.read_once(slice, |parser| {
+            if parser.refuse_foreign(right) {
+                return None;
+            }
+            let at = parser.extent(slice);
+            let mut text = parser.without_comments(at).into_owned();
+            let sign = (parser.layout.tokens[equals].end - at.start) as usize - 1;
+            text.replace_range(sign..=sign, "(");
+            text.push(')');
+            parser.read_expression(at, &text)
+        })
     }
 
     /// The one place where the expression language is asked.
@@ -164,8 +189,8 @@ impl<'a> Parser<'_, 'a, '_> {
 
     /// Whether something in the slice belongs to another language; then the first of it was said.
     fn refuse_foreign(&mut self, slice: Slice) -> bool {
-        // Whether a comparison was seen, for each bracket that is open.
-        let mut compared = vec![false];
+        // Whether a comparison was seen, a bit for each bracket that is open; the layout has bounded their number.
+        let mut compared: u128 = 0;
         for token in slice.from..slice.to {
             let refused = match self.layout.tokens[token].kind {
                 Kind::Action => Some(self.nested_action(token)),
@@ -173,11 +198,11 @@ impl<'a> Parser<'_, 'a, '_> {
                 Kind::Number => self.foreign_number(slice, token),
                 Kind::Text => None,
                 Kind::Open => {
-                    compared.push(false);
+                    compared <<= 1;
                     self.foreign_bracket(slice, token)
                 }
                 Kind::Close => {
-                    compared.pop();
+                    compared >>= 1;
                     None
                 }
                 Kind::Op => self.foreign_operator(token, &mut compared),
@@ -202,6 +227,10 @@ impl<'a> Parser<'_, 'a, '_> {
     fn foreign_name(&mut self, slice: Slice, token: usize) -> Option<Refused> {
         let word = self.layout.word(token);
         if token > slice.from && self.layout.word(token - 1) == "." {
+            return None;
+        }
+        // Most names are told apart by their length alone.
+        if !(2..=9).contains(&word.len()) && !self.is(slice, token + 1, "(") {
             return None;
         }
         if let Some((_, message, help)) = NAMES.iter().find(|(name, _, _)| *name == word) {
@@ -272,20 +301,22 @@ impl<'a> Parser<'_, 'a, '_> {
         }
     }
 
-    fn foreign_operator(&self, token: usize, compared: &mut [bool]) -> Option<Refused> {
+    fn foreign_operator(&self, token: usize, compared: &mut u128) -> Option<Refused> {
         let word = self.layout.word(token);
+        if matches!(word, "+" | "-" | "*" | "/" | "%" | "." | "!") {
+            return None;
+        }
         if let Some((_, message, help)) = WRONG.iter().find(|(op, _, _)| *op == word) {
             return Some((token + 1, "not_supported", (*message).to_owned(), (*help).to_owned()));
         }
-        let seen = compared.last_mut()?;
         if COMPARE.contains(&word) {
-            if *seen {
+            if *compared & 1 == 1 {
                 let message = format!("{} compares the result of a comparison", shown(word));
                 return Some((token + 1, "not_supported", message, "join two with `&&`: `a < b && b < c`".to_owned()));
             }
-            *seen = true;
+            *compared |= 1;
         } else if matches!(word, "&&" | "||" | "?" | ":" | ",") {
-            *seen = false;
+            *compared &= !1;
         }
         None
     }

@@ -14,8 +14,10 @@ mod wait;
 
 use super::layout::{Kind, Layout, Line};
 use super::tree::{Block, Extent, Program, Word};
+use crate::expr::Ast;
 use crate::flow::problem::{Problem, Sink};
 use crate::limits;
+use crate::recent::Recent;
 pub(super) use foreign::brief;
 pub(super) use slice::Slice;
 use std::collections::BTreeSet;
@@ -35,6 +37,8 @@ pub(super) struct Parser<'p, 'a, 'k> {
     /// The functions of the file, wherever they stand.
     pub(super) functions: BTreeSet<&'a str>,
     notes: Notes,
+    /// Short expressions that were read lately, and are good, with their text.
+    pub(super) read: Recent<(&'a str, Ast)>,
     /// The next line.
     at: usize,
     /// How many blocks are open.
@@ -47,7 +51,16 @@ impl<'p, 'a, 'k> Parser<'p, 'a, 'k> {
     pub(super) fn new(layout: &'p Layout<'a>, sink: &'p mut Sink<'k>) -> Self {
         let named = |line: &Line| line.to - line.from > 1 && layout.word(line.from) == "fn";
         let functions = layout.lines.iter().filter(|l| named(l)).map(|l| layout.word(l.from + 1)).collect();
-        Self { layout, sink, functions, notes: Notes::default(), at: 0, depth: 0, inline_body: false }
+        Self {
+            layout,
+            sink,
+            functions,
+            notes: Notes::default(),
+            read: Recent::default(),
+            at: 0,
+            depth: 0,
+            inline_body: false,
+        }
     }
 
     /// Reads the whole file.

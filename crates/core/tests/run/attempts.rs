@@ -21,6 +21,7 @@ fn begin(d: &mut Driver, worker: &str) {
         attempt: entry.attempt + 1,
         token,
         worker: worker.into(),
+        lease: None,
     };
     d.say(Event::DispatchEnqueued(lease));
 }

@@ -109,12 +109,15 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
         }
     };
     type Damage<'a> = &'a dyn Fn(&mut Vec<TaskRow>);
-    let damages: [Damage<'_>; 11] = [
-        &chunk(r#"[{"scope":1,"task":1,"edge":0,"count":4000000000}]"#),
-        &chunk(r#"[{"scope":4000000000,"task":1,"edge":0,"count":2}]"#),
-        &chunk(r#"[{"scope":1,"task":4000000000,"edge":0,"count":2}]"#),
-        &chunk(r#"[{"scope":1,"task":0,"edge":0,"count":2}]"#),
-        &chunk(r#"[{"scope":1,"task":1,"edge":0,"count":1}]"#),
+    let damages: [Damage<'_>; 14] = [
+        &chunk(r#"[{"scope":1,"task":1,"edge":0,"index":0,"count":4000000000}]"#),
+        &chunk(r#"[{"scope":4000000000,"task":1,"edge":0,"index":0,"count":2}]"#),
+        &chunk(r#"[{"scope":1,"task":4000000000,"edge":0,"index":0,"count":2}]"#),
+        &chunk(r#"[{"scope":1,"task":1,"edge":4000000000,"index":0,"count":2}]"#),
+        &chunk(r#"[{"scope":1,"task":1,"edge":0,"index":4000000000,"count":2}]"#),
+        &chunk(r#"[{"scope":1,"task":0,"edge":0,"index":0,"count":2}]"#),
+        &chunk(r#"[{"scope":1,"task":1,"edge":0,"index":0,"count":1}]"#),
+        &chunk(r#"[{"scope":1,"task":1,"edge":0,"count":2}]"#),
         &chunk("[]"),
         &|rows| drop(rows.remove(0)),
         &|rows| rows[1].scope = 0,
@@ -125,6 +128,13 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
     for (n, damage) in damages.into_iter().enumerate() {
         assert_eq!(load(damage).unwrap_err().code, "bad_rows", "damage {n}");
     }
+    // More items than the run has tasks for: what it has not come to takes no memory.
+    let many = |rows: &mut Vec<TaskRow>| {
+        let items = vec!["0"; 1_000_000].join(",");
+        let chunks = r#"[{"scope":1,"task":1,"edge":0,"index":0,"count":1000000}]"#;
+        rows[0].body = Some(format!(r#"{{"composite":{{"items":[{items}],"total":1000000,"chunks":{chunks}}}}}"#));
+    };
+    assert_eq!(load(&many).unwrap_err().code, "bad_rows");
     let mut row = d.run.row().unwrap();
     row.applied_seq = u64::MAX;
     assert_eq!(Run::from_rows(&row, rows_of(&d.run), d.run.plan.clone()).unwrap_err().code, "bad_rows");

@@ -1,7 +1,7 @@
 //! What a file may cost: depth and number are limited, and no text exhausts the stack or the patience.
 
 use super::said;
-use edgewise_core::text::{format, parse};
+use edgewise_core::text::{compile, format, parse};
 
 #[test]
 fn nesting_is_limited_by_name() {
@@ -34,6 +34,36 @@ fn lists_in_the_text_are_limited_by_number() {
     assert_eq!(said(&all(256)), Vec::<String>::new());
     let found = said(&all(257));
     assert_eq!(found.iter().filter(|line| line.contains("too_many: there are 257 ")).count(), 5, "{found:?}");
+}
+
+/// What compiling says first, if it says anything.
+fn refused(text: &str) -> Option<String> {
+    let problems = compile(text, "a.flow").err()?;
+    let first = &problems.list[0];
+    Some(format!("{}: {} -- {}", first.code, first.message, first.help.as_deref().unwrap_or_default()))
+}
+
+#[test]
+fn functions_that_many_flows_call_are_limited_by_their_statements() {
+    let text = |flows: usize| {
+        let body = "    if x:\n        x = 1\n".repeat(500);
+        let flows: String = (0..flows).map(|n| format!("flow f{n}():\n    g(1)\n")).collect();
+        format!("fn g(x):\n{body}{flows}")
+    };
+    assert_eq!(refused(&text(201)), None, "the first one is not counted");
+    let said = refused(&text(202)).unwrap();
+    assert!(said.contains("too_large: what several flows call comes to more than 200000 statements"), "{said}");
+}
+
+#[test]
+fn defaults_that_calls_leave_to_a_function_are_limited_by_number() {
+    let text = |calls: usize| {
+        let parameters: Vec<String> = (0..250).map(|n| format!("a{n}=1")).collect();
+        format!("fn g({}):\n    pass\nflow f():\n{}", parameters.join(", "), "    g()\n".repeat(calls))
+    };
+    assert_eq!(refused(&text(800)), None);
+    let said = refused(&text(801)).unwrap();
+    assert!(said.contains("too_large: the defaults of functions are used more than 200000 times"), "{said}");
 }
 
 #[test]

@@ -48,6 +48,10 @@ impl Parser<'_> {
         }
         let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
         let (digits, radix) = hex.map_or((text, 10), |hex| (hex, 16));
+        // Most numbers have no sign, and then there is nothing to put together.
+        if let Some(number) = (sign.is_empty()).then(|| i64::from_str_radix(digits, radix).ok()).flatten() {
+            return Ok(Value::from(number));
+        }
         let signed = format!("{sign}{digits}");
         match i64::from_str_radix(&signed, radix) {
             Ok(number) => Ok(Value::from(number)),

@@ -49,6 +49,8 @@ impl Run {
             run.add_root();
         }
         run.end = body.end;
+        // Until they are counted anew: no composite's row may claim more tasks than the run says it has.
+        run.counts = row.counts;
         let mut since = Vec::new();
         for task in tasks {
             since.extend(run.put_back(&task).ok_or_else(|| corrupt("a task does not fit its plan"))?);
@@ -56,9 +58,11 @@ impl Run {
         if let Some(made) = body.made {
             run.make_room(made).ok_or_else(|| corrupt("it has more scopes than it made"))?;
         }
-        if !run.is_laid_out() {
-            return Err(corrupt("a composite or its scopes are missing"));
+        let edges = run.laid_out().ok_or_else(|| corrupt("a composite or its scopes are missing"))?;
+        if body.made.is_some_and(|(_, _, made)| made as usize != edges) {
+            return Err(corrupt("it has other edges than it made"));
         }
+        run.edges.resize(edges, 0);
         let since =
             run.put_back_chains(since, body.stalled).ok_or_else(|| corrupt("a program stands where it cannot"))?;
         run.derive_edges();
@@ -71,9 +75,9 @@ impl Run {
     }
 
     /// Loops have given scopes back: their numbers are not used again.
-    fn make_room(&mut self, (scopes, tasks, edges): (u32, u32, u32)) -> Option<()> {
+    fn make_room(&mut self, (scopes, tasks, _): (u32, u32, u32)) -> Option<()> {
         let fits = scopes as usize >= self.scopes.len() && tasks as usize >= self.tasks.len();
-        if !fits || edges as usize != self.edges.len() || tasks as usize > limits::RUN_TASKS {
+        if !fits || tasks as usize > limits::RUN_TASKS || scopes as usize > limits::RUN_TASKS + 1 {
             return None;
         }
         self.scopes.extend_to(scopes as usize, GONE_SCOPE);
@@ -200,19 +204,19 @@ impl Run {
         }
     }
 
-    /// Whether scopes at this place stay within what a run may come to: damage must not become memory.
+    /// Whether scopes at this place stay within what the run has come to: damage must not become memory.
     fn may_hold(&self, chunk: &Chunk, region: u32) -> bool {
-        let densest = self.plan.regions.iter().map(|r| r.edge_count().div_ceil(r.len().max(1))).max();
         let region = &self.plan.regions[region as usize];
         let end = |first: u32, each: u32| u64::from(first) + u64::from(chunk.count) * u64::from(each);
-        let (tasks, most) = (end(chunk.task, region.len()), limits::RUN_TASKS as u64);
-        tasks <= most
-            && end(chunk.scope, 1) <= most + 1
-            && end(chunk.edge, region.edge_count()) <= tasks * u64::from(densest.unwrap_or(0))
+        let tasks: u64 = self.counts.iter().map(|count| u64::from(*count)).sum();
+        let (tasks, scopes) = (tasks.min(limits::RUN_TASKS as u64), limits::RUN_TASKS as u64 + 1);
+        end(chunk.task, region.len()) <= tasks
+            && end(chunk.scope, 1) <= scopes
+            && end(chunk.edge, region.edge_count()) <= u64::from(u32::MAX)
     }
 
-    /// Whether scopes lie one after the other, with nothing missing in between.
-    fn is_laid_out(&self) -> bool {
+    /// How many edges there are, if scopes lie one after the other with nothing missing in between.
+    fn laid_out(&self) -> Option<usize> {
         let (mut task, mut edge) = (0, 0);
         for scope in self.scopes.iter() {
             if *scope == GONE_SCOPE && self.is_program() {
@@ -220,16 +224,17 @@ impl Run {
             }
             let after = scope.task >= task && self.is_program();
             if scope.edge != edge || !(scope.task == task || after) || *scope == GONE_SCOPE {
-                return false;
+                return None;
             }
             task = scope.task + self.region_of(scope).len();
             edge += self.region_of(scope).edge_count();
         }
         let all = self.tasks.len() == task as usize || (self.is_program() && self.tasks.len() >= task as usize);
-        all && self.edges.len() == edge as usize
+        all.then_some(edge as usize)
     }
 
-    /// Lays scopes out exactly where they were, whatever is missing before them comes with its own composite.
+    /// Lays scopes out exactly where they were, whatever is missing before them comes with its own composite. Edges
+    /// follow once all scopes are known to be there.
     fn reserve_scopes(&mut self, chunk: &Chunk, region: u32, parent: TaskIx) {
         let (nodes, edges) = {
             let region = &self.plan.regions[region as usize];
@@ -237,10 +242,6 @@ impl Run {
         };
         self.scopes.extend_to((chunk.scope + chunk.count) as usize, GONE_SCOPE);
         self.tasks.extend_to((chunk.task + chunk.count * nodes) as usize, GONE_TASK);
-        let all_edges = (chunk.edge + chunk.count * edges) as usize;
-        if self.edges.len() < all_edges {
-            self.edges.resize(all_edges, 0);
-        }
         for n in 0..chunk.count {
             let number = chunk.scope + n;
             let (task, edge) = (chunk.task + n * nodes, chunk.edge + n * edges);

@@ -4,16 +4,17 @@ use super::command;
 use super::http;
 use super::names::Names;
 use super::policy::Defaults;
-use super::{known_beforehand, say_all};
-use crate::expr::{self, Fault, Hyphens};
+use super::{Functions, error, known_beforehand, say_all};
+use crate::expr::{self, Ast, Fault, Hyphens};
 use crate::flow::problem::Sink;
 use crate::gate::{Gate, OnDeadline, Wait};
+use crate::limits;
 use crate::name::Name;
 use crate::plan::{self, Items, Join, RegionDraft, Spec, Statement as Line, Var};
+use crate::recent::Recent;
 use crate::template::{Root, Template};
 use crate::text::tree::{
-    ActionCall, Block, Call, Expr, Function, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value,
-    Word, Work,
+    ActionCall, Block, Call, Expr, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value, Word, Work,
 };
 use crate::time::Millis;
 use std::collections::BTreeMap;
@@ -47,23 +48,26 @@ struct Place {
 /// A body being compiled.
 pub(super) struct Body<'c, 't, 's> {
     names: Names<'t>,
-    functions: &'c BTreeMap<&'t str, &'t Function>,
+    functions: &'c Functions<'t>,
     defaults: &'c Defaults,
     sink: &'c mut Sink<'s>,
     /// Loops around the statement: what is assigned below it in a loop may be known above it in the next round.
     loops: u32,
+    /// What short expressions came to lately. A name means the same variable in all of a body, and one that is
+    /// known stays known.
+    bound: Recent<(Ast, expr::Expr)>,
 }
 
 impl<'c, 't, 's> Body<'c, 't, 's> {
     /// The body of a flow or of a function, with its parameters.
     pub(super) fn new(
         (parameters, body): (&'t [Parameter], &'t Block),
-        functions: &'c BTreeMap<&'t str, &'t Function>,
+        functions: &'c Functions<'t>,
         defaults: &'c Defaults,
         sink: &'c mut Sink<'s>,
     ) -> Self {
         let names = Names::new(parameters.iter().map(|p| p.name.text.as_str()), body);
-        Self { names, functions, defaults, sink, loops: 0 }
+        Self { names, functions, defaults, sink, loops: 0, bound: Recent::default() }
     }
 
     /// Compiles the body; its region is the next one.
@@ -294,8 +298,16 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         item: Option<&'t Word>,
     ) -> Option<u32> {
         let functions = self.functions;
-        let function = functions.get(call.name.text.as_str())?;
-        let parameters = Names::new(function.parameters.iter().map(|p| p.name.text.as_str()), &function.body);
+        let function = functions.by_name.get(call.name.text.as_str())?;
+        let left = function.parameters.len().saturating_sub(call.positional.len() + call.named.len());
+        if functions.copies(left) {
+            let most = limits::COPIED_STATEMENTS;
+            let message = format!("the defaults of functions are used more than {most} times up to here");
+            error(self.sink, call.name.at, "too_large", message)
+                .help(Some("give a map as one argument, or split the file".into()));
+            return None;
+        }
+        let parameters = Names::of(function.parameters.iter().map(|p| p.name.text.as_str()));
         let mut args = Vec::new();
         let mut whole = true;
         for (parameter, value) in call.bound(function) {
@@ -329,6 +341,19 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
 
     /// Binds the names of an expression; `item` is the name of a spread's item.
     fn expr(&mut self, expr: &'t Expr, item: Option<&Word>) -> Option<expr::Expr> {
+        if item.is_some() {
+            return self.bind(expr, item);
+        }
+        let (ast, mark) = (&expr.ast, expr.ast.mark());
+        if let Some((_, known)) = self.bound.get(mark, |(of, _)| of.is_same(ast)) {
+            return Some(known.clone());
+        }
+        let made = self.bind(expr, None)?;
+        self.bound.put(mark, (ast.clone(), made.clone()));
+        Some(made)
+    }
+
+    fn bind(&mut self, expr: &'t Expr, item: Option<&Word>) -> Option<expr::Expr> {
         let (names, in_loop) = (&self.names, self.loops > 0);
         let sink = &mut *self.sink;
         let bound = expr.ast.clone().bind(&mut |path, span| {
@@ -342,6 +367,8 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                     let message = format!("`{name}` is used before it is assigned");
                     Err(Fault::new(span, "unassigned", message).help("move its assignment up"))
                 }
+                // Counted where all faults of the expression are said.
+                None if sink.is_full() => Err(Fault::new(span, "unknown_name", "")),
                 None => {
                     let help = sink.meant(name, names.all());
                     let help = help.unwrap_or_else(|| format!("assign it first: `{name} = …`"));
@@ -367,10 +394,14 @@ impl Place {
     /// Adds a node under a name of its own.
     fn node(&mut self, regions: &mut Regions, name: &str, work: plan::Work) -> u32 {
         let spec = regions.spec(work);
-        let times = self.used.entry(name.to_owned()).or_default();
-        *times += 1;
-        let name = if *times == 1 { name.to_owned() } else { format!("{name}-{times}") };
-        regions.drafts[self.region].node(&name, spec, Join::All)
+        let time = match self.used.get_mut(name) {
+            Some(times) => {
+                *times += 1;
+                *times
+            }
+            None => *self.used.entry(name.to_owned()).or_insert(1),
+        };
+        regions.drafts[self.region].numbered(name, time, spec, Join::All)
     }
 
     /// Adds a node whose regions come after it.

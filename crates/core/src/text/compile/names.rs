@@ -2,32 +2,38 @@
 
 use crate::plan::Var;
 use crate::text::tree::{Block, StatementKind, Word};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The variables of one body.
 #[derive(Default)]
 pub(super) struct Names<'t> {
     vars: BTreeMap<&'t str, Var>,
-    /// What has been assigned above the statement that is being compiled.
-    assigned: BTreeSet<&'t str>,
+    /// By variable, whether it has been assigned above the statement that is being compiled.
+    assigned: Vec<bool>,
     next: Var,
 }
 
 impl<'t> Names<'t> {
     /// The parameters first, in their order, then whatever the body assigns.
     pub(super) fn new(parameters: impl Iterator<Item = &'t str>, body: &'t Block) -> Self {
-        let mut names = Self::default();
-        for parameter in parameters {
-            names.declare(parameter);
-            names.assigned.insert(parameter);
-        }
+        let mut names = Self::of(parameters);
+        names.assigned = vec![true; names.vars.len()];
         names.read(body);
+        names.assigned.resize(names.next as usize, false);
+        names
+    }
+
+    /// The parameters alone, which is all that a call needs to know of a function.
+    pub(super) fn of(parameters: impl Iterator<Item = &'t str>) -> Self {
+        let mut names = Self::default();
+        parameters.for_each(|parameter| names.declare(parameter));
         names
     }
 
     fn declare(&mut self, name: &'t str) {
-        if !self.vars.contains_key(name) {
-            self.vars.insert(name, self.next);
+        if let Entry::Vacant(free) = self.vars.entry(name) {
+            free.insert(self.next);
             self.next += 1;
         }
     }
@@ -63,8 +69,11 @@ impl<'t> Names<'t> {
 
     /// A name is assigned here.
     pub(super) fn assign(&mut self, name: &'t Word) -> Var {
-        self.assigned.insert(&name.text);
-        self.vars.get(name.text.as_str()).copied().unwrap_or_default()
+        let var = self.vars.get(name.text.as_str()).copied().unwrap_or_default();
+        if let Some(assigned) = self.assigned.get_mut(var as usize) {
+            *assigned = true;
+        }
+        var
     }
 
     /// A variable that no author can name.
@@ -75,7 +84,8 @@ impl<'t> Names<'t> {
 
     /// The variable of a name, and whether it has been assigned above.
     pub(super) fn find(&self, name: &str) -> Option<(Var, bool)> {
-        Some((*self.vars.get(name)?, self.assigned.contains(name)))
+        let var = *self.vars.get(name)?;
+        Some((var, self.assigned.get(var as usize).copied().unwrap_or_default()))
     }
 
     /// All names, for suggestions.

@@ -344,6 +344,9 @@ impl Parser<'_, '_, '_> {
     }
 
     fn targets(&mut self, slice: Slice, operator: &str) -> Option<Vec<Word>> {
+        if slice.len() == 1 && self.kind(slice, slice.from) == Some(Kind::Name) {
+            return Some(vec![self.named(slice, "a variable")?]);
+        }
         let at = self.extent(if slice.is_empty() { Slice { to: slice.to + 1, ..slice } } else { slice });
         let text = super::brief(self.text(slice));
         let refused = if slice.is_empty() {
