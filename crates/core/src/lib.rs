@@ -10,6 +10,7 @@
 //!                            rules    invariant
 //! ```
 
+pub mod control;
 pub mod error;
 pub mod event;
 pub mod expr;
@@ -28,6 +29,7 @@ pub mod retry;
 pub mod rows;
 pub mod rule;
 pub mod run;
+pub mod schedule;
 pub mod sketch;
 pub mod state;
 pub mod suggest;

@@ -278,6 +278,9 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Complete(reports) => result::complete(desk, reports),
         Command::GiveBack(leases) => result::give_back(desk, leases),
         Command::Heartbeat(leases) => result::heartbeat(desk, leases),
+        Command::Register(register) => request::register(desk, register),
+        Command::SetSchedule(set) => request::set_schedule(desk, set),
+        Command::ChangeSetting(change) => request::change_setting(desk, change),
         Command::Claim(_) | Command::Wait(_) => {
             Err(Error::bug("not_parked", "claims and waits are parked before this"))
         }

@@ -4,10 +4,14 @@
 //! for the append. Nothing leaves the desk before the append is durable. After a failed or unknown
 //! append the runs concerned are forgotten and loaded anew; hints are only ever hints.
 
+mod control;
 mod news;
+
+pub(crate) use control::CachedControl;
 
 use crate::cached::Cached;
 use crate::command::no_such_run;
+
 use crate::entropy::Entropy;
 use crate::lanes::{Lanes, Offer};
 use crate::leases::{Lease, Leases};
@@ -65,6 +69,8 @@ pub(crate) struct Desk {
     pub now: Time,
     pub runs: HashMap<RunId, Cached>,
     pub frozen: BTreeMap<RunId, String>,
+    /// Flows, schedules and settings.
+    pub control: CachedControl,
     pub lanes: Lanes,
     pub leases: Leases,
     pub timers: BTreeSet<(Time, RunId, TimerKey)>,
@@ -137,6 +143,7 @@ impl Desk {
             now: Time::NEVER,
             runs: HashMap::new(),
             frozen: BTreeMap::new(),
+            control: CachedControl::default(),
             lanes: Lanes::default(),
             leases: Leases::default(),
             timers: BTreeSet::new(),
@@ -162,6 +169,9 @@ impl Desk {
 
     /// A run, loaded if it is not here. Refused if it is frozen.
     pub fn open(&mut self, run: RunId) -> Result<&mut Cached> {
+        if !run.is_run() {
+            return Err(no_such_run(run));
+        }
         if let Some(reason) = self.frozen.get(&run) {
             let message = format!("run {run} is frozen: {reason}. Look at it with `edgewise doctor --verify`");
             return Err(Error::conflict("run_frozen", message));
@@ -322,6 +332,9 @@ impl Desk {
             self.dirty.remove(run);
             self.advancing.remove(run);
         }
+        if runs.contains(&RunId::CONTROL) {
+            self.forget_control();
+        }
         self.lanes.forget(runs);
         self.unloaded.extend(runs);
         self.load_forgotten();
@@ -331,7 +344,8 @@ impl Desk {
     pub fn load_forgotten(&mut self) {
         for run in std::mem::take(&mut self.unloaded) {
             // A run that never reached the ledger is simply gone; one that cannot be read is frozen by now.
-            if self.open(run).is_err_and(|e| e.kind == Kind::Unavailable) {
+            let loaded = if run == RunId::CONTROL { self.control().map(drop) } else { self.open(run).map(drop) };
+            if loaded.is_err_and(|e| e.kind == Kind::Unavailable) {
                 self.unloaded.insert(run);
             }
         }

@@ -2,17 +2,23 @@
 
 mod approve;
 mod cancel;
+mod change_setting;
 mod pause;
+mod register;
 mod reject;
 mod resume;
+mod set_schedule;
 mod start;
 mod withdraw;
 
 pub(crate) use approve::approve;
 pub(crate) use cancel::cancel;
+pub(crate) use change_setting::change_setting;
 pub(crate) use pause::pause;
+pub(crate) use register::register;
 pub(crate) use reject::reject;
 pub(crate) use resume::resume;
+pub(crate) use set_schedule::set_schedule;
 pub(crate) use start::{Encoded, start};
 pub(crate) use withdraw::withdraw;
 

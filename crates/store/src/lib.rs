@@ -15,7 +15,7 @@ pub mod projections;
 pub mod sqlite;
 
 pub use ledger::{Append, Appended, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Stored, Stream};
-pub use projections::{Flush, Projections, RunChange, RunFilter, RunRows};
+pub use projections::{ControlChange, Flush, Projections, RunChange, RunFilter, RunRows};
 
 /// A store: ground, and what is derived from it.
 #[derive(Debug, Clone, Default)]

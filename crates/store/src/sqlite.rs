@@ -14,6 +14,7 @@
 //! `sqlite3 state.db 'SELECT * FROM tasks'` works at any time.
 
 mod append;
+mod control;
 mod error;
 mod file;
 mod flush;

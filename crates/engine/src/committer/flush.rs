@@ -72,9 +72,13 @@ impl<R> Committer<R> {
                 runs.extend(cached.change(&self.desk.leases));
             }
         }
+        let control = match dirty.contains(&RunId::CONTROL) {
+            true => self.desk.control.change(&self.desk.home.stream(RunId::CONTROL)),
+            false => None,
+        };
         self.desk.counts.flushes += 1;
         self.rows.flushing = Some(dirty);
-        Ok(Flush { runs, watermark })
+        Ok(Flush { runs, control, watermark })
     }
 
     /// The flush that was under way is written, or failed.

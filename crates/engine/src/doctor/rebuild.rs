@@ -1,6 +1,6 @@
 //! Rows made anew: every run folded from its ledger and written as the engine would have written it.
 
-use super::{Finding, GROUPS, RESTORE, Seen, Told, count_runs, damage, group};
+use super::{Finding, GROUPS, RESTORE, Seen, Told, control, count_runs, damage, group};
 use crate::cached::Cached;
 use crate::desk::lost_lease;
 use crate::leases::Leases;
@@ -9,7 +9,7 @@ use edgewise_core::Result;
 use edgewise_core::event::TaskIx;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
-use edgewise_store::{Flush, Ledger, Position, Projections, RunChange};
+use edgewise_store::{Flush, Ledger, Projections, RunChange};
 
 /// Tasks that are written together.
 const BATCH: usize = 20_000;
@@ -26,6 +26,10 @@ pub fn rebuild(
     let mut seen = Seen::default();
     for number in 0..GROUPS {
         for stream in group(ledger, number)? {
+            if !stream.run.is_run() {
+                control::rebuild(ledger, rows, &stream)?.map_or(Ok(()), |finding| tell(Told::Found(finding)))?;
+                continue;
+            }
             match load(ledger, rows, &stream, &mut plans) {
                 Ok(mut cached) => {
                     seen.events += cached.run.seq;
@@ -41,13 +45,13 @@ pub fn rebuild(
             }
             if batch.iter().map(|change| change.tasks.len() + 1).sum::<usize>() > BATCH {
                 // The watermark last: until then whoever opens the rows folds what they do not have.
-                rows.flush(&Flush { runs: std::mem::take(&mut batch), watermark: Position(0) })?;
+                rows.flush(&Flush { runs: std::mem::take(&mut batch), ..Flush::default() })?;
             }
             seen.runs += 1;
             tell(Told::Progress(seen.runs, total))?;
         }
     }
-    rows.flush(&Flush { runs: batch, watermark: tail })?;
+    rows.flush(&Flush { runs: batch, watermark: tail, ..Flush::default() })?;
     seen.records = tail.0;
     Ok(seen)
 }

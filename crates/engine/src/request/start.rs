@@ -46,7 +46,7 @@ pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
 pub(crate) struct Encoded(Option<(Arc<Plan>, PlanHash, Arc<[u8]>)>);
 
 impl Encoded {
-    fn of(&mut self, plan: &Arc<Plan>) -> (PlanHash, Arc<[u8]>) {
+    pub(crate) fn of(&mut self, plan: &Arc<Plan>) -> (PlanHash, Arc<[u8]>) {
         if let Some((last, hash, bytes)) = &self.0
             && Arc::ptr_eq(last, plan)
         {

@@ -53,6 +53,9 @@ fn again(command: &Command) -> Command {
         Command::GiveBack(leases) => Command::GiveBack(leases.clone()),
         Command::Heartbeat(leases) => Command::Heartbeat(leases.clone()),
         Command::Wait(run) => Command::Wait(*run),
+        Command::Register(register) => Command::Register(register.clone()),
+        Command::SetSchedule(set) => Command::SetSchedule(set.clone()),
+        Command::ChangeSetting(change) => Command::ChangeSetting(change.clone()),
     }
 }
 
@@ -71,6 +74,9 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::GiveBack(_) => "GiveBack",
         Command::Heartbeat(_) => "Heartbeat",
         Command::Wait(_) => "Wait",
+        Command::Register(_) => "Register",
+        Command::SetSchedule(_) => "SetSchedule",
+        Command::ChangeSetting(_) => "ChangeSetting",
     }
 }
 

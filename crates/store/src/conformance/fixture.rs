@@ -116,7 +116,7 @@ pub fn change(stream: &Stream, from: u64, to: u64) -> RunChange {
 
 /// A flush of these changes.
 pub fn flush(runs: Vec<RunChange>, watermark: u64) -> Flush {
-    Flush { runs, watermark: Position(watermark) }
+    Flush { runs, control: None, watermark: Position(watermark) }
 }
 
 /// A task's row with every field set.

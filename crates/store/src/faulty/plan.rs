@@ -49,6 +49,7 @@ pub enum Op {
     Outbox,
     Timers,
     Leases,
+    Control,
     Forget,
     HasPlan,
 }
