@@ -66,7 +66,7 @@ pub const SCHEDULE_NAME_BYTES: usize = 80;
 /// Most schedules of one workspace.
 pub const SCHEDULES: usize = 100_000;
 /// Most ticks of a schedule that wait for the run before them.
-pub const QUEUED_TICKS: usize = 100;
+pub const QUEUED_TICKS: usize = 1_000;
 /// Most missed ticks that a schedule catches up with.
 pub const CAUGHT_UP: u32 = 1_000;
 /// A tick that is found to be due later than this was missed.

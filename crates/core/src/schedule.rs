@@ -3,6 +3,14 @@
 //! A schedule is a rhythm and the rules around it. Its ticks are instants that follow from the rhythm alone; what
 //! becomes of a tick is a fact of the control stream ([`crate::control`]).
 
+mod cron;
+mod rhythm;
+
+pub use cron::{Cron, CronError};
+pub use rhythm::{Rhythm, find_zone};
+
+use crate::error::{Error, Result};
+use crate::limits;
 use crate::name::Name;
 use crate::time::{Millis, Time};
 use serde::{Deserialize, Serialize};
@@ -91,6 +99,104 @@ pub struct Backfill {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
 }
+
+impl Schedule {
+    /// A schedule of a flow with the usual rules.
+    pub fn new(flow: Name, when: When) -> Self {
+        Self {
+            flow,
+            when,
+            jitter: Millis(0),
+            overlap: Overlap::default(),
+            catch_up: 0,
+            input: Map::new(),
+            paused: false,
+            declared: false,
+            backfill: None,
+        }
+    }
+
+    /// Refuses what cannot be read or could never tick.
+    pub fn check(&self, now: Time) -> Result<()> {
+        Rhythm::read(&self.when)?;
+        match (&self.when, &self.backfill) {
+            (When::At(time), None) if *time <= now => {
+                let message = format!("{time} is over: a schedule counts from now on");
+                return Err(Error::invalid("in_the_past", message));
+            }
+            (_, Some(backfill)) if backfill.until < backfill.from || backfill.until > now => {
+                let (from, until) = (backfill.from, backfill.until);
+                let message = format!("a backfill is over what has passed: {from} to {until} is not");
+                return Err(Error::invalid("bad_range", message));
+            }
+            (_, Some(backfill)) if !(1..=limits::BACKFILL_AT_ONCE).contains(&backfill.at_once) => {
+                let most = limits::BACKFILL_AT_ONCE;
+                let message = format!("a backfill has from 1 to {most} runs at a time, not {}", backfill.at_once);
+                return Err(Error::invalid("bad_count", message));
+            }
+            _ => {}
+        }
+        if self.catch_up > limits::CAUGHT_UP {
+            let message =
+                format!("a schedule catches up with at most {} ticks, not {}", limits::CAUGHT_UP, self.catch_up);
+            return Err(Error::limit("bad_count", message));
+        }
+        let bytes = Value::Object(self.input.clone()).to_string().len();
+        if bytes > limits::SCHEDULE_INPUT_BYTES {
+            let most = limits::SCHEDULE_INPUT_BYTES;
+            let message = format!("the input of a schedule has at most {most} bytes, this one has {bytes}");
+            return Err(Error::limit("input_too_large", message));
+        }
+        Ok(())
+    }
+
+    /// How much later than its instant a tick is decided: the same for the same tick, drawn from its name.
+    pub fn delay(&self, name: &Name, due: Time) -> Millis {
+        if self.jitter.0 == 0 {
+            return Millis(0);
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(name.as_bytes());
+        hasher.update(&due.0.to_le_bytes());
+        let mut head = [0; 8];
+        head.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+        Millis(u64::from_le_bytes(head) % (self.jitter.0 + 1))
+    }
+
+    /// The key of a tick's run: whatever happens, there is one run for each tick.
+    pub fn key(&self, name: &Name, due: Time) -> String {
+        match &self.backfill {
+            Some(backfill) if !backfill.again => format!("schedule/{}/{due}", backfill.of),
+            _ => format!("schedule/{name}/{due}"),
+        }
+    }
+}
+
+impl When {
+    /// In words, for people.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Cron { text, zone } => format!("{text} ({zone})"),
+            Self::Every { span, from: Time(0) } => format!("every {span}"),
+            Self::Every { span, from } => format!("every {span} from {from}"),
+            Self::At(time) => format!("at {time}"),
+        }
+    }
+}
+
+impl Overlap {
+    /// All of them, with the words authors use.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("skip", Self::Skip), ("queue", Self::Queue), ("cancel", Self::Cancel), ("allow", Self::Allow)];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, overlap)| *overlap == self).map_or("skip", |(word, _)| word)
+    }
+}
+
+#[cfg(test)]
+mod tests;
 
 fn is_zero(span: &Millis) -> bool {
     span.0 == 0

@@ -18,6 +18,7 @@ use crate::leases::{Lease, Leases};
 use crate::load::{self, Plans};
 use crate::metrics::Counts;
 use crate::request::Encoded;
+use crate::ticks::Ticks;
 use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey};
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
 use edgewise_core::id::{EventId, PlanHash, RunId};
@@ -74,6 +75,8 @@ pub(crate) struct Desk {
     pub lanes: Lanes,
     pub leases: Leases,
     pub timers: BTreeSet<(Time, RunId, TimerKey)>,
+    /// When schedules are looked at.
+    pub ticks: Ticks,
     /// Runs whose fold stopped at its bound on inline work.
     pub advancing: BTreeSet<RunId>,
     /// How many tasks the runs on the desk have together.
@@ -147,6 +150,7 @@ impl Desk {
             lanes: Lanes::default(),
             leases: Leases::default(),
             timers: BTreeSet::new(),
+            ticks: Ticks::default(),
             advancing: BTreeSet::new(),
             cached_tasks: 0,
             fresh: Vec::new(),
@@ -180,6 +184,11 @@ impl Desk {
             self.load(run)?;
         }
         self.runs.get_mut(&run).ok_or_else(|| no_such_run(run))
+    }
+
+    /// A plan that is in the ledger.
+    pub fn plan_of(&mut self, hash: PlanHash) -> Result<Arc<edgewise_core::plan::Plan>> {
+        load::plan_of(&mut *self.ledger, hash, &mut self.plans)
     }
 
     /// The run that a hint is about. One that cannot be read now is loaded later, and brings its hints along.
@@ -222,6 +231,7 @@ impl Desk {
         }
         if run.state.is_done() {
             self.found_over.push((run.id, run.state));
+            self.ticks.ended(run.id);
         }
         // What this engine knows of leases may be older than the ledger.
         self.leases.retain(run.id, |task, lease| {

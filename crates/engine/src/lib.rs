@@ -21,6 +21,7 @@ pub mod reader;
 mod request;
 mod result;
 pub mod runner;
+mod ticks;
 pub mod worker;
 
 pub use desk::Home;

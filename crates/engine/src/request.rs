@@ -19,7 +19,7 @@ pub(crate) use register::register;
 pub(crate) use reject::reject;
 pub(crate) use resume::resume;
 pub(crate) use set_schedule::set_schedule;
-pub(crate) use start::{Encoded, start};
+pub(crate) use start::{Encoded, start, start_stored};
 pub(crate) use withdraw::withdraw;
 
 use crate::command::{Answer, GateAct, RunAct};

@@ -101,6 +101,9 @@ fn keep(desk: &mut Desk, batch: &Append) {
     }
     debug_assert_eq!(batch.records.len(), desk.batch.touched.len() + usize::from(desk.control.is_staged()));
     desk.control_durable();
+    for run in &desk.batch.ended {
+        desk.ticks.ended(*run);
+    }
     for run in std::mem::take(&mut desk.batch.touched) {
         durable(desk, run);
     }

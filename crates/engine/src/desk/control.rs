@@ -105,8 +105,20 @@ impl Desk {
         if cached.written < cached.state.seq {
             self.dirty.insert(RunId::CONTROL);
         }
-        self.control = cached;
+        let old = std::mem::replace(&mut self.control, cached).state;
+        self.reindex(&old);
         Ok(())
+    }
+
+    /// Hints about every schedule that is not as it was.
+    fn reindex(&mut self, old: &Control) {
+        let schedules = &self.control.state.schedules;
+        for name in old.schedules.keys().filter(|name| !schedules.contains_key(*name)) {
+            self.ticks.forget(name);
+        }
+        for (name, entry) in schedules.iter().filter(|(name, entry)| old.schedules.get(*name) != Some(*entry)) {
+            self.ticks.index(name, entry);
+        }
     }
 
     /// Forgets control, so that it is loaded anew.
@@ -128,6 +140,18 @@ impl Desk {
         }
         let stamp = Stamp { id: control.first_id.plus(control.events.len() as u64), at: self.now };
         fold(&mut control.state, stamp, &event, &mut control.dirty)?;
+        let (name, over) = match &event {
+            ControlEvent::ScheduleSet(event) => (Some(&event.name), &[][..]),
+            ControlEvent::ScheduleFired(event) => (Some(&event.name), event.over.as_slice()),
+            _ => (None, &[][..]),
+        };
+        over.iter().for_each(|run| self.ticks.settled(*run));
+        if let Some(name) = name {
+            match control.state.schedules.get(name) {
+                Some(entry) => self.ticks.index(name, entry),
+                None => self.ticks.forget(name),
+            }
+        }
         control.events.push(event);
         Ok(())
     }

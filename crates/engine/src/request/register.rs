@@ -36,8 +36,8 @@ fn wanted(control: &Control, register: &Register, now: Time) -> Result<Vec<(Name
     let gone = known.map(|(name, _)| name).filter(|name| !register.schedules.contains_key(*name));
     let mut wanted: Vec<(Name, Option<Schedule>)> = gone.map(|name| (name.clone(), None)).collect();
     for (name, schedule) in &register.schedules {
-        check_schedule(now, name, schedule)?;
         let known = control.schedules.get(name).map(|known| &known.schedule);
+        check_schedule(now, name, schedule, known)?;
         if !is_own(schedule) || known.is_some_and(|known| !is_own(known)) {
             let message = format!(
                 "there is a schedule {name} already that is not of flow {flow}'s own text: `edgewise schedule remove \

@@ -1,78 +1,19 @@
 //! A workspace's control in the engine: one commit with the events of runs, undone with them, the same for all engines.
 
+mod ground;
+mod schedules;
+
 use edgewise_core::control::{Control, SettingChanged};
 use edgewise_core::id::RunId;
-use edgewise_core::name::Name;
-use edgewise_core::time::Time;
 use edgewise_engine::Home;
-use edgewise_engine::command::{Answer, Command, Register};
-use edgewise_engine::committer::{Committer, Request};
-use edgewise_engine::doctor::{Finding, Told, rebuild, verify};
-use edgewise_engine::entropy::Entropy;
+use edgewise_engine::command::{Answer, Command};
+use edgewise_engine::doctor::{Finding, rebuild};
 use edgewise_engine::reader::Reader;
-use edgewise_store::faulty::{Fault, Faults, FaultyLedger, FaultyProjections, Op};
-use edgewise_store::memory::{MemoryLedger, MemoryProjections};
+use edgewise_store::faulty::{Fault, Op};
+use edgewise_store::memory::MemoryProjections;
 use edgewise_store::{Ledger, Position, Projections};
+use ground::{World, ask, name, register};
 use serde_json::json;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-fn name(text: &str) -> Name {
-    Name::parse(text).unwrap()
-}
-
-/// A store in memory, and engines over it.
-#[derive(Default)]
-struct World {
-    ledger: MemoryLedger,
-    rows: MemoryProjections,
-    faults: Faults,
-}
-
-type Engine = Committer<u64>;
-
-impl World {
-    fn engine(&self, seed: u8) -> Engine {
-        let ledger = Box::new(FaultyLedger::new(self.ledger.clone(), self.faults.clone()));
-        let rows = Box::new(FaultyProjections::new(self.rows.clone(), self.faults.clone()));
-        let mut engine = Committer::new(ledger, rows, Home::local(), "e".into(), Entropy::from_seed([seed; 32]));
-        engine.recover(Time(1_000)).unwrap();
-        engine
-    }
-
-    fn control(&self) -> Control {
-        Reader::over(Box::new(self.ledger.clone()), Box::new(self.rows.clone()), Home::local()).control().unwrap()
-    }
-
-    fn flush(&mut self, engine: &mut Engine) {
-        let flush = engine.flush_all().unwrap();
-        let result = self.rows.flush(&flush);
-        engine.flushed(Time(2_000), &result);
-        result.unwrap();
-    }
-
-    fn findings(&mut self) -> Vec<Finding> {
-        let mut found = Vec::new();
-        let tell = &mut |told: Told| {
-            if let Told::Found(finding) = told {
-                found.push(finding);
-            }
-            Ok(())
-        };
-        verify(&mut self.ledger, Some(&mut self.rows), tell).unwrap();
-        found
-    }
-}
-
-fn ask(engine: &mut Engine, command: Command) -> edgewise_core::Result<Answer> {
-    let step = engine.step(Time(1_500), vec![Request { command, reply: 1 }]).unwrap();
-    step.answers.into_iter().next().unwrap().1
-}
-
-fn register(flow: &str) -> Command {
-    let plan = edgewise_core::flow::compile(flow, "f.yaml").unwrap().plan;
-    Command::Register(Register { plan: Arc::new(plan), schedules: BTreeMap::new(), by: name("ada") })
-}
 
 fn setting(value: i64) -> Command {
     Command::ChangeSetting(SettingChanged { key: name("slots"), value: Some(json!(value)), by: name("ada") })
