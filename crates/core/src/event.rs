@@ -6,7 +6,7 @@
 
 mod record;
 
-pub use record::{Envelope, Record, VERSION, decode, encode};
+pub use record::{Envelope, Record, Recorded, VERSION, decode, decode_events, encode, encode_events};
 
 use crate::id::{PlanHash, TokenHash};
 use crate::limits;

@@ -96,9 +96,20 @@ id!(
 );
 
 impl RunId {
-    /// Keeps 80 of the bits given.
+    /// Not a run: the stream of a workspace's flows, schedules and settings.
+    pub const CONTROL: RunId = RunId((1 << 80) - 1);
+    /// Not a run: the stream of a workspace's work graph.
+    pub const WORK: RunId = RunId((1 << 80) - 2);
+
+    /// Keeps 80 of the bits given, and never comes to one of the reserved ids.
     pub fn from_bits(bits: u128) -> Self {
-        Self(bits & ((1 << 80) - 1))
+        let kept = Self(bits & ((1 << 80) - 1));
+        if kept.is_run() { kept } else { Self(kept.0 >> 1) }
+    }
+
+    /// Whether it names a run, and not one of the workspace's own streams.
+    pub fn is_run(self) -> bool {
+        self < Self::WORK
     }
 
     /// The first eight characters: what tables show.
@@ -156,6 +167,14 @@ mod tests {
         }
         let id = EventId(u128::MAX);
         assert_eq!(EventId::parse(&id.to_string()).unwrap(), id);
+    }
+
+    #[test]
+    fn no_run_gets_the_id_of_a_stream_of_its_workspace() {
+        for bits in [0, 1, u128::MAX, u128::MAX - 1, RunId::WORK.0 - 1] {
+            assert!(RunId::from_bits(bits).is_run(), "{bits:x}");
+        }
+        assert!(!RunId::CONTROL.is_run() && !RunId::WORK.is_run());
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! ```
 
 pub mod attempts;
+pub mod control;
 pub mod error;
 pub mod event;
 pub mod expr;
@@ -31,6 +32,7 @@ pub mod retry;
 pub mod rows;
 pub mod rule;
 pub mod run;
+pub mod schedule;
 pub mod sketch;
 pub mod state;
 pub mod suggest;

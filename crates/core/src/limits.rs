@@ -72,3 +72,21 @@ pub const CONSTANT_STEPS: u64 = 1_000;
 pub const REHEARSAL_STEPS: u32 = 100_000;
 /// Most steps that one supposed fact may lead to, for the same reason.
 pub const WHAT_IF_STEPS: u32 = 1_000_000;
+/// Longest name of a schedule: it is part of the keys of its runs.
+pub const SCHEDULE_NAME_BYTES: usize = 80;
+/// Most schedules of one workspace.
+pub const SCHEDULES: usize = 100_000;
+/// Most ticks of a schedule that wait for the run before them.
+pub const QUEUED_TICKS: usize = 1_000;
+/// Most missed ticks that a schedule catches up with.
+pub const CAUGHT_UP: u32 = 1_000;
+/// A tick that is found to be due later than this was missed.
+pub const TICK_GRACE_MS: u64 = 60_000;
+/// Most runs of one backfill at a time.
+pub const BACKFILL_AT_ONCE: u32 = 1_000;
+/// Largest input of a schedule, as JSON text.
+pub const SCHEDULE_INPUT_BYTES: usize = 64 << 10;
+/// Longest key of a setting.
+pub const SETTING_KEY_BYTES: usize = 128;
+/// Largest value of a setting, as JSON text.
+pub const SETTING_BYTES: usize = 64 << 10;

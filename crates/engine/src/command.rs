@@ -4,10 +4,12 @@
 //! gets work to workers in `enqueue`.
 
 use crate::retention::{Kept, Removing};
+use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{OutputForm, Plan};
+use edgewise_core::schedule::Schedule;
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
@@ -64,6 +66,12 @@ pub enum Command {
     Wait(RunId),
     /// Take runs away that are over.
     Remove(Removing),
+    /// Put a flow under its name, with the schedules that stand in its text.
+    Register(Register),
+    /// Make, change or take away a schedule.
+    SetSchedule(ScheduleSet),
+    /// Change or take away a setting.
+    ChangeSetting(SettingChanged),
 }
 
 /// What the engine answers.
@@ -115,6 +123,17 @@ pub struct Start {
     pub key: Option<String>,
     /// For people to search by.
     pub labels: BTreeMap<String, String>,
+}
+
+/// Put a flow under its name.
+#[derive(Debug, Clone)]
+pub struct Register {
+    /// What runs of it get from now on; the flow's name stands in it.
+    pub plan: Arc<Plan>,
+    /// The schedules that stand in its text, by their names: those it had before and that are not here go.
+    pub schedules: BTreeMap<Name, Schedule>,
+    /// Who asks.
+    pub by: Name,
 }
 
 /// Something a person does to a run.

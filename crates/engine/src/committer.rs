@@ -249,7 +249,9 @@ impl<R> Committer<R> {
     fn next_wake(&self) -> Option<Time> {
         let timer = self.desk.timers.first().map(|(due, _, _)| *due);
         let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(AGAIN));
-        [timer, self.desk.leases.next_due(), self.flush_due(), self.retention_due(), reload].into_iter().flatten().min()
+        let tick = self.desk.ticks.next_look();
+        let (lease, rows, removal) = (self.desk.leases.next_due(), self.flush_due(), self.retention_due());
+        [timer, tick, lease, rows, removal, reload].into_iter().flatten().min()
     }
 
     /// Grants that could not be delivered: the next step takes them back, their attempts unspent.
@@ -310,6 +312,9 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Complete(reports) => result::complete(desk, reports),
         Command::GiveBack(leases) => result::give_back(desk, leases),
         Command::Heartbeat(leases) => result::heartbeat(desk, leases),
+        Command::Register(register) => request::register(desk, register),
+        Command::SetSchedule(set) => request::set_schedule(desk, set),
+        Command::ChangeSetting(change) => request::change_setting(desk, change),
         Command::Claim(_) | Command::Wait(_) | Command::Freeze(_) | Command::Unfreeze(_) | Command::Remove(_) => {
             Err(Error::bug("not_parked", "claims, waits, marks and removals are dealt with before this"))
         }

@@ -4,16 +4,21 @@
 //! for the append. Nothing leaves the desk before the append is durable. After a failed or unknown
 //! append the runs concerned are forgotten and loaded anew; hints are only ever hints.
 
+mod control;
 mod news;
+
+pub(crate) use control::CachedControl;
 
 use crate::cached::Cached;
 use crate::command::no_such_run;
+
 use crate::entropy::Entropy;
 use crate::lanes::{Lanes, Offer};
 use crate::leases::{Found, Lease, Leases};
 use crate::load::{self, Plans};
 use crate::metrics::Counts;
 use crate::request::Encoded;
+use crate::ticks::Ticks;
 use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey};
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
 use edgewise_core::id::{EventId, PlanHash, RunId};
@@ -66,9 +71,13 @@ pub(crate) struct Desk {
     pub now: Time,
     pub runs: HashMap<RunId, Cached>,
     pub frozen: BTreeMap<RunId, String>,
+    /// Flows, schedules and settings.
+    pub control: CachedControl,
     pub lanes: Lanes,
     pub leases: Leases,
     pub timers: BTreeSet<(Time, RunId, TimerKey)>,
+    /// When schedules are looked at.
+    pub ticks: Ticks,
     /// Runs whose fold stopped at its bound on inline work.
     pub advancing: BTreeSet<RunId>,
     /// How many tasks the runs on the desk have together.
@@ -140,9 +149,11 @@ impl Desk {
             now: Time::NEVER,
             runs: HashMap::new(),
             frozen: BTreeMap::new(),
+            control: CachedControl::default(),
             lanes: Lanes::default(),
             leases: Leases::default(),
             timers: BTreeSet::new(),
+            ticks: Ticks::default(),
             advancing: BTreeSet::new(),
             cached_tasks: 0,
             fresh: Vec::new(),
@@ -166,6 +177,9 @@ impl Desk {
 
     /// A run, loaded if it is not here. Refused if it is frozen.
     pub fn open(&mut self, run: RunId) -> Result<&mut Cached> {
+        if !run.is_run() {
+            return Err(no_such_run(run));
+        }
         if let Some(reason) = self.frozen.get(&run) {
             let message = format!("run {run} is frozen: {reason}. Look at it with `edgewise doctor --verify`");
             return Err(Error::conflict("run_frozen", message));
@@ -174,6 +188,11 @@ impl Desk {
             self.load(run)?;
         }
         self.runs.get_mut(&run).ok_or_else(|| no_such_run(run))
+    }
+
+    /// A plan that is in the ledger.
+    pub fn plan_of(&mut self, hash: PlanHash) -> Result<Arc<edgewise_core::plan::Plan>> {
+        load::plan_of(&mut *self.ledger, hash, &mut self.plans)
     }
 
     /// The run that a hint is about. One that cannot be read now is loaded later, and brings its hints along.
@@ -237,6 +256,7 @@ impl Desk {
         }
         if run.state.is_done() {
             self.found_over.push((run.id, run.state));
+            self.ticks.ended(run.id);
         }
         // What this engine knows of leases may be older than the ledger.
         self.leases.retain(run.id, |task, lease| {
@@ -356,6 +376,9 @@ impl Desk {
             self.dirty.remove(run);
             self.advancing.remove(run);
         }
+        if runs.contains(&RunId::CONTROL) {
+            self.forget_control();
+        }
         self.lanes.forget(runs);
         self.unloaded.extend(runs);
         self.load_forgotten();
@@ -365,7 +388,8 @@ impl Desk {
     pub fn load_forgotten(&mut self) {
         for run in std::mem::take(&mut self.unloaded) {
             // A run that never reached the ledger is simply gone; one that cannot be read is frozen by now.
-            if self.open(run).is_err_and(|e| e.kind == Kind::Unavailable) {
+            let loaded = if run == RunId::CONTROL { self.control().map(drop) } else { self.open(run).map(drop) };
+            if loaded.is_err_and(|e| e.kind == Kind::Unavailable) {
                 self.unloaded.insert(run);
             }
         }

@@ -3,6 +3,7 @@
 //! One run at a time, so that memory is bounded by the largest run. Damage concerns its own run only: it is
 //! found, told with what to do about it, and the others are looked at all the same.
 
+mod control;
 mod examine;
 mod left_over;
 mod read;
@@ -66,7 +67,7 @@ fn group(ledger: &mut dyn Ledger, number: u128) -> Result<Vec<Stream>> {
 pub fn count_runs(ledger: &mut dyn Ledger) -> Result<u64> {
     let mut count = 0;
     for number in 0..GROUPS {
-        count += group(ledger, number)?.len() as u64;
+        count += group(ledger, number)?.iter().filter(|stream| stream.run.is_run()).count() as u64;
     }
     Ok(count)
 }
@@ -83,6 +84,10 @@ pub fn verify<'a>(
     let mut seen = Seen::default();
     for number in 0..GROUPS {
         for stream in group(examiner.ledger, number)? {
+            if !stream.run.is_run() {
+                examiner.own_stream(&stream, &mut seen)?.map_or(Ok(()), |finding| tell(Told::Found(finding)))?;
+                continue;
+            }
             for finding in examiner.examine(&stream, &mut seen)? {
                 tell(Told::Found(finding))?;
             }

@@ -6,6 +6,7 @@ mod expire;
 mod fire;
 mod grant;
 mod sweep;
+mod tick;
 
 pub(crate) use grant::grant;
 pub(crate) use sweep::sweep;
@@ -17,6 +18,7 @@ pub(crate) fn chores(desk: &mut Desk) {
     desk.load_forgotten();
     bring_back::bring_back(desk);
     fire::fire(desk);
+    tick::tick(desk);
     expire::expire(desk);
     advance::advance(desk);
 }
@@ -24,5 +26,6 @@ pub(crate) fn chores(desk: &mut Desk) {
 /// Whether a chore is due right now.
 pub(crate) fn has_chores(desk: &Desk) -> bool {
     let timer = desk.timers.first().is_some_and(|(due, _, _)| *due <= desk.now);
-    timer || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty()
+    let tick = desk.ticks.next_look().is_some_and(|at| at <= desk.now);
+    timer || tick || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty()
 }

@@ -25,6 +25,7 @@ mod request;
 mod result;
 pub mod retention;
 pub mod runner;
+mod ticks;
 pub mod worker;
 
 pub use desk::Home;

@@ -2,14 +2,15 @@
 
 use crate::cached::Cached;
 use crate::command::no_such_run;
-use edgewise_core::event::{Event, decode};
+use edgewise_core::control::{self, Control, ControlEvent, Key};
+use edgewise_core::event::{Event, decode, decode_events};
 use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::id::PlanHash;
 use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
 use edgewise_core::{Error, Result};
 use edgewise_store::{Ledger, Projections, Stored, Stream};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 
 /// Plans in use, each decoded once.
@@ -49,6 +50,50 @@ pub(crate) fn load(
     }
     cached.durable = cached.run.seq;
     Ok(cached)
+}
+
+/// A workspace's control as it was loaded.
+pub(crate) struct LoadedControl {
+    pub state: Control,
+    /// The seq its rows are at.
+    pub written: u64,
+    /// What changed since.
+    pub changed: BTreeSet<Key>,
+}
+
+/// A workspace's control out of its rows and the tail after them. One that was never written is empty.
+pub(crate) fn load_control(
+    ledger: &mut dyn Ledger,
+    projections: &mut dyn Projections,
+    stream: &Stream,
+) -> Result<LoadedControl> {
+    let rows = projections.control(stream)?;
+    let mut state = rows.as_ref().map_or(Ok(Control::default()), Control::from_rows)?;
+    let (written, mut changed) = (state.seq, BTreeSet::new());
+    loop {
+        let page = ledger.read(stream, state.seq, 1_000)?;
+        if page.is_empty() {
+            return Ok(LoadedControl { state, written, changed });
+        }
+        for stored in page {
+            fold_control(&mut state, &stored, &mut changed)?;
+        }
+    }
+}
+
+/// Folds a record of a control stream.
+pub(crate) fn fold_control(state: &mut Control, stored: &Stored, changed: &mut BTreeSet<Key>) -> Result<()> {
+    stored.record.verify(&stored.stream.label())?;
+    if stored.record.first != state.seq + 1 {
+        let message = format!("{} has no event {}: its ledger is damaged", stored.stream.label(), state.seq + 1);
+        return Err(Error::corrupt("seq_gap", message));
+    }
+    let (envelope, events) = decode_events::<ControlEvent>(&stored.record)?;
+    for (n, event) in (0..).zip(&events) {
+        // An event that does not count changes nothing, here as everywhere.
+        let _ = control::fold(state, Stamp { id: envelope.id.plus(n), at: envelope.at }, event, changed);
+    }
+    Ok(())
 }
 
 fn fold_stored(cached: &mut Cached, stored: &Stored, changes: &mut Changes) -> Result<()> {

@@ -2,15 +2,18 @@
 
 use crate::desk::Home;
 use crate::load::{self, Plans};
+use edgewise_core::control::Control;
 use edgewise_core::event::{Envelope, Event, decode};
 use edgewise_core::fold::{Changes, Stamp, fold};
-use edgewise_core::id::RunId;
+use edgewise_core::id::{PlanHash, RunId};
+use edgewise_core::plan::Plan;
 use edgewise_core::rows::RunRow;
 use edgewise_core::run::Run;
 use edgewise_core::{Error, Result};
 use edgewise_store::{Gone, KeyClaim, Ledger, Position, Projections, RunFilter, Stream, Term, sqlite};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Most records read at once.
 const PAGE: usize = 1_000;
@@ -49,6 +52,17 @@ impl Reader {
     pub fn run(&mut self, run: RunId) -> Result<Run> {
         let stream = self.home.stream(run);
         Ok(load::load(&mut *self.ledger, &mut *self.projections, &stream, &mut self.plans)?.run)
+    }
+
+    /// What the workspace is set to, as it is now.
+    pub fn control(&mut self) -> Result<Control> {
+        let stream = self.home.stream(RunId::CONTROL);
+        Ok(load::load_control(&mut *self.ledger, &mut *self.projections, &stream)?.state)
+    }
+
+    /// A plan out of the ledger.
+    pub fn plan(&mut self, hash: PlanHash) -> Result<Arc<Plan>> {
+        load::plan_of(&mut *self.ledger, hash, &mut self.plans)
     }
 
     /// Folds what was appended since into a run; true if anything was.
@@ -92,8 +106,9 @@ impl Reader {
             return newest.first().map(|r| r.id).ok_or_else(none);
         }
         let found = self.ledger.find(text, 5)?;
-        let ours: Vec<&Stream> =
-            found.iter().filter(|s| s.tenant == self.home.tenant && s.workspace == self.home.workspace).collect();
+        let is_ours =
+            |s: &&Stream| s.run.is_run() && s.tenant == self.home.tenant && s.workspace == self.home.workspace;
+        let ours: Vec<&Stream> = found.iter().filter(is_ours).collect();
         match ours.as_slice() {
             [] => Err(Error::not_found(
                 "run_not_found",
@@ -160,6 +175,7 @@ impl Reader {
             at = last.position;
             let ours = page
                 .iter()
+                .filter(|s| s.stream.run.is_run())
                 .filter(|s| s.stream.tenant == self.home.tenant && s.stream.workspace == self.home.workspace);
             behind.extend(ours.map(|s| s.stream.run));
         }

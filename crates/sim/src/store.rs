@@ -1,6 +1,7 @@
 //! The stores under the storm: in memory, or a folder with SQLite files; both behind faults, with rows that lag.
 
 use edgewise_core::Result;
+use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
@@ -161,6 +162,10 @@ impl<P: Projections> Projections for Lagging<P> {
 
     fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>> {
         self.inner.leases()
+    }
+
+    fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
+        self.inner.control(stream)
     }
 
     fn forget(&mut self, stream: &Stream) -> Result<()> {

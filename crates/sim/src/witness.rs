@@ -6,6 +6,7 @@
 
 mod answers;
 mod book;
+mod control;
 
 pub use answers::Answerer;
 pub use book::Book;
@@ -52,6 +53,8 @@ pub struct Witness {
     at: Position,
     /// Every run, as the ledger tells it.
     pub books: BTreeMap<RunId, Book>,
+    /// What the workspace is set to, as the ledger tells it.
+    pub control: control::ControlBook,
     asked: BTreeMap<No, Asked>,
     /// Which run each key has started.
     keys: BTreeMap<String, RunId>,
@@ -85,6 +88,7 @@ impl Witness {
             reader,
             at: Position(0),
             books: BTreeMap::new(),
+            control: control::ControlBook::default(),
             asked: BTreeMap::new(),
             keys: BTreeMap::new(),
             promised: BTreeMap::new(),
@@ -155,6 +159,11 @@ impl Witness {
                     .fold(stored.position.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
             let run = stored.stream.run;
             ensure(stored.stream == home().stream(run), "tenant_is_constant", || stored.stream.label())?;
+            if run == RunId::CONTROL {
+                self.control.record(now, &stored, &mut self.cover)?;
+                self.compare_control()?;
+                continue;
+            }
             for entry in Entry::of(&stored.record).map_err(|e| unreadable(&e))? {
                 self.record(run, now, entry)?;
             }
@@ -271,6 +280,7 @@ impl Witness {
         let all = RunFilter { limit: usize::MAX, ..RunFilter::default() };
         let rows = self.rows.runs(&all).map_err(|e| unreadable(&e))?;
         let written: BTreeMap<RunId, u64> = rows.into_iter().map(|(_, row)| (row.id, row.applied_seq)).collect();
+        self.control_reaches(watermark)?;
         for (run, book) in &self.books {
             let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);
             let has = written.get(run).copied().unwrap_or(0);
@@ -282,6 +292,7 @@ impl Witness {
 
     /// What can only be said of whole streams, read once more from the beginning.
     pub fn close(&mut self) -> Held {
+        self.compare_control()?;
         for run in self.books.keys().copied().collect::<Vec<_>>() {
             self.compare(run)?;
             let book = &self.books[&run];

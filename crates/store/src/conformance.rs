@@ -4,6 +4,7 @@
 //! ask for, the engine may not rely on; a bug found in one store becomes a check for all of them.
 
 mod commit;
+mod control;
 pub(crate) mod fixture;
 mod keys;
 mod listing;
@@ -83,6 +84,10 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         rows::rows_of_the_same_run_id_under_two_tenants_are_apart,
         rows::rows_are_there_after_reopening,
         rows::two_handles_see_each_other_and_the_later_flush_is_refused,
+        control::control_rows_come_back_and_change_one_by_one,
+        control::a_control_flush_from_another_seq_is_refused_whole,
+        control::control_rows_of_two_tenants_are_apart_and_can_be_forgotten,
+        control::a_control_stream_is_a_stream_like_any_other,
         listing::runs_are_listed_newest_first_by_flow_and_state,
         listing::waiting_tasks_timers_and_leases_are_listed_in_order,
         listing::a_plan_is_known_once_it_was_written,

@@ -18,7 +18,7 @@ pub struct Stream {
     pub tenant: Name,
     /// Where it lives.
     pub workspace: Name,
-    /// The run whose events these are.
+    /// The run whose events these are; or [`RunId::CONTROL`] or [`RunId::WORK`] for what is the workspace's own.
     pub run: RunId,
 }
 
@@ -32,7 +32,11 @@ impl std::hash::Hash for Stream {
 impl Stream {
     /// What a record's checksum is taken over, so that a record cannot move to another stream.
     pub fn label(&self) -> String {
-        format!("{}/{}/run/{}", self.tenant, self.workspace, self.run)
+        match self.run {
+            RunId::CONTROL => format!("{}/{}/control", self.tenant, self.workspace),
+            RunId::WORK => format!("{}/{}/work", self.tenant, self.workspace),
+            run => format!("{}/{}/run/{run}", self.tenant, self.workspace),
+        }
     }
 }
 
@@ -165,6 +169,7 @@ pub trait Ledger: Send {
     /// How many positions up to the tail have no record that can be read, because their streams were taken away.
     fn holes(&mut self) -> Result<u64>;
 
-    /// The streams whose run id starts with these characters (of either case), by run id, at most `limit`.
+    /// The streams whose run id starts with these characters (of either case), by run id, at most `limit`. The
+    /// workspaces' own streams are among them, under their reserved ids.
     fn find(&mut self, prefix: &str, limit: usize) -> Result<Vec<Stream>>;
 }

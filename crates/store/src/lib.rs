@@ -17,7 +17,7 @@ pub mod sqlite;
 pub use ledger::{
     Append, Appended, Gone, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
 };
-pub use projections::{Flush, Projections, RunChange, RunFilter, RunRows, Term};
+pub use projections::{ControlChange, Flush, Projections, RunChange, RunFilter, RunRows, Term};
 
 /// A store: ground, and what is derived from it.
 #[derive(Debug, Clone, Default)]

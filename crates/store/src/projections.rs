@@ -6,8 +6,9 @@ pub(crate) use filter::{Facts, names};
 pub use filter::{ID_WORD, RunFilter, Term};
 
 use crate::ledger::{Position, Stream};
+use edgewise_core::control::{ControlRow, ControlRows, Key};
 use edgewise_core::event::{TaskIx, TimerKey};
-use edgewise_core::id::PlanHash;
+use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::plan::Plan;
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::{Error, Result};
@@ -67,6 +68,50 @@ impl RunChange {
     }
 }
 
+/// What changed of a workspace's control since it was last written.
+#[derive(Debug, Clone)]
+pub struct ControlChange {
+    /// The control stream.
+    pub stream: Stream,
+    /// The `applied_seq` its rows must have now; 0 if there are none.
+    pub from_seq: u64,
+    /// The new one.
+    pub applied_seq: u64,
+    /// The id of the event with that seq.
+    pub version: EventId,
+    /// Rows to write.
+    pub rows: Vec<ControlRow>,
+    /// Rows to take away.
+    pub gone: Vec<Key>,
+}
+
+impl ControlChange {
+    /// Refuses (`Invalid`) a change of another stream, or one that would bring the rows back in time.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (from, to) = (self.from_seq, self.applied_seq);
+        if self.stream.run != RunId::CONTROL {
+            let message = format!("rows of control were given for {}", self.stream.label());
+            return Err(Error::invalid("bad_flush", message));
+        }
+        if to == 0 || to < from {
+            let message =
+                format!("rows of control move from seq {from} to {to}: the seq must be at least 1 and not fall");
+            return Err(Error::invalid("bad_flush", message));
+        }
+        Ok(())
+    }
+
+    /// What is said when the rows are not where this change was made from.
+    pub(crate) fn moved(&self, found: u64) -> Error {
+        let message = format!(
+            "the rows of {} are at seq {found}, this change was made at seq {}: load it again and flush anew",
+            self.stream.label(),
+            self.from_seq
+        );
+        Error::conflict("projection_moved", message)
+    }
+}
+
 /// One flush: all of it or nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Flush {
@@ -74,6 +119,8 @@ pub struct Flush {
     pub runs: Vec<RunChange>,
     /// Runs whose rows are taken away: their streams are gone. After all changes; one without rows is no error.
     pub gone: Vec<Stream>,
+    /// What changed of control.
+    pub control: Option<ControlChange>,
     /// Everything up to here is in the rows once this is written.
     pub watermark: Position,
 }
@@ -116,7 +163,10 @@ pub trait Projections: Send {
     /// Every lease that was live when last written, with the latest deadline that was written for it.
     fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>>;
 
-    /// Takes away all rows of a run, so that they can be written anew from seq 0.
+    /// All rows of a workspace's control in one snapshot, by kind and name; `None` if it has none.
+    fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>>;
+
+    /// Takes away all rows of a run, or of a workspace's control, so that they can be written anew from seq 0.
     fn forget(&mut self, stream: &Stream) -> Result<()>;
 
     /// Whether the names and edges of a plan are written.

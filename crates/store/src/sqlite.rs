@@ -15,6 +15,7 @@
 
 mod append;
 mod backup;
+mod control;
 mod error;
 mod file;
 mod flush;

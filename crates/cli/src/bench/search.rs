@@ -75,7 +75,7 @@ pub fn search(folder: &Path, runs: usize) -> Result<SearchFigures> {
     for from in (0..runs).step_by(BATCH) {
         let changes = (from..runs.min(from + BATCH)).map(|n| change(n as u64, runs as u64));
         let runs = changes.collect::<Result<Vec<_>>>()?;
-        rows.flush(&Flush { runs, gone: Vec::new(), watermark: Position(0) })?;
+        rows.flush(&Flush { runs, ..Flush::default() })?;
     }
     let write_us = began.elapsed().as_secs_f64() * 1e6 / runs as f64;
     // As `edgewise runs` does: a fresh look by somebody who wrote nothing.

@@ -149,7 +149,12 @@ impl Desk<'_> {
         let next_shown = next.replace("RUN", &run.map_or_else(|| "RUN".into(), |run| run.short()));
         if self.printer.for_people() {
             let style = self.printer.out_style;
-            let whose = run.map_or_else(|| "ledger".to_owned(), |run| format!("run {}", run.short()));
+            let whose = match run {
+                None => "ledger".to_owned(),
+                Some(RunId::CONTROL) => "control".to_owned(),
+                Some(RunId::WORK) => "work".to_owned(),
+                Some(run) => format!("run {}", run.short()),
+            };
             let whose = style.paint(Ink::Bold, &whose);
             let sign = style.paint(Ink::Bad, if style.unicode { "✗" } else { "x" });
             self.printer.raw(&format!(

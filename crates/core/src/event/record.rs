@@ -8,8 +8,26 @@ use super::Event;
 use crate::error::{Error, Result};
 use crate::id::EventId;
 use crate::time::Time;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+/// A kind of events that records hold: those of runs, or those of a workspace's settings.
+pub trait Recorded: Serialize + DeserializeOwned {
+    /// The event types this program knows.
+    const KNOWN: &'static [&'static str];
+
+    /// An event of a type that this program does not know: it folds to nothing.
+    fn unknown(name: &str) -> Self;
+}
+
+impl Recorded for Event {
+    const KNOWN: &'static [&'static str] = &super::KNOWN;
+
+    fn unknown(name: &str) -> Self {
+        Event::Unknown(name.into())
+    }
+}
 
 /// The version of the wire form that this program writes and reads.
 pub const VERSION: u32 = 1;
@@ -78,12 +96,12 @@ fn checksum(stream: &str, first: u64, count: u32, bytes: &[u8]) -> u64 {
 }
 
 #[derive(Serialize)]
-struct Out<'a> {
+struct Out<'a, E> {
     v: u32,
     id: EventId,
     at: Time,
     by: &'a str,
-    e: &'a [Event],
+    e: &'a [E],
 }
 
 #[derive(Deserialize)]
@@ -96,8 +114,18 @@ struct In<'a, E> {
     e: Vec<E>,
 }
 
-/// Writes events and what they share.
+/// Writes events of a run and what they share.
 pub fn encode(envelope: &Envelope, events: &[Event]) -> Vec<u8> {
+    encode_events(envelope, events)
+}
+
+/// Reads what [`encode`] wrote. An event type from a newer program becomes [`Event::Unknown`].
+pub fn decode(record: &Record) -> Result<(Envelope, Vec<Event>)> {
+    decode_events(record)
+}
+
+/// Writes events of any kind and what they share.
+pub fn encode_events<E: Recorded>(envelope: &Envelope, events: &[E]) -> Vec<u8> {
     let out = Out { v: VERSION, id: envelope.id, at: envelope.at, by: &envelope.source, e: events };
     let mut bytes = Vec::with_capacity(64 + events.len() * 72);
     // Writing to memory fails only for an event that cannot be JSON, and ours all can.
@@ -105,11 +133,11 @@ pub fn encode(envelope: &Envelope, events: &[Event]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`encode`] wrote. An event type from a newer program becomes [`Event::Unknown`].
-pub fn decode(record: &Record) -> Result<(Envelope, Vec<Event>)> {
+/// Reads what [`encode_events`] wrote. An event type from a newer program becomes an unknown one.
+pub fn decode_events<E: Recorded>(record: &Record) -> Result<(Envelope, Vec<E>)> {
     let corrupt =
         |why: String| Error::corrupt("bad_record", format!("the record at seq {} cannot be read: {why}", record.first));
-    let parsed: In<'_, Event> = match serde_json::from_slice(&record.bytes) {
+    let parsed: In<'_, E> = match serde_json::from_slice(&record.bytes) {
         Ok(parsed) => parsed,
         Err(_) => one_by_one(&record.bytes).map_err(|e| corrupt(e.to_string()))?,
     };
@@ -123,11 +151,11 @@ pub fn decode(record: &Record) -> Result<(Envelope, Vec<Event>)> {
 }
 
 /// The slow way, for records with event types that we do not know.
-fn one_by_one(bytes: &[u8]) -> Result<In<'_, Event>, serde_json::Error> {
+fn one_by_one<E: Recorded>(bytes: &[u8]) -> Result<In<'_, E>, serde_json::Error> {
     let raw: In<'_, &RawValue> = serde_json::from_slice(bytes)?;
     let mut events = Vec::with_capacity(raw.e.len());
     for text in raw.e {
-        events.push(match serde_json::from_str::<Event>(text.get()) {
+        events.push(match serde_json::from_str::<E>(text.get()) {
             Ok(event) => event,
             Err(error) => unknown(text).ok_or(error)?,
         });
@@ -136,8 +164,8 @@ fn one_by_one(bytes: &[u8]) -> Result<In<'_, Event>, serde_json::Error> {
 }
 
 /// The name of an event type that is not ours; `None` if it is ours and broken.
-fn unknown(text: &RawValue) -> Option<Event> {
+fn unknown<E: Recorded>(text: &RawValue) -> Option<E> {
     let map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text.get()).ok()?;
     let (name, _) = map.iter().next()?;
-    (map.len() == 1 && !super::KNOWN.contains(&name.as_str())).then(|| Event::Unknown(name.as_str().into()))
+    (map.len() == 1 && !E::KNOWN.contains(&name.as_str())).then(|| E::unknown(name))
 }

@@ -22,7 +22,7 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
         undo(desk);
         return Ok(Landed::Conflict);
     }
-    if desk.batch.touched.is_empty() {
+    if desk.batch.touched.is_empty() && !desk.control.is_staged() {
         return Ok(Landed::Yes);
     }
     let batch = encode_batch(desk);
@@ -69,6 +69,7 @@ fn encode_batch(desk: &mut Desk) -> Append {
         batch.guards.push(Guard { stream: cached.stream.clone(), seq: cached.durable });
         batch.records.push((cached.stream.clone(), record, cached.run.last));
     }
+    desk.control.stage(&desk.home.stream(RunId::CONTROL), (desk.now, &desk.source), &mut batch);
     batch
 }
 
@@ -98,7 +99,11 @@ fn keep(desk: &mut Desk, batch: &Append) {
         desk.counts.events += u64::from(record.count);
         desk.counts.bytes += record.bytes.len() as u64;
     }
-    debug_assert_eq!(batch.records.len(), desk.batch.touched.len());
+    debug_assert_eq!(batch.records.len(), desk.batch.touched.len() + usize::from(desk.control.is_staged()));
+    desk.control_durable();
+    for run in &desk.batch.ended {
+        desk.ticks.ended(*run);
+    }
     for run in std::mem::take(&mut desk.batch.touched) {
         durable(desk, run);
     }
@@ -117,7 +122,9 @@ fn undo(desk: &mut Desk) {
     for (run, task, lease) in batch.lapsed {
         desk.leases.put(run, task, lease);
     }
-    desk.forget(&batch.touched);
+    let control = desk.control.is_staged().then_some(RunId::CONTROL);
+    let undone: Vec<RunId> = batch.touched.into_iter().chain(control).collect();
+    desk.forget(&undone);
 }
 
 fn durable(desk: &mut Desk, run: RunId) {

@@ -82,10 +82,14 @@ impl<R> Committer<R> {
         let timed = |(_, row): &(RunId, LeaseRow)| row.deadline.known().is_some();
         let leases = runs.iter().flat_map(|c| c.leases.iter().map(|row| (c.run.id, row.clone())));
         self.rows.leases = leases.filter(timed).collect();
+        let control = match dirty.contains(&RunId::CONTROL) {
+            true => self.desk.control.change(&self.desk.home.stream(RunId::CONTROL)),
+            false => None,
+        };
         self.desk.counts.flushes += 1;
         self.rows.flushing = Some(dirty);
         self.rows.going = std::mem::take(&mut self.desk.gone);
-        Ok(Flush { runs, gone: self.rows.going.clone(), watermark })
+        Ok(Flush { runs, gone: self.rows.going.clone(), control, watermark })
     }
 
     /// The flush that was under way is written, or failed.

@@ -4,11 +4,11 @@ use super::Committer;
 use edgewise_core::Kind;
 
 impl<R> Committer<R> {
-    /// Whether nothing runs, nothing could be given to a worker that waits, and no timer is set.
+    /// Whether nothing runs, nothing could be given to a worker that waits, no timer is set and no schedule ticks.
     pub fn is_idle(&mut self) -> bool {
         let desk = &self.desk;
         let at_work = !desk.leases.is_empty() || !desk.advancing.is_empty() || !desk.unloaded.is_empty();
-        !at_work && !desk.lanes.could_match() && !self.has_timer()
+        !at_work && desk.ticks.is_empty() && !desk.lanes.could_match() && !self.has_timer()
     }
 
     /// Timers on the desk are hints: those of gates that opened meanwhile must not keep an engine alive for days.

@@ -25,6 +25,11 @@ impl<R> Committer<R> {
         for (stream, reason) in self.desk.ledger.frozen()? {
             self.desk.frozen.insert(stream.run, reason);
         }
+        match self.desk.control().map(drop) {
+            // Runs go on, whatever became of schedules and settings.
+            Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}
+            other => other?,
+        }
         let behind = self.behind_the_ledger()?;
         for run in &behind {
             match self.desk.open(*run) {
@@ -48,7 +53,7 @@ impl<R> Committer<R> {
                 return Ok(behind);
             };
             at = last.position;
-            behind.extend(page.iter().filter(|s| self.is_ours(s)).map(|s| s.stream.run));
+            behind.extend(page.iter().filter(|s| self.is_ours(s)).map(|s| s.stream.run).filter(|run| run.is_run()));
         }
     }
 

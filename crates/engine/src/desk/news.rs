@@ -46,7 +46,11 @@ impl Desk {
             let mut foreign = BTreeSet::new();
             for Stored { stream, record, .. } in page {
                 let ours = stream.tenant == self.home.tenant && stream.workspace == self.home.workspace;
-                let known = self.runs.get(&stream.run).is_some_and(|cached| cached.durable >= record.last());
+                let known = match stream.run {
+                    RunId::CONTROL => self.control.durable >= record.last(),
+                    run if !run.is_run() => true,
+                    run => self.runs.get(&run).is_some_and(|cached| cached.durable >= record.last()),
+                };
                 if ours && !known && !self.frozen.contains_key(&stream.run) {
                     foreign.insert(stream.run);
                 }

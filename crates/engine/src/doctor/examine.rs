@@ -17,14 +17,14 @@ use std::sync::Arc;
 /// Events times tasks up to which every invariant is checked after every event; beyond it, at the end.
 const STEPWISE: u64 = 1_000_000;
 /// How often rows that do not fit are read again: an engine may be writing them.
-const AGAIN: u32 = 4;
+pub(super) const AGAIN: u32 = 4;
 
 pub(super) struct Examiner<'a> {
     pub ledger: &'a mut dyn Ledger,
     pub rows: Option<&'a mut dyn Projections>,
     waiting: Waiting,
-    watermark: Position,
-    frozen: BTreeSet<RunId>,
+    pub watermark: Position,
+    pub frozen: BTreeSet<RunId>,
     plans: Plans,
 }
 

@@ -1,6 +1,6 @@
 //! Rows made anew: every run folded from its ledger and written as the engine would have written it.
 
-use super::{Finding, GROUPS, RESTORE, Seen, Told, count_runs, damage, group};
+use super::{Finding, GROUPS, RESTORE, Seen, Told, control, count_runs, damage, group};
 use crate::cached::Cached;
 use crate::desk::lost_lease;
 use crate::leases::Leases;
@@ -26,6 +26,10 @@ pub fn rebuild(
     let mut seen = Seen::default();
     for number in 0..GROUPS {
         for stream in group(ledger, number)? {
+            if !stream.run.is_run() {
+                control::rebuild(ledger, rows, &stream)?.map_or(Ok(()), |finding| tell(Told::Found(finding)))?;
+                continue;
+            }
             match load(ledger, rows, &stream, &mut plans) {
                 Ok(mut cached) => {
                     seen.events += cached.run.seq;
@@ -47,7 +51,7 @@ pub fn rebuild(
             tell(Told::Progress(seen.runs, total))?;
         }
     }
-    rows.flush(&Flush { runs: batch, gone: Vec::new(), watermark: tail })?;
+    rows.flush(&Flush { runs: batch, watermark: tail, ..Flush::default() })?;
     seen.records = tail.0 - ledger.holes()?.min(tail.0);
     Ok(seen)
 }

@@ -9,8 +9,9 @@
 //!
 //! Who may ask is decided before: the socket is for its owner only.
 
-use crate::command::{Answer, Command, GateAct, RunAct, Start, Supply, TaskAct};
+use crate::command::{Answer, Command, GateAct, Register, RunAct, Start, Supply, TaskAct};
 use crate::retention::{Kept, Removing};
+use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
@@ -76,6 +77,13 @@ pub enum Ask {
     Wait(RunId),
     /// Take runs away that are over.
     Remove(Removing),
+    /// Put a flow under its name.
+    #[serde(with = "register")]
+    Register(Register),
+    /// Make, change or take away a schedule.
+    SetSchedule(ScheduleSet),
+    /// Change or take away a setting.
+    ChangeSetting(SettingChanged),
 }
 
 /// What a folder's engine says.
@@ -160,6 +168,9 @@ impl Ask {
             Self::Unfreeze(act) => Command::Unfreeze(act),
             Self::Wait(run) => Command::Wait(run),
             Self::Remove(removing) => Command::Remove(removing),
+            Self::Register(register) => Command::Register(register),
+            Self::SetSchedule(set) => Command::SetSchedule(set),
+            Self::ChangeSetting(change) => Command::ChangeSetting(change),
         })
     }
 
@@ -347,6 +358,33 @@ mod start {
         let Wire { plan, input, by, key, labels } = Wire::deserialize(from)?;
         let plan = Plan::decode(plan.get().as_bytes()).map_err(serde::de::Error::custom)?;
         Ok(Start { plan: Arc::new(plan), input, by, key, labels })
+    }
+}
+
+/// A registration on the wire: the plan as it is stored.
+mod register {
+    use super::{Arc, BTreeMap, Deserialize, Deserializer, Name, Plan, RawValue, Register, Serialize, Serializer};
+    use edgewise_core::schedule::Schedule;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wire {
+        plan: Box<RawValue>,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        schedules: BTreeMap<Name, Schedule>,
+        by: Name,
+    }
+
+    pub fn serialize<S: Serializer>(register: &Register, to: S) -> Result<S::Ok, S::Error> {
+        let text = String::from_utf8(register.plan.encode().1).map_err(serde::ser::Error::custom)?;
+        let plan = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+        Wire { plan, schedules: register.schedules.clone(), by: register.by.clone() }.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Register, D::Error> {
+        let Wire { plan, schedules, by } = Wire::deserialize(from)?;
+        let plan = Plan::decode(plan.get().as_bytes()).map_err(serde::de::Error::custom)?;
+        Ok(Register { plan: Arc::new(plan), schedules, by })
     }
 }
 

@@ -12,8 +12,18 @@ use edgewise_store::{KeyClaim, KeyOwner};
 use std::sync::Arc;
 
 pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
-    check_limits(start)?;
     let (hash, bytes) = desk.encoded.of(&start.plan);
+    let answer = start_stored(desk, start, hash)?;
+    let new = matches!(answer, Answer::Started { new: true, .. });
+    if new && !desk.batch.plans.iter().any(|(h, _)| *h == hash) {
+        desk.batch.plans.push((hash, bytes.to_vec()));
+    }
+    Ok(answer)
+}
+
+/// Starts a run of a plan that the ledger has, or gets with this commit.
+pub(crate) fn start_stored(desk: &mut Desk, start: &Start, hash: PlanHash) -> Result<Answer> {
+    check_limits(start)?;
     let labels = start.plan.labels(&start.labels)?;
     let id = RunId::from_bits(desk.entropy.bits());
     let key = key_of(hash, start);
@@ -37,9 +47,6 @@ pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
     let refused = |why: Ignored| Error::bug("start_refused", format!("a new run refused its own start: {why:?}"));
     desk.record(id, Event::RunTriggered(triggered)).map_err(refused)?;
     desk.record(id, Event::PlanCreated(PlanCreated { plan: hash })).map_err(refused)?;
-    if !desk.batch.plans.iter().any(|(h, _)| *h == hash) {
-        desk.batch.plans.push((hash, bytes.to_vec()));
-    }
     Ok(Answer::Started { run: id, new: true })
 }
 
@@ -48,7 +55,7 @@ pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
 pub(crate) struct Encoded(Option<(Arc<Plan>, PlanHash, Arc<[u8]>)>);
 
 impl Encoded {
-    fn of(&mut self, plan: &Arc<Plan>) -> (PlanHash, Arc<[u8]>) {
+    pub(crate) fn of(&mut self, plan: &Arc<Plan>) -> (PlanHash, Arc<[u8]>) {
         if let Some((last, hash, bytes)) = &self.0
             && Arc::ptr_eq(last, plan)
         {

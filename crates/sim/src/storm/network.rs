@@ -63,6 +63,9 @@ fn again(command: &Command) -> Command {
         Command::Freeze(act) => Command::Freeze(act.clone()),
         Command::Unfreeze(act) => Command::Unfreeze(act.clone()),
         Command::Remove(removing) => Command::Remove(removing.clone()),
+        Command::Register(register) => Command::Register(register.clone()),
+        Command::SetSchedule(set) => Command::SetSchedule(set.clone()),
+        Command::ChangeSetting(change) => Command::ChangeSetting(change.clone()),
     }
 }
 
@@ -91,6 +94,9 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::Freeze(_) => "Freeze",
         Command::Unfreeze(_) => "Unfreeze",
         Command::Remove(_) => "Remove",
+        Command::Register(_) => "Register",
+        Command::SetSchedule(_) => "SetSchedule",
+        Command::ChangeSetting(_) => "ChangeSetting",
     }
 }
 

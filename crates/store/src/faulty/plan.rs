@@ -52,6 +52,7 @@ pub enum Op {
     Outbox,
     Timers,
     Leases,
+    Control,
     Forget,
     HasPlan,
 }

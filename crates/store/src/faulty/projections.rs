@@ -4,6 +4,7 @@ use super::ledger::write;
 use super::{Fault, Faults, Op, error};
 use crate::ledger::{Position, Stream};
 use crate::projections::{Flush, Projections, RunFilter, RunRows};
+use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::PlanHash;
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
@@ -73,6 +74,10 @@ impl<P: Projections> Projections for FaultyProjections<P> {
 
     fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>> {
         self.read_or_fail(Op::Leases, Projections::leases)
+    }
+
+    fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
+        self.read_or_fail(Op::Control, |inner| inner.control(stream))
     }
 
     fn forget(&mut self, stream: &Stream) -> Result<()> {

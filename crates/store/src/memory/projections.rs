@@ -2,10 +2,11 @@
 
 use super::Shared;
 use crate::ledger::{Position, Stream};
-use crate::projections::{Flush, Projections, RunChange, RunFilter, RunRows};
+use crate::projections::{ControlChange, Flush, Projections, RunChange, RunFilter, RunRows};
 use edgewise_core::Result;
+use edgewise_core::control::{ControlRow, ControlRows, Key};
 use edgewise_core::event::{TaskIx, TimerKey};
-use edgewise_core::id::PlanHash;
+use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +18,26 @@ pub struct MemoryProjections(Shared<State>);
 #[derive(Debug, Clone, Default)]
 struct State {
     runs: BTreeMap<Stream, Entry>,
+    control: BTreeMap<Stream, ControlEntry>,
     plans: BTreeSet<PlanHash>,
     watermark: Position,
+}
+
+#[derive(Debug, Clone, Default)]
+struct ControlEntry {
+    applied_seq: u64,
+    version: EventId,
+    rows: BTreeMap<Key, ControlRow>,
+}
+
+impl ControlEntry {
+    fn apply(&mut self, change: &ControlChange) {
+        (self.applied_seq, self.version) = (change.applied_seq, change.version);
+        for key in &change.gone {
+            self.rows.remove(key);
+        }
+        self.rows.extend(change.rows.iter().map(|row| (row.key.clone(), row.clone())));
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -78,6 +97,13 @@ impl State {
             }
             at.insert(&change.stream, change.run.applied_seq);
         }
+        if let Some(change) = &flush.control {
+            change.check()?;
+            let found = self.control.get(&change.stream).map_or(0, |entry| entry.applied_seq);
+            if found != change.from_seq {
+                return Err(change.moved(found));
+            }
+        }
         Ok(())
     }
 
@@ -102,6 +128,9 @@ impl Projections for MemoryProjections {
         state.check(flush)?;
         flush.runs.iter().for_each(|change| state.apply(change));
         flush.gone.iter().for_each(|stream| drop(state.runs.remove(stream)));
+        if let Some(change) = &flush.control {
+            state.control.entry(change.stream.clone()).or_default().apply(change);
+        }
         state.watermark = state.watermark.max(flush.watermark);
         Ok(())
     }
@@ -154,8 +183,19 @@ impl Projections for MemoryProjections {
         Ok(self.0.lock().each(|entry| entry.leases.values().cloned().collect()))
     }
 
+    fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
+        let state = self.0.lock();
+        let rows = |e: &ControlEntry| e.rows.values().cloned().collect();
+        let all = |e: &ControlEntry| ControlRows { applied_seq: e.applied_seq, version: e.version, rows: rows(e) };
+        Ok(state.control.get(stream).map(all))
+    }
+
     fn forget(&mut self, stream: &Stream) -> Result<()> {
-        self.0.lock().runs.remove(stream);
+        let mut state = self.0.lock();
+        match stream.run {
+            RunId::CONTROL => drop(state.control.remove(stream)),
+            _ => drop(state.runs.remove(stream)),
+        }
         Ok(())
     }
 

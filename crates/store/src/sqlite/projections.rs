@@ -1,6 +1,7 @@
 //! The projections in `state.db`.
 
 use super::STATE;
+use super::control;
 use super::error::Explain;
 use super::flush::Writer;
 use super::statements::Statements;
@@ -9,8 +10,9 @@ use super::{nodes, rows, search};
 use crate::ledger::{Position, Stream};
 use crate::projections::{Flush, Projections, RunFilter, RunRows};
 use edgewise_core::Result;
+use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
-use edgewise_core::id::PlanHash;
+use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -64,6 +66,7 @@ impl Projections for SqliteProjections {
             let mut writer = Writer::new(conn);
             flush.runs.iter().try_for_each(|change| writer.change(change))?;
             flush.gone.iter().try_for_each(|stream| writer.forget(stream))?;
+            flush.control.as_ref().map_or(Ok(()), |change| control::change(conn, change))?;
             let mut mark = conn.prepare_cached(include_str!("sql/state_set_watermark.sql")).of(STATE)?;
             mark.execute((flush.watermark.0 as i64,)).of(STATE)?;
             Ok(Then::Commit(()))
@@ -110,7 +113,14 @@ impl Projections for SqliteProjections {
         self.list(include_str!("sql/state_list_leases.sql"), (), rows::lease)
     }
 
+    fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
+        read(&self.conn, STATE, |conn| control::load(conn, stream))
+    }
+
     fn forget(&mut self, stream: &Stream) -> Result<()> {
+        if stream.run == RunId::CONTROL {
+            return write(&self.conn, STATE, |conn| control::forget(conn, stream).map(Then::Commit));
+        }
         write(&self.conn, STATE, |conn| Writer::new(conn).forget(stream).map(Then::Commit))
     }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 /// The format this program writes, in the file's `user_version`. An older one is made anew.
 pub(super) const FORMAT: i32 = 2;
 
-const MAKE: [&str; 22] = [
+const MAKE: [&str; 24] = [
     include_str!("sql/state_make_meta.sql"),
     include_str!("sql/state_make_runs.sql"),
     include_str!("sql/state_make_runs_by_time.sql"),
@@ -24,6 +24,8 @@ const MAKE: [&str; 22] = [
     include_str!("sql/state_make_timers.sql"),
     include_str!("sql/state_make_outbox.sql"),
     include_str!("sql/state_make_leases.sql"),
+    include_str!("sql/state_make_control_heads.sql"),
+    include_str!("sql/state_make_control_rows.sql"),
     include_str!("sql/state_make_plans.sql"),
     include_str!("sql/state_make_nodes.sql"),
     include_str!("sql/state_make_task_words.sql"),
