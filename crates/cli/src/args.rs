@@ -8,6 +8,7 @@ mod gate;
 mod graph;
 mod look;
 mod project;
+mod rerun;
 mod run;
 mod value;
 
@@ -17,6 +18,7 @@ pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
 pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
+pub use rerun::Rerun;
 pub use run::{Mode, Run};
 pub use value::{Input, Label, RunRef};
 
@@ -70,6 +72,8 @@ pub enum Command {
     Pause(Pause),
     /// Resume a paused run.
     Resume(Resume),
+    /// Have finished work of a run done again, with all that follows it.
+    Rerun(Rerun),
     /// See what waits for people, and answer it.
     Gate(Gate),
     /// Check a flow without running it; all problems are shown.

@@ -17,6 +17,7 @@ mod lock;
 mod logs;
 mod pause;
 mod plan;
+mod rerun;
 mod resume;
 mod run;
 mod runs;
@@ -59,6 +60,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Cancel(args) => cancel::perform(args, context),
         Command::Pause(args) => pause::perform(args, context),
         Command::Resume(args) => resume::perform(args, context),
+        Command::Rerun(args) => rerun::perform(args, context),
         Command::Gate(gate) => match &gate.command {
             GateCommand::List(args) => gate_list::perform(args, context),
             GateCommand::Approve(args) => gate_act::approve(args, context),

@@ -67,6 +67,8 @@ pub enum Event {
     TaskCancelRequested(TaskAct),
     /// An operator declares the whole run dealt with.
     RunResolvedManually(Request),
+    /// An operator has work that is done opened again, with all that follows it.
+    RunRerunRequested(Rerun),
     /// Written by a newer program: folds to nothing and is counted.
     #[serde(skip)]
     Unknown(Box<str>),
@@ -297,6 +299,40 @@ pub struct TaskCompletedManually {
     pub output: Box<RawValue>,
 }
 
+/// See [`Event::RunRerunRequested`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rerun {
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What is done again.
+    pub from: RerunFrom,
+    /// The generation of the run that the operator looked at.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+}
+
+/// What a rerun begins with; all that follows it is done again too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RerunFrom {
+    /// The whole run.
+    Start,
+    /// What failed and was not answered, and what was stopped.
+    Failure,
+    /// One task.
+    Task {
+        /// The task.
+        #[serde(rename = "t")]
+        task: TaskIx,
+        /// Its generation.
+        #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+        generation: u16,
+    },
+}
+
 impl Failure {
     /// A failure of a type; the message is cut at the limit.
     pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
@@ -392,6 +428,7 @@ impl Event {
             Event::TaskSkipRequested(_) => "TaskSkipRequested",
             Event::TaskCancelRequested(_) => "TaskCancelRequested",
             Event::RunResolvedManually(_) => "RunResolvedManually",
+            Event::RunRerunRequested(_) => "RunRerunRequested",
             Event::Unknown(name) => name,
         }
     }
@@ -410,13 +447,14 @@ impl Event {
             | Event::TaskSkipRequested(e)
             | Event::TaskCancelRequested(e) => Some(e.task),
             Event::TaskCompletedManually(e) => Some(e.act.task),
+            Event::RunRerunRequested(Rerun { from: RerunFrom::Task { task, .. }, .. }) => Some(*task),
             _ => None,
         }
     }
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 20] = [
+pub const KNOWN: [&str; 21] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -437,6 +475,7 @@ pub const KNOWN: [&str; 20] = [
     "TaskSkipRequested",
     "TaskCancelRequested",
     "RunResolvedManually",
+    "RunRerunRequested",
 ];
 
 fn one() -> u16 {

@@ -13,6 +13,7 @@ mod plan_created;
 mod run_advanced;
 mod run_cancel_requested;
 mod run_pause_requested;
+mod run_rerun_requested;
 mod run_resolved_manually;
 mod run_resume_requested;
 mod run_triggered;
@@ -24,6 +25,8 @@ mod task_reset_for_retry;
 mod task_resolved_manually;
 mod task_skip_requested;
 mod timer_fired;
+
+pub use run_rerun_requested::reopens;
 
 use crate::event::{AttemptRef, Event, TaskAct, TaskIx, TimerKey};
 use crate::id::EventId;
@@ -168,6 +171,7 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::TaskSkipRequested(e) => task_skip_requested::check(run, e),
         Event::TaskCancelRequested(e) => task_cancel_requested::check(run, e),
         Event::RunResolvedManually(_) => run_resolved_manually::check(run),
+        Event::RunRerunRequested(e) => run_rerun_requested::check(run, e),
         Event::Unknown(_) => Err(Ignored::Unknown),
     }
 }
@@ -216,6 +220,7 @@ impl Fold<'_> {
             Event::TaskSkipRequested(e) => task_skip_requested::apply(self, e),
             Event::TaskCancelRequested(e) => task_cancel_requested::apply(self, e),
             Event::RunResolvedManually(e) => run_resolved_manually::apply(self, e),
+            Event::RunRerunRequested(e) => run_rerun_requested::apply(self, e),
             Event::Unknown(_) => {}
         }
     }
@@ -279,7 +284,7 @@ impl Fold<'_> {
 }
 
 /// A program has gone on from what is done in it.
-pub(crate) const DONE_IN_CHAIN: &str = "the program has gone on from it: start the flow again";
+pub(crate) const DONE_IN_CHAIN: &str = "the program has gone on from it: rerun it instead";
 
 /// The task an operator's act is about, if it exists in the generation they looked at.
 pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Ignored> {
@@ -293,7 +298,10 @@ pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Igno
     if task.state == TaskState::Pending && run.in_chain(act.task) {
         return Err(Ignored::Refused("the program has not come to it yet"));
     }
-    Ok(task)
+    match run.sealed(act.task) {
+        Some(why) => Err(Ignored::Refused(why)),
+        None => Ok(task),
+    }
 }
 
 /// An act that ends a task is for one that is not done; said again it changes nothing.

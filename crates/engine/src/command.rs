@@ -43,6 +43,8 @@ pub enum Command {
     Heartbeat(Vec<LeaseRef>),
     /// Wait for a run's end.
     Wait(RunId),
+    /// Have finished work of a run done again.
+    Rerun(Rerun),
 }
 
 /// What the engine answers.
@@ -72,6 +74,8 @@ pub enum Answer {
     Beats(Vec<Beat>),
     /// How the run ended.
     Ended(RunState),
+    /// So many tasks were opened again.
+    Reopened(u32),
 }
 
 /// Start a run of a plan.
@@ -100,6 +104,33 @@ pub struct RunAct {
     /// Why, if they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+/// Have finished work of a run done again, with all that follows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rerun {
+    /// Which run.
+    pub run: RunId,
+    /// What of it.
+    pub from: RerunOf,
+    /// Who.
+    pub by: Name,
+    /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What is done again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RerunOf {
+    /// The whole run.
+    Start,
+    /// What failed and nobody answered, and what was stopped.
+    Failure,
+    /// The task of a path.
+    Task(String),
 }
 
 /// Something a person does to a gate.

@@ -55,6 +55,7 @@ pub const WORDS: &[&str] = &[
     "TaskSkipRequested",
     "TaskCancelRequested",
     "RunResolvedManually",
+    "RunRerunRequested",
     "SomethingNew",
     "null",
     "true",

@@ -2,7 +2,7 @@
 
 use super::client::{GONE, UNHEARD};
 use super::{Ask, Client, Folder, Open, Options, Said};
-use crate::command::Start;
+use crate::command::{Rerun, Start};
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::{Error, Result};
@@ -83,6 +83,14 @@ impl Door {
         match self.ask(ask).await? {
             Said::Done => Ok(true),
             Said::Already => Ok(false),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Has finished work of a run done again; gives how many tasks were opened.
+    pub async fn rerun(&mut self, rerun: Rerun) -> Result<u32> {
+        match self.ask(Ask::Rerun(rerun)).await? {
+            Said::Reopened(tasks) => Ok(tasks),
             other => Err(unexpected(&other)),
         }
     }

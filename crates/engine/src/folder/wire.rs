@@ -9,7 +9,7 @@
 //!
 //! Who may ask is decided before: the socket is for its owner only.
 
-use crate::command::{Answer, Command, GateAct, RunAct, Start};
+use crate::command::{Answer, Command, GateAct, Rerun, RunAct, Start};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
@@ -55,6 +55,8 @@ pub enum Ask {
     Reject(GateAct),
     /// Wait for a run's end.
     Wait(RunId),
+    /// Have finished work of a run done again.
+    Rerun(Rerun),
 }
 
 /// What a folder's engine says.
@@ -79,6 +81,8 @@ pub enum Said {
     Already,
     /// How the run ended.
     Ended(RunState),
+    /// So many tasks were opened again.
+    Reopened(u32),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -122,12 +126,13 @@ impl Ask {
             Self::Withdraw(act) => Command::Withdraw(act),
             Self::Reject(act) => Command::Reject(act),
             Self::Wait(run) => Command::Wait(run),
+            Self::Rerun(act) => Command::Rerun(act),
         })
     }
 
     /// Whether asking again, where nobody knows if it was heard, does no harm.
     pub(super) fn is_repeatable(&self) -> bool {
-        !matches!(self, Self::Start(Start { key: None, .. }))
+        !matches!(self, Self::Start(Start { key: None, .. }) | Self::Rerun(_))
     }
 }
 
@@ -138,6 +143,7 @@ impl Said {
             Answer::Done => Ok(Self::Done),
             Answer::Already => Ok(Self::Already),
             Answer::Ended(state) => Ok(Self::Ended(state)),
+            Answer::Reopened(tasks) => Ok(Self::Reopened(tasks)),
             other => Err(Error::bug("unexpected_answer", format!("nobody at the door asked for {other:?}"))),
         }
     }

@@ -31,6 +31,9 @@ impl Run {
         if row.applied_seq > u64::MAX / 2 || u64::from(body.unknown) > row.applied_seq {
             return Err(corrupt("its seq is not one that a ledger comes to"));
         }
+        if body.generation == 0 {
+            return Err(corrupt("its generation is not one that a run has"));
+        }
         let mut run = Run::new(row.id, row.plan, plan);
         run.seq = row.applied_seq;
         run.last = row.version;
@@ -40,6 +43,7 @@ impl Run {
         run.completed_at = row.completed_at;
         run.about = body.about;
         run.planned = body.planned;
+        run.generation = body.generation;
         run.cancel = body.cancel;
         run.resolved = body.resolved;
         run.kept = body.kept;
@@ -63,18 +67,20 @@ impl Run {
         run.derive_edges();
         run.derive_counts();
         run.put_back_variables(since);
-        if run.is_program() {
+        if run.may_have_gaps() {
             run.counts = row.counts;
         }
         Ok(run)
     }
 
-    /// Loops have given scopes back: their numbers are not used again.
+    /// Some have given scopes back: their numbers are not used again.
     fn make_room(&mut self, (scopes, tasks, edges): (u32, u32, u32)) -> Option<()> {
         let fits = scopes as usize >= self.scopes.len() && tasks as usize >= self.tasks.len();
-        if !fits || edges as usize != self.edges.len() || tasks as usize > limits::RUN_TASKS {
+        let edges_fit = edges as usize >= self.edges.len() && u64::from(edges) <= self.most_edges(u64::from(tasks));
+        if !fits || !edges_fit || tasks as usize > limits::RUN_TASKS {
             return None;
         }
+        self.edges.resize(edges as usize, 0);
         self.scopes.extend_to(scopes as usize, GONE_SCOPE);
         self.tasks.extend_to(tasks as usize, GONE_TASK);
         Some(())
@@ -82,8 +88,8 @@ impl Run {
 
     /// Gives what its chain was handed since it began, if it says so.
     fn put_back(&mut self, row: &TaskRow) -> Option<Option<Handed>> {
-        if self.is_program() && self.task(row.task).is_none() {
-            // Of an iteration that is over.
+        if self.may_have_gaps() && self.task(row.task).is_none() {
+            // Of a scope that is over.
             return Some(None);
         }
         self.task(row.task)?;
@@ -135,15 +141,15 @@ impl Run {
         for chunk in &body.chunks {
             let region = self.spec_of(task).work.region_at(chunk.index)?;
             let end = chunk.index.checked_add(chunk.count)?;
-            if end > most || (chunk.count > 1 && most == u32::MAX) || !self.may_hold(chunk, region) {
+            if end > most || chunk.generation == 0 || (chunk.count > 1 && most == u32::MAX) || !self.may_hold(chunk, region) {
                 return None;
             }
             // Chunks of several composites may interleave; they come back in the order of their scopes below.
             self.reserve_scopes(chunk, region, task);
         }
-        let CompositeBody { items, total, chunks, caught, ended } = body;
+        let CompositeBody { items, total, chunks, caught, ended, handed } = body;
         let (done, failed) = ended.unwrap_or_default();
-        let state = Composite { items, total, chunks, done, failed, caught };
+        let state = Composite { items, total, chunks, done, failed, caught, handed };
         if at_once && state.made() < state.total && !self.tasks[task.0 as usize].state.is_done() {
             self.advancing.insert(task);
         }
@@ -164,7 +170,11 @@ impl Run {
             let scope = self.scopes[number as usize];
             let at = self.region_of(&scope).statement_of(task.0 - scope.task)?;
             self.put_back_chain(number, at)?;
-            since.insert(number, of_task.remove(&task).unwrap_or_default());
+            let handed = of_task.remove(&task).unwrap_or_default();
+            if let Some(composite) = self.composites.get_mut(&task) {
+                composite.handed.clone_from(&handed);
+            }
+            since.insert(number, handed);
         }
         for Stalled { scope, at, since: handed } in stalled {
             let found = self.scopes.get(scope as usize)?;
@@ -201,31 +211,41 @@ impl Run {
 
     /// Whether scopes at this place stay within what a run may come to: damage must not become memory.
     fn may_hold(&self, chunk: &Chunk, region: u32) -> bool {
-        let densest = self.plan.regions.iter().map(|r| r.edge_count().div_ceil(r.len().max(1))).max();
         let region = &self.plan.regions[region as usize];
         let end = |first: u32, each: u32| u64::from(first) + u64::from(chunk.count) * u64::from(each);
         let (tasks, most) = (end(chunk.task, region.len()), limits::RUN_TASKS as u64);
         tasks <= most
             && end(chunk.scope, 1) <= most + 1
-            && end(chunk.edge, region.edge_count()) <= tasks * u64::from(densest.unwrap_or(0))
+            && end(chunk.edge, region.edge_count()) <= self.most_edges(tasks)
+    }
+
+    /// How many edges so many tasks have at most.
+    fn most_edges(&self, tasks: u64) -> u64 {
+        let densest = self.plan.regions.iter().map(|r| r.edge_count().div_ceil(r.len().max(1))).max();
+        tasks * u64::from(densest.unwrap_or(0))
     }
 
     /// Whether scopes lie one after the other, with nothing missing in between.
     fn is_laid_out(&self) -> bool {
         let (mut task, mut edge) = (0, 0);
+        let gaps = self.may_have_gaps();
         for scope in self.scopes.iter() {
-            if *scope == GONE_SCOPE && self.is_program() {
-                continue;
+            if *scope == GONE_SCOPE {
+                if gaps {
+                    continue;
+                }
+                return false;
             }
-            let after = scope.task >= task && self.is_program();
-            if scope.edge != edge || !(scope.task == task || after) || *scope == GONE_SCOPE {
+            let after = scope.task >= task && scope.edge >= edge && gaps;
+            if !((scope.task, scope.edge) == (task, edge) || after) {
                 return false;
             }
             task = scope.task + self.region_of(scope).len();
-            edge += self.region_of(scope).edge_count();
+            edge = scope.edge + self.region_of(scope).edge_count();
         }
-        let all = self.tasks.len() == task as usize || (self.is_program() && self.tasks.len() >= task as usize);
-        all && self.edges.len() == edge as usize
+        let (tasks, edges) = (self.tasks.len(), self.edges.len());
+        let all = (tasks, edges) == (task as usize, edge as usize);
+        all || (gaps && tasks >= task as usize && edges >= edge as usize)
     }
 
     /// Lays scopes out exactly where they were, whatever is missing before them comes with its own composite.
@@ -243,10 +263,11 @@ impl Run {
         for n in 0..chunk.count {
             let number = chunk.scope + n;
             let (task, edge) = (chunk.task + n * nodes, chunk.edge + n * edges);
-            let scope = Scope { region, task, edge, parent, index: chunk.index + n, open: 0, bad: 0 };
+            let (index, generation) = (chunk.index + n, chunk.generation);
+            let scope = Scope { region, task, edge, parent, index, generation, open: 0, bad: 0 };
             self.scopes.put(number as usize, scope);
             for t in task..task + nodes {
-                self.tasks.put(t as usize, Task { scope: number, generation: 1, ..Task::default() });
+                self.tasks.put(t as usize, Task { scope: number, generation, ..Task::default() });
             }
         }
     }
