@@ -375,6 +375,7 @@ impl Storm {
                 }
             }
             Ok(Answer::Ended(_)) => say("Ended"),
+            Ok(Answer::Reopened(_)) => say("Reopened"),
             Err(error) => say(error.code),
         }
     }

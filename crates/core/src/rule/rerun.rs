@@ -95,7 +95,9 @@ impl Fold<'_> {
             let scope = self.run.scopes[number as usize];
             for task in (scope.task..scope.task + self.run.region_of(&scope).len()).map(TaskIx) {
                 self.run.counts[self.state(task) as usize] -= 1;
-                self.run.recount_spread(task);
+                if self.run.makes_all_at_once(task) {
+                    self.run.recount_spread(task);
+                }
                 within.extend(self.run.composites.get(&task).into_iter().flat_map(|inner| inner.scopes()));
             }
         }
@@ -185,7 +187,10 @@ impl Fold<'_> {
 
     /// A composite goes on with what it has; what it did not come to make, it makes now.
     fn hold_again(&mut self, task: TaskIx, was_done: bool) {
-        self.run.recount_spread(task);
+        let at_once = self.run.makes_all_at_once(task);
+        if at_once {
+            self.run.recount_spread(task);
+        }
         if !was_done {
             return;
         }
@@ -193,7 +198,6 @@ impl Fold<'_> {
         self.task_mut(task).ready_at = at;
         self.begin(task);
         let total = self.run.full_total(task);
-        let at_once = matches!(self.run.spec_of(task).work, Work::Spread(_) | Work::Parallel(_));
         let Some(state) = self.run.composites.get_mut(&task).filter(|_| at_once) else { return };
         state.total = total;
         if state.made() < total {
@@ -213,6 +217,11 @@ impl Fold<'_> {
 }
 
 impl Run {
+    /// Whether a task is a composite that waits for several scopes at once, and so counts them.
+    fn makes_all_at_once(&self, task: TaskIx) -> bool {
+        matches!(self.spec_of(task).work, Work::Spread(_) | Work::Parallel(_))
+    }
+
     /// How many scopes a composite takes if nothing stops it.
     pub(crate) fn full_total(&self, task: TaskIx) -> u32 {
         match (&self.spec_of(task).work, self.composites.get(&task)) {

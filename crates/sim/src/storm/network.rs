@@ -53,6 +53,7 @@ fn again(command: &Command) -> Command {
         Command::GiveBack(leases) => Command::GiveBack(leases.clone()),
         Command::Heartbeat(leases) => Command::Heartbeat(leases.clone()),
         Command::Wait(run) => Command::Wait(*run),
+        Command::Rerun(act) => Command::Rerun(act.clone()),
     }
 }
 
@@ -71,6 +72,7 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::GiveBack(_) => "GiveBack",
         Command::Heartbeat(_) => "Heartbeat",
         Command::Wait(_) => "Wait",
+        Command::Rerun(_) => "Rerun",
     }
 }
 
