@@ -10,6 +10,7 @@ mod graph;
 mod keep;
 mod look;
 mod project;
+mod rerun;
 mod run;
 mod task;
 mod value;
@@ -25,6 +26,7 @@ pub use run::{IdentityWord, Mode, Run};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
 pub use value::{Cursor, Input, Label, RunRef};
 pub use keep::{Backup, Ended, Restore, Retain, ended};
+pub use rerun::Rerun;
 
 use crate::config::Flags;
 use crate::exit::Exit;
@@ -90,6 +92,8 @@ pub enum Command {
     Freeze(Freeze),
     /// Let a frozen run go on.
     Unfreeze(Unfreeze),
+    /// Have finished work of a run done again, with all that follows it.
+    Rerun(Rerun),
     /// See what waits for people, and answer it.
     Gate(Gate),
     /// Check a flow without running it; all problems are shown.

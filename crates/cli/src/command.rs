@@ -23,6 +23,7 @@ mod pause;
 mod plan;
 mod resolve;
 mod restore;
+mod rerun;
 mod resume;
 mod retain;
 mod run;
@@ -85,6 +86,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::GiveUp(args) => give_up::perform(args, context),
         Command::Freeze(args) => freeze::perform(args, context),
         Command::Unfreeze(args) => unfreeze::perform(args, context),
+        Command::Rerun(args) => rerun::perform(args, context),
         Command::Gate(gate) => match &gate.command {
             GateCommand::List(args) => gate_list::perform(args, context),
             GateCommand::Approve(args) => gate_act::approve(args, context),

@@ -69,6 +69,8 @@ pub enum Event {
     RunResolvedManually(Request),
     /// An operator lets the failures stand that a run holds.
     RunGivenUp(Request),
+    /// An operator has work that is done opened again, with all that follows it.
+    RunRerunRequested(Rerun),
     /// Written by a newer program: folds to nothing and is counted.
     #[serde(skip)]
     Unknown(Box<str>),
@@ -303,6 +305,40 @@ pub struct TaskCompletedManually {
     pub output: Box<RawValue>,
 }
 
+/// See [`Event::RunRerunRequested`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rerun {
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What is done again.
+    pub from: RerunFrom,
+    /// The generation of the run that the operator looked at.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+}
+
+/// What a rerun begins with; all that follows it is done again too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RerunFrom {
+    /// The whole run.
+    Start,
+    /// What failed and was not answered, and what was stopped.
+    Failure,
+    /// One task.
+    Task {
+        /// The task.
+        #[serde(rename = "t")]
+        task: TaskIx,
+        /// Its generation.
+        #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+        generation: u16,
+    },
+}
+
 impl Failure {
     /// A failure of a type; the message is cut at the limit.
     pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
@@ -399,6 +435,7 @@ impl Event {
             Event::TaskCancelRequested(_) => "TaskCancelRequested",
             Event::RunResolvedManually(_) => "RunResolvedManually",
             Event::RunGivenUp(_) => "RunGivenUp",
+            Event::RunRerunRequested(_) => "RunRerunRequested",
             Event::Unknown(name) => name,
         }
     }
@@ -437,13 +474,14 @@ impl Event {
             | Event::TaskSkipRequested(e)
             | Event::TaskCancelRequested(e) => Some(e.task),
             Event::TaskCompletedManually(e) => Some(e.act.task),
+            Event::RunRerunRequested(Rerun { from: RerunFrom::Task { task, .. }, .. }) => Some(*task),
             _ => None,
         }
     }
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 21] = [
+pub const KNOWN: [&str; 22] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -465,6 +503,7 @@ pub const KNOWN: [&str; 21] = [
     "TaskCancelRequested",
     "RunResolvedManually",
     "RunGivenUp",
+    "RunRerunRequested",
 ];
 
 fn one() -> u16 {

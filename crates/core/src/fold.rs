@@ -14,6 +14,7 @@ mod run_advanced;
 mod run_cancel_requested;
 mod run_given_up;
 mod run_pause_requested;
+mod run_rerun_requested;
 mod run_resolved_manually;
 mod run_resume_requested;
 mod run_triggered;
@@ -25,6 +26,8 @@ mod task_reset_for_retry;
 mod task_resolved_manually;
 mod task_skip_requested;
 mod timer_fired;
+
+pub use run_rerun_requested::reopens;
 
 use crate::event::{AttemptRef, Event, TaskAct, TaskIx, TimerKey};
 use crate::id::EventId;
@@ -170,6 +173,7 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::TaskCancelRequested(e) => task_cancel_requested::check(run, e),
         Event::RunResolvedManually(_) => run_resolved_manually::check(run),
         Event::RunGivenUp(_) => run_given_up::check(run),
+        Event::RunRerunRequested(e) => run_rerun_requested::check(run, e),
         Event::Unknown(_) => Err(Ignored::Unknown),
     }
 }
@@ -219,6 +223,7 @@ impl Fold<'_> {
             Event::TaskCancelRequested(e) => task_cancel_requested::apply(self, e),
             Event::RunResolvedManually(e) => run_resolved_manually::apply(self, e),
             Event::RunGivenUp(e) => run_given_up::apply(self, e),
+            Event::RunRerunRequested(e) => run_rerun_requested::apply(self, e),
             Event::Unknown(_) => {}
         }
     }
@@ -282,7 +287,7 @@ impl Fold<'_> {
 }
 
 /// A program has gone on from what is done in it.
-pub(crate) const DONE_IN_CHAIN: &str = "the program has gone on from it: start the flow again";
+pub(crate) const DONE_IN_CHAIN: &str = "the program has gone on from it: rerun it instead";
 
 /// The task an operator's act is about, if it exists in the generation they looked at.
 pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Ignored> {
@@ -296,7 +301,10 @@ pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Igno
     if task.state == TaskState::Pending && run.in_chain(act.task) {
         return Err(Ignored::Refused("the program has not come to it yet"));
     }
-    Ok(task)
+    match run.sealed(act.task) {
+        Some(why) => Err(Ignored::Refused(why)),
+        None => Ok(task),
+    }
 }
 
 /// An act that ends a task is for one that is not done; said again it changes nothing.

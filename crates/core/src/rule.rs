@@ -4,14 +4,17 @@ mod chain;
 mod composite;
 mod done;
 mod edges;
+mod opening;
 mod outcome;
 mod ready;
 mod reopen;
+mod rerun;
 mod spread;
 mod stop;
 mod timers;
 
 pub(crate) use chain::Exit;
 pub(crate) use composite::as_value;
+pub(crate) use opening::Opening;
 pub use outcome::is_handled;
 pub(crate) use outcome::{culprit, went_badly};

@@ -5,6 +5,7 @@
 
 mod chain;
 mod composite;
+mod held;
 mod pages;
 mod path;
 mod release;
@@ -47,6 +48,8 @@ pub struct Run {
     pub planned: bool,
     /// Where it is.
     pub state: RunState,
+    /// One, plus one for each time an operator opened finished work of it again.
+    pub generation: u16,
     /// No new leases for now.
     pub paused: bool,
     /// Who asked for the cancel, if anybody did.
@@ -172,6 +175,8 @@ pub struct Scope {
     pub parent: TaskIx,
     /// Its place among the composite's scopes.
     pub index: u32,
+    /// The generation in which its tasks began.
+    pub generation: u16,
     /// Tasks not done.
     pub open: u32,
     /// Tasks that ended in Error or Cancelled.
@@ -214,6 +219,7 @@ impl Run {
             about: None,
             planned: false,
             state: RunState::Pending,
+            generation: 1,
             paused: false,
             cancel: None,
             resolved: None,
@@ -366,12 +372,22 @@ impl Run {
             (region.len(), region.edge_count())
         };
         let (task, edge) = (self.tasks.len() as u32, self.edges.len() as u32);
-        self.scopes.push(Scope { region, task, edge, parent, index, open: nodes, bad: 0 });
-        let fresh = Task { scope: number, generation: 1, ..Task::default() };
+        let generation = self.generation_within(parent);
+        self.scopes.push(Scope { region, task, edge, parent, index, generation, open: nodes, bad: 0 });
+        let fresh = Task { scope: number, generation, ..Task::default() };
         self.tasks.extend_to(self.tasks.len() + nodes as usize, fresh);
         self.edges.resize(self.edges.len() + edges as usize, 0);
         self.counts[TaskState::Pending as usize] += nodes;
         number
+    }
+
+    /// The generation in which tasks of a composite's next scope begin. No task is ahead of its run, so where a scope
+    /// may stand in the place of an earlier one, its tasks are of a generation that none of them had.
+    pub(crate) fn generation_within(&self, parent: TaskIx) -> u16 {
+        match self.task(parent) {
+            Some(composite) if composite.generation > 1 => self.generation,
+            _ => 1,
+        }
     }
 
     pub(crate) fn add_root(&mut self) {
@@ -395,8 +411,16 @@ pub const GONE_TASK: Task = Task {
 };
 
 /// What a scope reads as that was given back.
-pub const GONE_SCOPE: Scope =
-    Scope { region: u32::MAX, task: u32::MAX, edge: 0, parent: TaskIx(u32::MAX), index: 0, open: 0, bad: 0 };
+pub const GONE_SCOPE: Scope = Scope {
+    region: u32::MAX,
+    task: u32::MAX,
+    edge: 0,
+    parent: TaskIx(u32::MAX),
+    index: 0,
+    generation: 0,
+    open: 0,
+    bad: 0,
+};
 
 /// What the outbox calls a run that waits as a whole.
 pub const WHOLE_RUN: TaskIx = TaskIx(u32::MAX);

@@ -72,6 +72,8 @@ pub enum Command {
     SetSchedule(ScheduleSet),
     /// Change or take away a setting.
     ChangeSetting(SettingChanged),
+    /// Have finished work of a run done again.
+    Rerun(Rerun),
 }
 
 /// What the engine answers.
@@ -108,6 +110,8 @@ pub enum Answer {
         /// Whether there is something left on the disk to give back: ask again, for no runs.
         more: bool,
     },
+    /// So many tasks were opened again.
+    Reopened(u32),
 }
 
 /// Start a run of a plan.
@@ -164,6 +168,21 @@ pub struct TaskAct {
     pub why: Option<String>,
 }
 
+/// Have finished work of a run done again, with all that follows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rerun {
+    /// Which run.
+    pub run: RunId,
+    /// What of it.
+    pub from: RerunOf,
+    /// Who.
+    pub by: Name,
+    /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// An output that an operator supplies in place of a task's own.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -172,6 +191,18 @@ pub struct Supply {
     pub act: TaskAct,
     /// The output, as JSON text.
     pub output: Box<RawValue>,
+}
+
+/// What is done again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RerunOf {
+    /// The whole run.
+    Start,
+    /// What failed and nobody answered, and what was stopped.
+    Failure,
+    /// The task of a path.
+    Task(String),
 }
 
 /// Something a person does to a gate.

@@ -234,7 +234,8 @@ impl<R> Committer<R> {
         }
         let ended = std::mem::take(&mut self.desk.batch.ended);
         let ended = ended.into_iter().filter_map(|run| Some((run, self.desk.runs.get(&run)?.run.state)));
-        for (run, state) in ended.chain(found_over) {
+        // What was opened again in the very commit in which it ended has not ended for anybody.
+        for (run, state) in ended.chain(found_over).filter(|(_, state)| state.is_done()) {
             let waits = self.waits.remove(&run).unwrap_or_default();
             answers.extend(waits.into_iter().map(|reply| (reply, Ok(Answer::Ended(state)))));
         }
@@ -309,6 +310,7 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Reset(act) => request::reset(desk, act),
         Command::ResolveRun(act) => request::resolve_run(desk, act),
         Command::GiveUp(act) => request::give_up(desk, act),
+        Command::Rerun(act) => request::rerun(desk, act),
         Command::Complete(reports) => result::complete(desk, reports),
         Command::GiveBack(leases) => result::give_back(desk, leases),
         Command::Heartbeat(leases) => result::heartbeat(desk, leases),

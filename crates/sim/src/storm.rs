@@ -379,6 +379,7 @@ impl Storm {
             }
             Ok(Answer::Ended(_)) => say("Ended"),
             Ok(Answer::Removed { .. }) => say("Removed"),
+            Ok(Answer::Reopened(_)) => say("Reopened"),
             Err(error) => say(error.code),
         }
     }

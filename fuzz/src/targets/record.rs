@@ -56,6 +56,7 @@ pub const WORDS: &[&str] = &[
     "TaskCancelRequested",
     "RunResolvedManually",
     "RunGivenUp",
+    "RunRerunRequested",
     "SomethingNew",
     "null",
     "true",

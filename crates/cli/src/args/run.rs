@@ -81,7 +81,14 @@ pub enum Mode {
 impl Run {
     /// What was asked for, else what fits: people watch, programs wait.
     pub fn mode(&self, person_watches: bool) -> Mode {
-        match (self.watch, self.wait, self.detach) {
+        Mode::of((self.watch, self.wait, self.detach), person_watches)
+    }
+}
+
+impl Mode {
+    /// What was asked for with `--watch`, `--wait` or `--detach`, else what fits: people watch, programs wait.
+    pub(super) fn of(asked: (bool, bool, bool), person_watches: bool) -> Self {
+        match asked {
             (true, _, _) => Mode::Watch,
             (_, true, _) => Mode::Wait,
             (_, _, true) => Mode::Detach,

@@ -7,7 +7,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
 use edgewise_engine::{Home, query};
-use edgewise_store::{Flush, Position, Projections, RunChange, sqlite};
+use edgewise_store::{Flush, Projections, RunChange, sqlite};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;

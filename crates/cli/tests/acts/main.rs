@@ -1,5 +1,6 @@
 //! Runs as people and scripts start, follow, answer and end them: the real binary, several processes, one folder.
 
+mod again;
 mod detached;
 mod looking;
 mod process;

@@ -6,13 +6,16 @@ use crate::plan::Work;
 use crate::run::Run;
 use crate::state::TaskState;
 
+const INSIDE: &str = "it is reset through the task in it that failed, or rerun as a whole";
+
 pub(super) fn check(run: &Run, act: &TaskAct) -> Result<(), Ignored> {
     if acted_on(run, act)?.state != TaskState::Error {
         return Err(Ignored::Refused("only a failed task can be reset"));
     }
     match run.spec_of(act.task).work {
-        _ if run.in_chain(act.task) => Err(Ignored::Refused(DONE_IN_CHAIN)),
+        _ if run.in_chain(act.task) && !run.stopped_at(act.task) => Err(Ignored::Refused(DONE_IN_CHAIN)),
         Work::Spread(_) => Err(Ignored::Refused("a spread is reset through its failed items")),
+        _ if run.composites.contains_key(&act.task) => Err(Ignored::Refused(INSIDE)),
         _ => Ok(()),
     }
 }

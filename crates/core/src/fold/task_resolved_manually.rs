@@ -10,7 +10,9 @@ pub(super) fn check(run: &Run, act: &TaskAct) -> Result<(), Ignored> {
     match acted_on(run, act)?.state {
         TaskState::Complete => Err(Ignored::Refused("the task is complete")),
         TaskState::ResolvedManually => Err(Ignored::Refused("the task is resolved")),
-        state if state.is_done() && run.in_chain(act.task) => Err(Ignored::Refused(DONE_IN_CHAIN)),
+        state if state.is_done() && run.in_chain(act.task) && !run.stopped_at(act.task) => {
+            Err(Ignored::Refused(DONE_IN_CHAIN))
+        }
         _ => Ok(()),
     }
 }

@@ -21,18 +21,20 @@ pub fn edges_match_plan(run: &Run) -> Held {
         };
         let region = run.region_of(scope);
         let follows = scope.task == next_task || (gaps && scope.task > next_task);
-        if !follows || scope.edge != next_edge {
+        let edges_follow = scope.edge == next_edge || (gaps && scope.edge > next_edge);
+        if !follows || !edges_follow {
             return fail(format!("scope {number} does not begin where the one before it ends"));
         }
         next_task = scope.task + region.len();
-        next_edge += region.edge_count();
+        next_edge = scope.edge + region.edge_count();
         let own = |at: u32| run.tasks.get(at as usize).is_some_and(|task| task.scope as usize == number);
         if !(scope.task..next_task).all(own) {
             return fail(format!("scope {number} lacks tasks of its region"));
         }
     }
-    let left_over = run.tasks.len() != next_task as usize && !(gaps && run.tasks.len() > next_task as usize);
-    if (gaps && !run.is_program()) || left_over || run.edges.len() != next_edge as usize {
+    let fits = |len: usize, next: u32| len == next as usize || (gaps && len > next as usize);
+    let may_have_gaps = run.is_program() || run.generation > 1;
+    if (gaps && !may_have_gaps) || !fits(run.tasks.len(), next_task) || !fits(run.edges.len(), next_edge) {
         return fail(format!(
             "the plan has {next_task} tasks and {next_edge} edges in these scopes, the run {} and {}",
             run.tasks.len(),

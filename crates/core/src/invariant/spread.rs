@@ -44,7 +44,8 @@ pub fn spread_is_whole(run: &Run) -> Held {
             return broken("spread_is_whole", run, Some(*ix), "it is done and some of its scopes are not");
         }
     }
-    if !run.is_program() && run.scopes.len() as u32 != owned + u32::from(run.planned) {
+    let all_owned = !run.is_program() && run.generation == 1;
+    if all_owned && run.scopes.len() as u32 != owned + u32::from(run.planned) {
         return broken("spread_is_whole", run, None, "there are scopes that no spread has made");
     }
     match run.advancing.iter().find(|t| !run.composites.contains_key(t)) {

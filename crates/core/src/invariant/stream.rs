@@ -31,9 +31,9 @@ pub fn idempotency_is_unique(stream: &Stream<'_>) -> Held {
             return Ok(());
         }
         let fresh = match &entry.event {
-            Event::RunTriggered(_) | Event::PlanCreated(_) | Event::RunCancelRequested(_) => {
-                said.insert(entry.event.name().to_owned())
-            }
+            Event::RunTriggered(_) | Event::PlanCreated(_) => said.insert((entry.event.name().to_owned(), 1)),
+            // Once in a generation: work that is opened again can be cancelled again.
+            Event::RunCancelRequested(_) => said.insert((entry.event.name().to_owned(), run.generation)),
             Event::DispatchEnqueued(e) => {
                 tokens.insert((e.task, e.token)) && leases.insert((e.task, e.generation, e.attempt))
             }
@@ -48,7 +48,8 @@ pub fn idempotency_is_unique(stream: &Stream<'_>) -> Held {
     })
 }
 
-/// A longer prefix never says less: seq and ids grow, nothing that exists goes away, generations do not fall.
+/// A longer prefix never says less: seq and ids grow, nothing that exists goes away, generations do not fall, and
+/// no task is ahead of its run.
 pub fn prefix_is_monotone(step: &Step<'_>) -> Held {
     let (before, after) = (step.before, step.after);
     let fell = tasks(before).find(|t| {
@@ -61,11 +62,14 @@ pub fn prefix_is_monotone(step: &Step<'_>) -> Held {
         && after.scopes.len() >= before.scopes.len()
         && after.edges.len() >= before.edges.len()
         && after.unknown >= before.unknown
+        && after.generation >= before.generation
         && (after.planned || !before.planned)
         && (after.about == before.about || before.about.is_none());
-    if grew && fell.is_none() {
+    let ahead = tasks(after).find(|t| after.tasks[t.0 as usize].generation > after.generation);
+    if grew && fell.is_none() && ahead.is_none() {
         return Ok(());
     }
+    let fell = fell.or(ahead);
     broken("prefix_is_monotone", after, fell, format!("{} took something back", step.event.name()))
 }
 

@@ -33,13 +33,17 @@ pub fn moves_are_legal(step: &Step<'_>) -> Held {
 
 /// What is done stays as it ended, with what it made and when, until an operator opens the next generation.
 pub fn done_is_final(step: &Step<'_>) -> Held {
-    let opens = matches!(
-        step.event,
-        Event::TaskResetForRetry(_) | Event::TaskResolvedManually(_) | Event::TaskCompletedManually(_)
-    );
+    let reruns = matches!(step.event, Event::RunRerunRequested(_));
+    let opens = reruns
+        || matches!(
+            step.event,
+            Event::TaskResetForRetry(_) | Event::TaskResolvedManually(_) | Event::TaskCompletedManually(_)
+        );
     for ix in tasks(step.before) {
         let (was, is) = (&step.before.tasks[ix.0 as usize], &step.after.tasks[ix.0 as usize]);
-        if is.generation != was.generation && !(opens && was.state.is_done()) {
+        // What follows a task that is done again is done again too, also where it is at work.
+        let open = was.state.is_done() || (reruns && was.state != TaskState::Pending);
+        if is.generation != was.generation && !(opens && open) {
             let message = format!("{} opened generation {} of {:?}", step.event.name(), is.generation, was.state);
             return broken("done_is_final", step.after, Some(ix), message);
         }

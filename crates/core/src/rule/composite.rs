@@ -9,7 +9,7 @@ use crate::limits;
 use crate::plan::{Branch, Call, For, Try, Var, While, Work};
 use crate::rule::chain::{Exit, take_apart};
 use crate::rule::spread::too_many_tasks;
-use crate::run::{Chunk, Composite, Reason};
+use crate::run::{Chain, Chunk, Composite, Reason};
 use crate::state::{Move, TaskState};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -107,8 +107,12 @@ impl Fold<'_> {
         }
         let number = self.run.add_scope(region, task, index);
         let scope = &self.run.scopes[number as usize];
-        let chunk = Chunk { scope: number, task: scope.task, edge: scope.edge, index, count: 1 };
+        let generation = scope.generation;
+        let chunk = Chunk { scope: number, task: scope.task, edge: scope.edge, index, count: 1, generation };
+        let outer = self.run.tasks[task.0 as usize].scope;
+        let handed = self.run.chains.get(&outer).map(Chain::since).unwrap_or_default();
         if let Some(state) = self.run.composites.get_mut(&task) {
+            state.handed = handed;
             if loops {
                 self.run.over.extend(state.chunks.drain(..).map(|chunk| chunk.scope));
             }

@@ -66,7 +66,7 @@ impl Fold<'_> {
     }
 
     /// Says that a lease has ended by something else than its own finish.
-    fn revoke(&mut self, task: TaskIx) {
+    pub(crate) fn revoke(&mut self, task: TaskIx) {
         if self.run.is_leasable(task) {
             let entry = &self.run.tasks[task.0 as usize];
             self.changes.revoked.push(AttemptRef {

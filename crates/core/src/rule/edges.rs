@@ -29,7 +29,7 @@ impl Fold<'_> {
         self.derive_run_state();
     }
 
-    fn resolve_out_edges(&mut self, up: TaskIx) {
+    pub(crate) fn resolve_out_edges(&mut self, up: TaskIx) {
         if self.run.in_chain(up) {
             return self.chain_on(up);
         }

@@ -6,6 +6,7 @@
 use crate::event::TaskIx;
 use crate::fold::Fold;
 use crate::plan::{Join, OutEdge, Resolution};
+use crate::rule::Opening;
 use crate::run::{Reason, Scope};
 use crate::state::{Move, TaskState};
 use crate::time::Time;
@@ -14,6 +15,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 impl Fold<'_> {
     /// Opens the next generation of `first` and of what follows from it; `first` is Pending afterwards, and the caller's.
     pub(crate) fn reopen(&mut self, first: TaskIx) {
+        if self.run.in_chain(first) {
+            let opening = Opening::of(self.run, first);
+            return self.open(&opening, Some(first));
+        }
+        self.run.generation = self.run.generation.saturating_add(1);
         let set = self.left_out_because_of(first);
         for task in &set {
             self.open_again(*task);
@@ -73,8 +79,14 @@ impl Fold<'_> {
         *task == up || (region.join(out.down) != Join::All && refused)
     }
 
-    fn open_again(&mut self, task: TaskIx) {
+    /// The next generation of a task begins bare. A lease of the old one is over.
+    pub(crate) fn open_again(&mut self, task: TaskIx) {
         let was = self.state(task);
+        if was == TaskState::InProgress {
+            self.revoke(task);
+        }
+        self.clear_timers(task);
+        self.run.returned.remove(&task);
         self.step(task, Move::Reopened, TaskState::Pending);
         let entry = self.task_mut(task);
         entry.generation = entry.generation.saturating_add(1);
@@ -84,7 +96,7 @@ impl Fold<'_> {
         entry.started_at = Time::NEVER;
         entry.completed_at = Time::NEVER;
         let scope = entry.scope as usize;
-        self.run.scopes[scope].open += 1;
+        self.run.scopes[scope].open += u32::from(was.is_done());
         self.run.scopes[scope].bad -= u32::from(matches!(was, TaskState::Error | TaskState::Cancelled));
         self.run.outputs.remove(&task);
         self.run.reasons.remove(&task);
@@ -139,7 +151,7 @@ impl Fold<'_> {
         }
     }
 
-    fn recount(&mut self, task: TaskIx) {
+    pub(crate) fn recount(&mut self, task: TaskIx) {
         let (accepted, refused) = self.run.count_edges(task);
         let entry = self.task_mut(task);
         entry.accepted = accepted;
@@ -163,7 +175,7 @@ impl Fold<'_> {
         }
     }
 
-    fn decide_again(&mut self, task: TaskIx) {
+    pub(crate) fn decide_again(&mut self, task: TaskIx) {
         if self.state(task) != TaskState::Pending {
             // A failure of another one has stopped it already.
             return;

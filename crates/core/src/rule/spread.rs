@@ -82,6 +82,7 @@ impl Fold<'_> {
             edge: self.run.edges.len() as u32,
             index: made,
             count,
+            generation: self.run.generation_within(task),
         };
         for index in made..made + count {
             self.run.add_scope(region, task, index);

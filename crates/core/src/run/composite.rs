@@ -1,6 +1,8 @@
 //! How far a composite has come: the scopes it made, and how they ended.
 
+use super::chain::Held;
 use crate::event::Failure;
+use crate::plan::Var;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -21,6 +23,8 @@ pub struct Composite {
     pub failed: u32,
     /// What a handler is dealing with.
     pub caught: Option<Box<Failure>>,
+    /// What its earlier scopes had handed to the chain around it when its last one began.
+    pub handed: Vec<(Var, Held)>,
 }
 
 /// Scopes made together.
@@ -36,6 +40,17 @@ pub struct Chunk {
     pub index: u32,
     /// How many scopes.
     pub count: u32,
+    /// The generation in which their tasks began.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+}
+
+fn one() -> u16 {
+    1
+}
+
+fn is_one(n: &u16) -> bool {
+    *n == 1
 }
 
 impl Composite {

@@ -21,6 +21,9 @@ impl Run {
                 self.approvals.remove(&task);
                 self.tasks.give_back(task.0 as usize);
             }
+            for edge in scope.edge..scope.edge + self.region_of(&scope).edge_count() {
+                self.edges[edge as usize] = self.kept.get(&edge).map_or(0, |fact| *fact as u8);
+            }
             self.scopes.give_back(number as usize);
         }
     }

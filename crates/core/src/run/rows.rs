@@ -24,6 +24,9 @@ use std::sync::Arc;
 struct RunBody {
     about: Option<About>,
     planned: bool,
+    /// How often finished work of it was opened again, and one.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    generation: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cancel: Option<Asked>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +37,7 @@ struct RunBody {
     kept: BTreeMap<u32, Resolution>,
     #[serde(default, skip_serializing_if = "is_zero")]
     unknown: u32,
-    /// How many scopes, tasks and edges were made, where loops have given some back.
+    /// How many scopes, tasks and edges were made, where some may have been given back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     made: Option<(u32, u32, u32)>,
     /// Chains that stand at no task.
@@ -82,10 +85,21 @@ struct CompositeBody {
     /// How many scopes ended, and how many badly, where they were given back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ended: Option<(u32, u32)>,
+    /// What it had handed on when its last scope began, once it is done: before, its chain has just that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    handed: Vec<(Var, Held)>,
 }
 
 fn is_empty(items: &Arc<Vec<Value>>) -> bool {
     items.is_empty()
+}
+
+fn one() -> u16 {
+    1
+}
+
+fn is_one(n: &u16) -> bool {
+    *n == 1
 }
 
 fn is_zero(n: &u32) -> bool {
@@ -143,12 +157,13 @@ impl Run {
             body: json(&RunBody {
                 about: self.about.clone(),
                 planned: self.planned,
+                generation: self.generation,
                 cancel: self.cancel.clone(),
                 resolved: self.resolved.clone(),
                 given_up: self.given_up.clone(),
                 kept: self.kept.clone(),
                 unknown: self.unknown,
-                made: self.is_program().then(|| self.made()),
+                made: self.may_have_gaps().then(|| self.made()),
                 stalled: self.stalled_chains(),
                 end: self.end.clone(),
             }),
@@ -196,6 +211,7 @@ impl Run {
             chunks: c.chunks.clone(),
             caught: c.caught.clone(),
             ended: (c.chunks.is_empty() && c.done > 0).then_some((c.done, c.failed)),
+            handed: if self.tasks[ix.0 as usize].state.is_done() { c.handed.clone() } else { Vec::new() },
         });
         let returned = self.returned.get(&ix).cloned().unwrap_or_default();
         let before = self.before.get(&ix).cloned().unwrap_or_default();
@@ -214,6 +230,11 @@ impl Run {
             Some(chain) if !chain.fresh.is_empty() && self.is_at(number, ix) => chain.since(),
             _ => Vec::new(),
         }
+    }
+
+    /// Whether scopes may have been given back: by loops and spreads of programs, or because they were done anew.
+    pub(crate) fn may_have_gaps(&self) -> bool {
+        self.is_program() || self.generation > 1
     }
 
     fn made(&self) -> (u32, u32, u32) {
@@ -257,6 +278,6 @@ impl Run {
     /// Whether a task has left its first state, and so has a row.
     pub fn has_row(&self, ix: TaskIx) -> bool {
         let task = &self.tasks[ix.0 as usize];
-        task.state != TaskState::Pending || task.generation > 1
+        task.state != TaskState::Pending || task.generation > self.scopes[task.scope as usize].generation
     }
 }

@@ -96,6 +96,7 @@ pub const MOVES: &[(&[TaskState], Move, &[TaskState])] = &[
     (S::OPEN, Move::ResolvedByOperator, &[S::ResolvedManually]),
     (S::OPEN, Move::CompletedByOperator, &[S::Complete]),
     (&[S::Error, S::Skipped, S::Cancelled, S::Complete, S::ResolvedManually], Move::Reopened, &[S::Pending]),
+    (&[S::Enqueued, S::InProgress, S::WaitingForRetry], Move::Reopened, &[S::Pending]),
 ];
 
 impl TaskState {

@@ -3,8 +3,8 @@
 use crate::driver::{Driver, Sketch, action, approval, graph, name, spread_bearing};
 use edgewise_core::Kind;
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, PlanCreated, RULES, Record, Request, RunAdvanced,
-    RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired, TimerKey, TimerKind,
+    Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, PlanCreated, RULES, Record, Request, Rerun,
+    RerunFrom, RunAdvanced, RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired, TimerKey, TimerKind,
     decode, encode,
 };
 use edgewise_core::fold::Verdict;
@@ -50,6 +50,7 @@ fn one_of_each() -> Vec<Event> {
     let timer = TimerKey { task: TaskIx(3), kind: TimerKind::Retry, generation: 1, attempt: 1 };
     let granted =
         DispatchEnqueued { task: TaskIx(3), generation: 1, attempt: 1, token, worker: "w-1".into(), lease: None };
+    let rerun = |from, generation| Rerun { by: name("op"), why: Some("it was fixed".into()), from, generation };
     vec![
         Event::RunTriggered(RunTriggered { flow, plan, rules: RULES, input, by, key: Some("k1".into()), labels }),
         Event::PlanCreated(PlanCreated { plan }),
@@ -73,6 +74,9 @@ fn one_of_each() -> Vec<Event> {
         Event::TaskCancelRequested(TaskAct { why: None, ..act(1) }),
         Event::RunResolvedManually(request.clone()),
         Event::RunGivenUp(request),
+        Event::RunRerunRequested(rerun(RerunFrom::Failure, 1)),
+        Event::RunRerunRequested(rerun(RerunFrom::Start, 2)),
+        Event::RunRerunRequested(rerun(RerunFrom::Task { task: TaskIx(3), generation: 2 }, 3)),
         Event::DispatchEnqueued(DispatchEnqueued { lease: Some(Millis(30_000)), ..granted }),
     ]
 }
@@ -94,7 +98,7 @@ fn every_event_type_is_written_as_it_always_was_and_reads_back() {
         assert_eq!(encode(&read, &events), bytes, "{line}");
     }
     let named: std::collections::BTreeSet<String> = one_of_each().iter().map(|e| e.name().to_owned()).collect();
-    assert_eq!(named.len(), 21, "every type is here");
+    assert_eq!(named.len(), 22, "every type is here");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A run under test: a plan in a few words, and acts that write the events an engine would write.
 
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, RunAdvanced, RunTriggered,
-    TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerFired,
+    Approved, AttemptRef, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, Rerun, RerunFrom, RunAdvanced,
+    RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerFired,
 };
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, fold};
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
@@ -311,6 +311,17 @@ impl Driver {
 
     pub fn resolve_run(&mut self) -> Verdict {
         self.say(Event::RunResolvedManually(Request { by: name("op"), why: None }))
+    }
+
+    pub fn rerun(&mut self, from: RerunFrom) -> Verdict {
+        let generation = self.run.generation;
+        self.say(Event::RunRerunRequested(Rerun { by: name("op"), why: None, from, generation }))
+    }
+
+    pub fn rerun_task(&mut self, path: &str) -> Verdict {
+        let task = self.ix(path);
+        let generation = self.run.tasks[task.0 as usize].generation;
+        self.rerun(RerunFrom::Task { task, generation })
     }
 
     /// The states of several tasks, in their order.

@@ -14,6 +14,8 @@ mod load;
 mod pairs;
 mod programs;
 mod reopened;
+mod rerun;
+mod rerun_programs;
 mod rules;
 mod sketched;
 mod smoke;

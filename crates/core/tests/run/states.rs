@@ -3,7 +3,7 @@
 use crate::driver::{Driver, Sketch, Watch, action, approval, gate, name, work};
 use crate::programs::Performance;
 use edgewise_core::event::{
-    Approved, DispatchEnqueued, Event, Failure, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
+    Approved, DispatchEnqueued, Event, Failure, Rerun, RerunFrom, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
@@ -96,11 +96,17 @@ fn events(d: &Driver) -> Vec<Event> {
         Event::TaskCompletedManually(TaskCompletedManually { act: act.clone(), output: raw() }),
         Event::TaskResetForRetry(act.clone()),
         Event::TaskSkipRequested(act.clone()),
-        Event::TaskCancelRequested(act),
+        Event::TaskCancelRequested(act.clone()),
+        Event::RunRerunRequested(Rerun {
+            by: act.by,
+            why: None,
+            from: RerunFrom::Task { task, generation },
+            generation: d.run.generation,
+        }),
     ]
 }
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "DispatchEnqueued",
     "DispatchReturned",
     "TaskHeartbeat",
@@ -115,6 +121,7 @@ const NAMES: [&str; 14] = [
     "TaskResetForRetry",
     "TaskSkipRequested",
     "TaskCancelRequested",
+    "RunRerunRequested",
 ];
 const YES: &str = "applied";
 const OLD: &str = "stale";
@@ -123,20 +130,21 @@ const GATE: &str = "it is not a gate";
 const RESET: &str = "only a failed task can be reset";
 const DONE: &str = "the task is done";
 const COMPLETE: &str = "the task is complete";
+const OPEN: &str = "the task is not done: let it finish, or skip or cancel it first";
 const RESOLVED: &str = "the task is resolved";
 
 /// What each event of `NAMES` comes to, by the state it meets. The second finish is another outcome.
 #[rustfmt::skip]
-const TABLE: [(TaskState, [&str; 14]); 9] = [
-    (TaskState::Pending,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES]),
-    (TaskState::Enqueued,         [YES, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES]),
-    (TaskState::InProgress,       [OLD, YES, YES, YES,   YES, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES]),
-    (TaskState::WaitingForRetry,  [OLD, OLD, OLD, OLD,   OLD, YES, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES]),
-    (TaskState::Complete,         [OLD, OLD, OLD, TWICE, OLD, OLD, GATE, GATE, GATE, COMPLETE, COMPLETE, RESET, DONE,  DONE]),
-    (TaskState::Error,            [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      YES,   DONE,  DONE]),
-    (TaskState::Cancelled,        [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, DONE,  TWICE]),
-    (TaskState::ResolvedManually, [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, RESOLVED, RESOLVED, RESET, DONE,  DONE]),
-    (TaskState::Skipped,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, TWICE, DONE]),
+const TABLE: [(TaskState, [&str; 15]); 9] = [
+    (TaskState::Pending,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
+    (TaskState::Enqueued,         [YES, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
+    (TaskState::InProgress,       [OLD, YES, YES, YES,   YES, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
+    (TaskState::WaitingForRetry,  [OLD, OLD, OLD, OLD,   OLD, YES, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
+    (TaskState::Complete,         [OLD, OLD, OLD, TWICE, OLD, OLD, GATE, GATE, GATE, COMPLETE, COMPLETE, RESET, DONE,  DONE, YES]),
+    (TaskState::Error,            [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      YES,   DONE,  DONE, YES]),
+    (TaskState::Cancelled,        [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, DONE,  TWICE, YES]),
+    (TaskState::ResolvedManually, [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, RESOLVED, RESOLVED, RESET, DONE,  DONE, YES]),
+    (TaskState::Skipped,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, TWICE, DONE, YES]),
 ];
 
 #[test]
@@ -264,6 +272,18 @@ fn spread_done_twice(tolerated: bool) -> Driver {
     d
 }
 
+/// Work under way is opened again, because what it follows is.
+fn rerun() -> Vec<Driver> {
+    let open = [TaskState::Enqueued, TaskState::InProgress, TaskState::WaitingForRetry];
+    let again = |state| {
+        let mut d = at(state);
+        assert_eq!(d.rerun_task("other"), Verdict::Applied);
+        assert_eq!(d.state("t"), TaskState::Pending);
+        d
+    };
+    open.map(again).into()
+}
+
 /// Moves of the table that no event leads to: nothing rests in the two states of evaluation, a task's overall
 /// time begins when it is ready, and what it is given is evaluated before it is offered.
 fn is_only_passed(from: TaskState, by: Move) -> bool {
@@ -276,7 +296,7 @@ fn is_only_passed(from: TaskState, by: Move) -> bool {
 #[test]
 fn every_move_of_the_table_is_taken_and_every_task_state_is_reached() {
     let mut taken = Taken::new();
-    for d in operated().into_iter().chain(timed()).chain(derived()) {
+    for d in operated().into_iter().chain(timed()).chain(derived()).chain(rerun()) {
         d.close();
         let history: History = d.stream().history();
         taken.extend(history.tasks.values().flatten().map(|t| (t.from, t.by, t.to)));

@@ -3,7 +3,8 @@
 use crate::dice::Dice;
 use crate::driver::{Driver, Watch, name};
 use edgewise_core::event::{
-    Approved, AttemptRef, Event, Failure, Request, TaskAct, TaskCompletedManually, TaskHeartbeat, TaskIx, TimerFired,
+    Approved, AttemptRef, Event, Failure, Request, Rerun, RerunFrom, TaskAct, TaskCompletedManually, TaskHeartbeat,
+    TaskIx, TimerFired,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
@@ -110,7 +111,7 @@ fn random_spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32) 
 /// One random act. Many of them are refused: that is the point.
 pub fn act(d: &mut Driver, dice: &mut Dice) {
     d.now = if dice.one_in(20) { Time(d.now.0 - dice.below(3_000)) } else { Time(d.now.0 + dice.below(2_000)) };
-    match dice.below(24) {
+    match dice.below(26) {
         0..=5 => lease(d, dice),
         6..=12 => finish(d, dice),
         13 | 14 => fire(d, dice),
@@ -121,6 +122,7 @@ pub fn act(d: &mut Driver, dice: &mut Dice) {
             d.advance();
         }
         22 => strange(d, dice),
+        23 | 24 => rerun(d, dice),
         _ => request(d, dice),
     }
 }
@@ -211,6 +213,18 @@ fn operate(d: &mut Driver, dice: &mut Dice) {
         }
         _ => Event::TaskResetForRetry(act),
     });
+}
+
+/// From anywhere, mostly from what is done; now and then by somebody who looked too early.
+fn rerun(d: &mut Driver, dice: &mut Dice) {
+    let (task, generation) = any_task(d, dice);
+    let from = match dice.below(6) {
+        0 => RerunFrom::Start,
+        1 | 2 => RerunFrom::Failure,
+        _ => RerunFrom::Task { task, generation },
+    };
+    let generation = if dice.one_in(8) { d.run.generation - 1 } else { d.run.generation };
+    d.say(Event::RunRerunRequested(Rerun { by: name("op"), why: None, from, generation }));
 }
 
 fn repeat(d: &mut Driver, dice: &mut Dice) {

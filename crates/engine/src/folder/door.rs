@@ -2,7 +2,7 @@
 
 use super::client::{GONE, UNHEARD};
 use super::{Ask, Client, Folder, Open, Options, Said};
-use crate::command::Start;
+use crate::command::{Rerun, Start};
 use crate::retention::{Kept, Removing};
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
@@ -92,6 +92,14 @@ impl Door {
     pub async fn remove(&mut self, removing: Removing) -> Result<(Vec<Kept>, bool)> {
         match self.ask(Ask::Remove(removing)).await? {
             Said::Removed { kept, more } => Ok((kept, more)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Has finished work of a run done again; gives how many tasks were opened.
+    pub async fn rerun(&mut self, rerun: Rerun) -> Result<u32> {
+        match self.ask(Ask::Rerun(rerun)).await? {
+            Said::Reopened(tasks) => Ok(tasks),
             other => Err(unexpected(&other)),
         }
     }

@@ -9,7 +9,7 @@
 //!
 //! Who may ask is decided before: the socket is for its owner only.
 
-use crate::command::{Answer, Command, GateAct, Register, RunAct, Start, Supply, TaskAct};
+use crate::command::{Answer, Command, GateAct, Register, Rerun, RunAct, Start, Supply, TaskAct};
 use crate::retention::{Kept, Removing};
 use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::id::RunId;
@@ -84,6 +84,8 @@ pub enum Ask {
     SetSchedule(ScheduleSet),
     /// Change or take away a setting.
     ChangeSetting(SettingChanged),
+    /// Have finished work of a run done again.
+    Rerun(Rerun),
 }
 
 /// What a folder's engine says.
@@ -115,6 +117,8 @@ pub enum Said {
         /// Whether there is something left on the disk to give back: ask again, for no runs.
         more: bool,
     },
+    /// So many tasks were opened again.
+    Reopened(u32),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -171,12 +175,13 @@ impl Ask {
             Self::Register(register) => Command::Register(register),
             Self::SetSchedule(set) => Command::SetSchedule(set),
             Self::ChangeSetting(change) => Command::ChangeSetting(change),
+            Self::Rerun(act) => Command::Rerun(act),
         })
     }
 
     /// Whether asking again, where nobody knows if it was heard, does no harm.
     pub(super) fn is_repeatable(&self) -> bool {
-        !matches!(self, Self::Start(Start { key: None, .. }) | Self::Reset(_))
+        !matches!(self, Self::Start(Start { key: None, .. }) | Self::Reset(_) | Self::Rerun(_))
     }
 }
 
@@ -188,6 +193,7 @@ impl Said {
             Answer::Already => Ok(Self::Already),
             Answer::Ended(state) => Ok(Self::Ended(state)),
             Answer::Removed { kept, more } => Ok(Self::Removed { kept, more }),
+            Answer::Reopened(tasks) => Ok(Self::Reopened(tasks)),
             other => Err(Error::bug("unexpected_answer", format!("nobody at the door asked for {other:?}"))),
         }
     }

@@ -6,8 +6,8 @@ use crate::dice::Dice;
 use crate::plans::PEOPLE;
 use crate::violation::Held;
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Event, Failure, Request, RunAdvanced, TaskAct, TaskCompletedManually,
-    TaskFinished, TaskHeartbeat, TaskIx, TimerFired,
+    Approved, AttemptRef, DispatchEnqueued, Event, Failure, Request, Rerun, RerunFrom, RunAdvanced, TaskAct,
+    TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired,
 };
 use edgewise_core::id::Token;
 use edgewise_core::plan::Work;
@@ -29,7 +29,7 @@ impl Lone {
         if !self.run.planned && !dice.one_in(4) {
             return Some(self.begin(dice));
         }
-        match dice.below(28) {
+        match dice.below(30) {
             0..=5 => self.some(dice, TaskState::Enqueued).map(|task| self.lease(task)),
             6..=11 => self.finish(dice),
             12..=14 => self.fire(dice),
@@ -39,6 +39,7 @@ impl Lone {
             22 => Some(Event::RunAdvanced(RunAdvanced {})),
             23 | 24 => self.strange(dice),
             25 | 26 => self.late_lease(dice),
+            27 | 28 => Some(self.rerun(dice)),
             _ => Some(request(dice)),
         }
     }
@@ -168,6 +169,19 @@ impl Lone {
             }
             _ => Event::TaskResetForRetry(act),
         }
+    }
+
+    /// Finished work is to be done again: all of it, what failed, or any task; now and then by somebody who looked
+    /// too early.
+    fn rerun(&self, dice: &mut Dice) -> Event {
+        let (task, generation) = self.any_task(dice);
+        let from = match dice.below(6) {
+            0 => RerunFrom::Start,
+            1 | 2 => RerunFrom::Failure,
+            _ => RerunFrom::Task { task, generation },
+        };
+        let generation = if dice.one_in(8) { older(self.run.generation) } else { self.run.generation };
+        Event::RunRerunRequested(Rerun { by: name("op"), why: None, from, generation })
     }
 
     /// Something is said again, mostly something of late.

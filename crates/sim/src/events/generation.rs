@@ -1,12 +1,13 @@
 //! Generations: work that was opened again is new work. What was said of the old one does not count for it.
 
 use crate::violation::{Held, ensure};
-use edgewise_core::event::{AttemptRef, Event, TaskAct, TaskIx};
+use edgewise_core::event::{AttemptRef, Event, Rerun, RerunFrom, TaskAct, TaskIx};
 use edgewise_core::fold::Verdict;
 use edgewise_core::invariant::Step;
 
 /// Everything that must hold of generations, of one step.
 pub fn check(step: &Step<'_>) -> Held {
+    a_rerun_is_of_the_run_that_was_meant(step)?;
     old_names_change_nothing(step)?;
     reopened_work_is_bare(step)?;
     timers_are_of_this_generation(step)
@@ -24,6 +25,15 @@ fn old_names_change_nothing(step: &Step<'_>) -> Held {
     })
 }
 
+/// Whoever looked at the run before it was opened again opens nothing.
+fn a_rerun_is_of_the_run_that_was_meant(step: &Step<'_>) -> Held {
+    let Event::RunRerunRequested(rerun) = step.event else { return Ok(()) };
+    let meant = rerun.generation == step.before.generation;
+    ensure(meant || step.verdict != Verdict::Applied, "a_rerun_is_of_the_run_that_was_meant", || {
+        format!("a rerun of generation {} counted for {}", rerun.generation, step.before.generation)
+    })
+}
+
 /// The task and generation that an event is about.
 fn named(event: &Event) -> Option<(TaskIx, u16)> {
     let act = |act: &TaskAct| (act.task, act.generation);
@@ -36,6 +46,7 @@ fn named(event: &Event) -> Option<(TaskIx, u16)> {
         | Event::TaskSkipRequested(e)
         | Event::TaskCancelRequested(e) => act(e),
         Event::TaskCompletedManually(e) => act(&e.act),
+        Event::RunRerunRequested(Rerun { from: RerunFrom::Task { task, generation }, .. }) => (*task, *generation),
         _ => lease(event).map(|lease| (lease.task, lease.generation))?,
     })
 }

@@ -9,8 +9,8 @@ use crate::dice::Dice;
 use crate::driver::name;
 use crate::violation::{Held, Violation, ensure};
 use edgewise_core::event::{
-    AttemptRef, DispatchEnqueued, Event, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct,
-    TaskCompletedManually, TaskFinished, TaskIx, TimerFired, TimerKey,
+    AttemptRef, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, Rerun, RerunFrom, RunAdvanced,
+    RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerFired, TimerKey,
 };
 use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::history::{Entry, Stream};
@@ -47,6 +47,9 @@ pub struct Mode {
 /// Acts after which it is not waited for the end: the reference has ended with fewer.
 const ACTS: u32 = 2_000;
 
+/// The type of a failure that nothing but [`Stage::breaks`] makes.
+pub const BROKEN: &str = "Broken";
+
 /// What the rows have.
 struct Rows {
     run: RunRow,
@@ -70,6 +73,8 @@ pub struct Stage {
     dirty: BTreeSet<TaskIx>,
     /// Reports that were made.
     reports: Vec<TaskFinished>,
+    /// Which of all attempts fails for good, whatever the world would have answered.
+    pub breaks: Option<usize>,
 }
 
 impl Stage {
@@ -87,6 +92,7 @@ impl Stage {
             rows: None,
             dirty: BTreeSet::new(),
             reports: Vec::new(),
+            breaks: None,
         };
         let input = edgewise_core::input::complete(&stage.run.plan.inputs, &serde_json::Map::new())
             .map_err(|e| Violation::new("input", e.to_string()))?;
@@ -203,7 +209,9 @@ impl Stage {
         };
         let with = self.run.evaluate(task, with).map_err(|f| Violation::new("input_is_known", format!("{f:?}")))?;
         let (action, with) = (action.to_string(), with.into_owned());
-        let outcome = answer(&action, &with, lease.attempt);
+        let broken = self.breaks == Some(self.effects.len());
+        let answered = answer(&action, &with, lease.attempt);
+        let outcome = if broken { Err(Failure::permanent(BROKEN, "it was broken")) } else { answered };
         self.effects.push(Effect { action, with: with.to_string(), attempt: lease.attempt });
         if self.dice.one_in(self.mode.reload) {
             self.reload()?;
@@ -259,20 +267,34 @@ impl Stage {
         let generation = self.run.task(task).map_or(1, |task| task.generation);
         let act = TaskAct { task, generation, by: name("op"), why: None };
         let was = self.run.task(task).map(|task| task.state);
-        let event = match self.dice.below(7) {
+        let opens = self.dice.below(4);
+        let event = match self.dice.below(9) {
             0 => Event::TaskSkipRequested(act),
             1 => Event::TaskCancelRequested(act),
             2 => Event::TaskResolvedManually(act),
             3 => Event::TaskCompletedManually(TaskCompletedManually { act, output: raw("[7, 8]") }),
             4 => Event::TaskResetForRetry(act),
             5 => Event::RunResolvedManually(Request { by: name("op"), why: None }),
+            6 | 7 => self.rerun(match opens {
+                0 => RerunFrom::Start,
+                1 => RerunFrom::Failure,
+                _ => RerunFrom::Task { task, generation },
+            }),
             _ if self.dice.one_in(4) => Event::RunCancelRequested(Request { by: name("op"), why: None }),
             _ => return Ok(()),
         };
-        let about_run = matches!(event, Event::RunCancelRequested(_) | Event::RunResolvedManually(_));
+        let about_run = event.task().is_none();
+        let ends = matches!(event, Event::TaskSkipRequested(_) | Event::TaskCancelRequested(_));
         let verdict = self.say(event)?;
-        let over = was.is_none_or(TaskState::is_done) && !about_run;
-        ensure(!over || verdict != Verdict::Applied, "done_in_a_program_is_final", || format!("task {at} was {was:?}"))
+        let over = was.is_none() || (ends && was.is_some_and(TaskState::is_done));
+        ensure(about_run || !over || verdict != Verdict::Applied, "done_in_a_program_is_final", || {
+            format!("task {at} was {was:?}")
+        })
+    }
+
+    /// Finished work is to be done again.
+    pub fn rerun(&self, from: RerunFrom) -> Event {
+        Event::RunRerunRequested(Rerun { by: name("op"), why: None, from, generation: self.run.generation })
     }
 
     fn must(&mut self, event: Event) -> Held {

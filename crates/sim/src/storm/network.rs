@@ -66,6 +66,7 @@ fn again(command: &Command) -> Command {
         Command::Register(register) => Command::Register(register.clone()),
         Command::SetSchedule(set) => Command::SetSchedule(set.clone()),
         Command::ChangeSetting(change) => Command::ChangeSetting(change.clone()),
+        Command::Rerun(act) => Command::Rerun(act.clone()),
     }
 }
 
@@ -97,6 +98,7 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::Register(_) => "Register",
         Command::SetSchedule(_) => "SetSchedule",
         Command::ChangeSetting(_) => "ChangeSetting",
+        Command::Rerun(_) => "Rerun",
     }
 }
 

@@ -127,6 +127,12 @@ impl Book {
             Event::RunPauseRequested(_) => self.paused = true,
             Event::RunResumeRequested(_) => self.paused = false,
             Event::RunCancelRequested(_) => self.cancelled = true,
+            Event::RunRerunRequested(_) => {
+                self.cancelled = false;
+                // A gate that is opened again asks everybody again.
+                let generation = |run: &Run, task: &TaskIx| run.task(*task).map(|t| t.generation);
+                self.yes.retain(|task, _| generation(before, task) == generation(&self.run, task));
+            }
             Event::DispatchEnqueued(e) => self.lease(before, e)?,
             Event::DispatchReturned(e) => {
                 ensure(self.is_live(e.task, e.token), "stale_tokens_change_nothing", || {

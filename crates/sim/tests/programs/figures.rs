@@ -1,7 +1,8 @@
 //! Long loops and wide spreads: what they cost grows with their length, what they hold does not.
 
 use edgewise_core::event::{
-    DispatchEnqueued, Event, PlanCreated, RULES, RunAdvanced, RunTriggered, TaskFinished, TaskIx,
+    DispatchEnqueued, Event, Failure, PlanCreated, RULES, Rerun, RerunFrom, RunAdvanced, RunTriggered, TaskFinished,
+    TaskIx,
 };
 use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::id::{EventId, RunId, Token};
@@ -60,6 +61,13 @@ impl Long {
     }
 
     fn play(&mut self) -> Duration {
+        let took = self.play_failing(|_| false);
+        assert_eq!(self.run.state, RunState::Complete);
+        took
+    }
+
+    /// Plays to the end; these tasks fail for good.
+    fn play_failing(&mut self, fails: impl Fn(TaskIx) -> bool) -> Duration {
         let began = Instant::now();
         loop {
             if let Some(task) = self.ready.pop_front() {
@@ -74,15 +82,25 @@ impl Long {
                     worker: "w".into(),
                     lease: None,
                 }));
-                let output = Some(raw("1"));
-                self.say(&Event::TaskFinished(TaskFinished { task, generation, attempt, token, output, error: None }));
+                let error = fails(task).then(|| Failure::permanent("boom", "it broke"));
+                let output = error.is_none().then(|| raw("1"));
+                self.say(&Event::TaskFinished(TaskFinished { task, generation, attempt, token, output, error }));
             } else if self.run.is_advancing() {
                 self.say(&Event::RunAdvanced(RunAdvanced {}));
             } else {
-                assert_eq!(self.run.state, RunState::Complete);
                 return began.elapsed();
             }
         }
+    }
+
+    /// Has what failed done again; gives how long it took to open it.
+    fn rerun(&mut self) -> Duration {
+        assert_eq!(self.run.state, RunState::Error);
+        let generation = self.run.generation;
+        let rerun = Rerun { by: name("op"), why: None, from: RerunFrom::Failure, generation };
+        let began = Instant::now();
+        self.say(&Event::RunRerunRequested(rerun));
+        began.elapsed()
     }
 }
 
@@ -121,6 +139,35 @@ fn a_long_loop_holds_what_a_short_one_holds() {
 fn a_wide_spread_is_two_events_an_item_and_one_for_each_ten_thousand() {
     let (wide, _) = played(SPREAD, 25_000);
     assert_eq!(wide.events, 2 + 2 * 25_000 + 3, "the rest of a spread waits for the next commit");
+}
+
+/// A run of 10,000 tasks of which so many failed.
+fn failed(every: u32) -> Long {
+    let mut long = Long::new(SPREAD, 10_000);
+    long.play_failing(|task| task.0.is_multiple_of(every));
+    long
+}
+
+#[test]
+fn a_rerun_from_failure_is_one_event_and_two_for_each_task_that_failed() {
+    for every in [1, 5_000] {
+        let mut long = failed(every);
+        let before = long.events;
+        long.rerun();
+        long.play();
+        assert_eq!(long.events - before, 1 + 2 * u64::from(10_000 / every));
+        assert_eq!(long.run.end, Some(End::Returned(Arc::new(10_000.into()))));
+    }
+}
+
+#[test]
+#[ignore = "times, which mean something only on a quiet machine and with optimisations"]
+fn what_failed_of_ten_thousand_tasks_is_opened_in_a_moment() {
+    for every in [1, 5_000] {
+        let took = failed(every).rerun();
+        println!("{} of 10,000 failed: opened in {took:?}", 10_000 / every);
+        assert!(took < Duration::from_millis(100), "{took:?}");
+    }
 }
 
 /// Timed, so it is for quiet machines: `cargo test --profile sim -p edgewise-sim --test programs -- --ignored --nocapture`.

@@ -1,7 +1,7 @@
 //! What a person wants to know of an event besides its name and its task.
 
 use crate::style::Ink;
-use edgewise_core::event::{Approved, Event, Request, TaskAct, TimerKind};
+use edgewise_core::event::{Approved, Event, Request, Rerun, RerunFrom, TaskAct, TimerKind};
 use edgewise_core::run::Run;
 
 /// A few words, and their colour.
@@ -14,6 +14,7 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
         | Event::RunResumeRequested(e)
         | Event::RunResolvedManually(e)
         | Event::RunGivenUp(e) => (request(e), Ink::Wait),
+        Event::RunRerunRequested(e) => (rerun(e), Ink::Wait),
         Event::PlanCreated(_) | Event::RunAdvanced(_) => plain(format!("{} tasks", run.total())),
         Event::DispatchEnqueued(e) => plain(format!("attempt {}, to {}", e.attempt, e.worker)),
         Event::DispatchReturned(e) => plain(format!("attempt {} came back, not spent", e.attempt)),
@@ -39,6 +40,15 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
 
 fn request(e: &Request) -> String {
     said(&e.by, e.why.as_deref())
+}
+
+fn rerun(e: &Rerun) -> String {
+    let from = match e.from {
+        RerunFrom::Start => "the whole run",
+        RerunFrom::Failure => "from what failed",
+        RerunFrom::Task { .. } => "from this task",
+    };
+    format!("{from}, {}", said(&e.by, e.why.as_deref()))
 }
 
 fn answer(e: &Approved) -> String {

@@ -31,6 +31,9 @@ impl Run {
         if row.applied_seq > u64::MAX / 2 || u64::from(body.unknown) > row.applied_seq {
             return Err(corrupt("its seq is not one that a ledger comes to"));
         }
+        if body.generation == 0 {
+            return Err(corrupt("its generation is not one that a run has"));
+        }
         let mut run = Run::new(row.id, row.plan, plan);
         run.seq = row.applied_seq;
         run.last = row.version;
@@ -40,6 +43,7 @@ impl Run {
         run.completed_at = row.completed_at;
         run.about = body.about;
         run.planned = body.planned;
+        run.generation = body.generation;
         run.cancel = body.cancel;
         run.resolved = body.resolved;
         run.given_up = body.given_up;
@@ -49,8 +53,10 @@ impl Run {
             run.add_root();
         }
         run.end = body.end;
-        // Until they are counted anew: no composite's row may claim more tasks than the run says it has.
-        run.counts = row.counts;
+        // Until they are counted anew: no composite's row may claim more tasks than the run says it made.
+        let counted = || row.counts.iter().fold(0_u32, |sum, count| sum.saturating_add(*count));
+        run.counts = [0; 11];
+        run.counts[0] = body.made.map_or_else(counted, |(_, tasks, _)| tasks);
         let mut since = Vec::new();
         for task in tasks {
             since.extend(run.put_back(&task).ok_or_else(|| corrupt("a task does not fit its plan"))?);
@@ -58,26 +64,25 @@ impl Run {
         if let Some(made) = body.made {
             run.make_room(made).ok_or_else(|| corrupt("it has more scopes than it made"))?;
         }
-        let edges = run.laid_out().ok_or_else(|| corrupt("a composite or its scopes are missing"))?;
-        if body.made.is_some_and(|(_, _, made)| made as usize != edges) {
-            return Err(corrupt("it has other edges than it made"));
-        }
+        let made = body.made.map(|(_, _, edges)| edges);
+        let edges = run.laid_out(made).ok_or_else(|| corrupt("a composite or its scopes are missing"))?;
         run.edges.resize(edges, 0);
         let since =
             run.put_back_chains(since, body.stalled).ok_or_else(|| corrupt("a program stands where it cannot"))?;
         run.derive_edges();
         run.derive_counts();
         run.put_back_variables(since);
-        if run.is_program() {
+        if run.may_have_gaps() {
             run.counts = row.counts;
         }
         Ok(run)
     }
 
-    /// Loops have given scopes back: their numbers are not used again.
-    fn make_room(&mut self, (scopes, tasks, _): (u32, u32, u32)) -> Option<()> {
+    /// Some have given scopes back: their numbers are not used again.
+    fn make_room(&mut self, (scopes, tasks, edges): (u32, u32, u32)) -> Option<()> {
         let fits = scopes as usize >= self.scopes.len() && tasks as usize >= self.tasks.len();
-        if !fits || tasks as usize > limits::RUN_TASKS || scopes as usize > limits::RUN_TASKS + 1 {
+        let few = tasks as usize <= limits::RUN_TASKS && scopes as usize <= limits::RUN_TASKS + 1;
+        if !fits || !few || u64::from(edges) > self.most_edges(u64::from(tasks)) {
             return None;
         }
         self.scopes.extend_to(scopes as usize, GONE_SCOPE);
@@ -87,8 +92,8 @@ impl Run {
 
     /// Gives what its chain was handed since it began, if it says so.
     fn put_back(&mut self, row: &TaskRow) -> Option<Option<Handed>> {
-        if self.is_program() && self.task(row.task).is_none() {
-            // Of an iteration that is over.
+        if self.may_have_gaps() && self.task(row.task).is_none() {
+            // Of a scope that is over.
             return Some(None);
         }
         self.task(row.task)?;
@@ -140,15 +145,15 @@ impl Run {
         for chunk in &body.chunks {
             let region = self.spec_of(task).work.region_at(chunk.index)?;
             let end = chunk.index.checked_add(chunk.count)?;
-            if end > most || (chunk.count > 1 && most == u32::MAX) || !self.may_hold(chunk, region) {
+            if end > most || chunk.generation == 0 || (chunk.count > 1 && most == u32::MAX) || !self.may_hold(chunk, region) {
                 return None;
             }
             // Chunks of several composites may interleave; they come back in the order of their scopes below.
             self.reserve_scopes(chunk, region, task);
         }
-        let CompositeBody { items, total, chunks, caught, ended } = body;
+        let CompositeBody { items, total, chunks, caught, ended, handed } = body;
         let (done, failed) = ended.unwrap_or_default();
-        let state = Composite { items, total, chunks, done, failed, caught };
+        let state = Composite { items, total, chunks, done, failed, caught, handed };
         if at_once && state.made() < state.total && !self.tasks[task.0 as usize].state.is_done() {
             self.advancing.insert(task);
         }
@@ -169,7 +174,11 @@ impl Run {
             let scope = self.scopes[number as usize];
             let at = self.region_of(&scope).statement_of(task.0 - scope.task)?;
             self.put_back_chain(number, at)?;
-            since.insert(number, of_task.remove(&task).unwrap_or_default());
+            let handed = of_task.remove(&task).unwrap_or_default();
+            if let Some(composite) = self.composites.get_mut(&task) {
+                composite.handed.clone_from(&handed);
+            }
+            since.insert(number, handed);
         }
         for Stalled { scope, at, since: handed } in stalled {
             let found = self.scopes.get(scope as usize)?;
@@ -212,25 +221,37 @@ impl Run {
         let (tasks, scopes) = (tasks.min(limits::RUN_TASKS as u64), limits::RUN_TASKS as u64 + 1);
         end(chunk.task, region.len()) <= tasks
             && end(chunk.scope, 1) <= scopes
-            && end(chunk.edge, region.edge_count()) <= u64::from(u32::MAX)
+            && end(chunk.edge, region.edge_count()) <= self.most_edges(tasks)
     }
 
-    /// How many edges there are, if scopes lie one after the other with nothing missing in between.
-    fn laid_out(&self) -> Option<usize> {
+    /// How many edges so many tasks have at most.
+    fn most_edges(&self, tasks: u64) -> u64 {
+        let densest = self.plan.regions.iter().map(|r| r.edge_count().div_ceil(r.len().max(1))).max();
+        tasks * u64::from(densest.unwrap_or(0))
+    }
+
+    /// How many edges there are, if scopes lie one after the other with nothing missing in between. Where some may
+    /// have been given back, the row says how many were made.
+    fn laid_out(&self, made: Option<u32>) -> Option<usize> {
         let (mut task, mut edge) = (0, 0);
+        let gaps = self.may_have_gaps();
         for scope in self.scopes.iter() {
-            if *scope == GONE_SCOPE && self.is_program() {
-                continue;
+            if *scope == GONE_SCOPE {
+                if gaps {
+                    continue;
+                }
+                return None;
             }
-            let after = scope.task >= task && self.is_program();
-            if scope.edge != edge || !(scope.task == task || after) || *scope == GONE_SCOPE {
+            let after = scope.task >= task && scope.edge >= edge && gaps;
+            if !((scope.task, scope.edge) == (task, edge) || after) {
                 return None;
             }
             task = scope.task + self.region_of(scope).len();
-            edge += self.region_of(scope).edge_count();
+            edge = scope.edge + self.region_of(scope).edge_count();
         }
-        let all = self.tasks.len() == task as usize || (self.is_program() && self.tasks.len() >= task as usize);
-        all.then_some(edge as usize)
+        let (tasks, end) = (self.tasks.len(), task as usize);
+        let edges = if gaps { made.filter(|made| *made >= edge)? } else { edge };
+        (tasks == end || (gaps && tasks >= end)).then_some(edges as usize)
     }
 
     /// Lays scopes out exactly where they were, whatever is missing before them comes with its own composite. Edges
@@ -245,10 +266,11 @@ impl Run {
         for n in 0..chunk.count {
             let number = chunk.scope + n;
             let (task, edge) = (chunk.task + n * nodes, chunk.edge + n * edges);
-            let scope = Scope { region, task, edge, parent, index: chunk.index + n, open: 0, bad: 0 };
+            let (index, generation) = (chunk.index + n, chunk.generation);
+            let scope = Scope { region, task, edge, parent, index, generation, open: 0, bad: 0 };
             self.scopes.put(number as usize, scope);
             for t in task..task + nodes {
-                self.tasks.put(t as usize, Task { scope: number, generation: 1, ..Task::default() });
+                self.tasks.put(t as usize, Task { scope: number, generation, ..Task::default() });
             }
         }
     }

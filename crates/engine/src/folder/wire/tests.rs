@@ -53,6 +53,8 @@ fn only_what_can_be_asked_twice_is_asked_twice() {
     assert!(Ask::Start(start("{}")).is_repeatable(), "its key makes it one run");
     assert!(!Ask::Start(Start { key: None, ..start("{}") }).is_repeatable());
     assert!(Ask::Wait(RunId(1)).is_repeatable());
+    let (run, from, by) = (RunId(1), crate::command::RerunOf::Failure, Name::parse("ada").unwrap());
+    assert!(!Ask::Rerun(Rerun { run, from, by, why: None }).is_repeatable(), "it may have failed again since");
 }
 
 #[tokio::test]

@@ -1,0 +1,94 @@
+//! An operator has finished work done again: all of it, what failed, or one task; each with all that follows.
+//!
+//! The only act that opens what succeeded, and the only one that a cancelled run takes: the cancel is over then.
+
+use super::{Fold, Ignored};
+use crate::event::{Rerun, RerunFrom, TaskIx};
+use crate::plan::Resolution;
+use crate::rule::Opening;
+use crate::run::{End, Reason, Run};
+
+const NOT_OVER: &str = "the run is not over: rerun one of its tasks, or cancel it first";
+const NOTHING_FAILED: &str = "nothing of it has failed: rerun it whole, or one of its tasks";
+const FAILED_ITSELF: &str = "the program failed by itself, not at one of its tasks: rerun it whole, or from one of them";
+const NOT_DONE: &str = "the task is not done: let it finish, or skip or cancel it first";
+const NOT_REACHED: &str = "the program did not come to it: rerun what it stopped at, or the whole run";
+const LEFT_OUT: &str = "it was left out because of a task before it: rerun that one";
+const NOT_WANTED: &str = "its own `when` left it out: rerun what that reads";
+const TOO_OFTEN: &str = "it was opened too often already: start the flow again";
+
+pub(super) fn check(run: &Run, event: &Rerun) -> Result<(), Ignored> {
+    if !run.planned {
+        return Err(Ignored::Unknown);
+    }
+    if event.generation != run.generation {
+        return Err(Ignored::Stale);
+    }
+    if run.generation == u16::MAX {
+        return Err(Ignored::Refused(TOO_OFTEN));
+    }
+    match event.from {
+        RerunFrom::Start if !run.state.is_done() => Err(Ignored::Refused(NOT_OVER)),
+        RerunFrom::Start => Ok(()),
+        RerunFrom::Failure if Opening::of_failure(run).is_some() => Ok(()),
+        RerunFrom::Failure if matches!(run.end, Some(End::Failed(_))) => Err(Ignored::Refused(FAILED_ITSELF)),
+        RerunFrom::Failure => Err(Ignored::Refused(NOTHING_FAILED)),
+        RerunFrom::Task { task, generation } => check_task(run, task, generation),
+    }
+}
+
+fn check_task(run: &Run, task: TaskIx, generation: u16) -> Result<(), Ignored> {
+    let entry = run.task(task).ok_or(Ignored::Unknown)?;
+    if entry.generation != generation {
+        return Err(Ignored::Stale);
+    }
+    if !entry.state.is_done() {
+        return Err(Ignored::Refused(NOT_DONE));
+    }
+    if let Some(why) = run.sealed(task) {
+        return Err(Ignored::Refused(why));
+    }
+    if run.in_chain(task) {
+        return if run.has_begun(task) { Ok(()) } else { Err(Ignored::Refused(NOT_REACHED)) };
+    }
+    match run.reasons.get(&task) {
+        Some(Reason::Upstream { .. }) => Err(Ignored::Refused(LEFT_OUT)),
+        Some(Reason::When) => Err(Ignored::Refused(NOT_WANTED)),
+        // What it needs was stopped with it.
+        _ if !run.has_begun(task) && is_hopeless(run, task) => Err(Ignored::Refused(LEFT_OUT)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether what a task needs would decide against it at once.
+fn is_hopeless(run: &Run, task: TaskIx) -> bool {
+    let scope = run.scope_of(task);
+    let region = run.region_of(scope);
+    let node = task.0 - scope.task;
+    let refused = region.needs(node).filter(|(_, need)| {
+        let fact: Option<Resolution> = run.fact_of(TaskIx(scope.task + need.up));
+        fact.is_some_and(|fact| !need.accepts.contains(fact))
+    });
+    let degree = region.in_degree(node);
+    refused.count() as u32 > degree - region.join(node).threshold(degree)
+}
+
+/// How many tasks a rerun would open; nothing if it does not count.
+pub fn reopens(run: &Run, event: &Rerun) -> Option<u32> {
+    check(run, event).ok()?;
+    opening(run, event).map(|opening| opening.len(run))
+}
+
+fn opening(run: &Run, event: &Rerun) -> Option<Opening> {
+    match event.from {
+        RerunFrom::Start => Some(Opening::whole(run)),
+        RerunFrom::Failure => Opening::of_failure(run),
+        RerunFrom::Task { task, .. } => Some(Opening::of(run, task)),
+    }
+}
+
+pub(super) fn apply(fold: &mut Fold<'_>, event: &Rerun) {
+    let Some(opening) = opening(fold.run, event) else { return };
+    fold.forget_end();
+    fold.open(&opening, None);
+}

@@ -1,0 +1,45 @@
+//! Rerun: finished work is opened again, from this commit on. The only act that a cancelled run takes.
+
+use super::{answer, check_text};
+use crate::command::{Answer, Rerun, RerunOf};
+use crate::desk::Desk;
+use edgewise_core::event::{self, Event, RerunFrom};
+use edgewise_core::fold::reopens;
+use edgewise_core::{Error, Result};
+
+pub(crate) fn rerun(desk: &mut Desk, act: &Rerun) -> Result<Answer> {
+    check_text(act.why.as_deref())?;
+    let from = match &act.from {
+        RerunOf::Start => RerunFrom::Start,
+        RerunOf::Failure => RerunFrom::Failure,
+        RerunOf::Task(path) => task(desk, act, path)?,
+    };
+    let run = &desk.open(act.run)?.run;
+    let event = event::Rerun { by: act.by.clone(), why: act.why.clone(), from, generation: run.generation };
+    let opened = reopens(run, &event).unwrap_or_default();
+    match desk.decide(act.run, Event::RunRerunRequested(event))? {
+        Ok(()) => Ok(Answer::Reopened(opened)),
+        refused => answer(refused, || match &act.from {
+            RerunOf::Task(path) => format!("task `{path}` of run {}", act.run),
+            _ => format!("run {}", act.run),
+        }),
+    }
+}
+
+fn task(desk: &mut Desk, act: &Rerun, path: &str) -> Result<RerunFrom> {
+    if desk.open(act.run)?.run.find(path).is_none() {
+        desk.has_news(act.run)?;
+    }
+    let run = &desk.open(act.run)?.run;
+    let Some(task) = run.find(path) else {
+        let message = format!(
+            "run {} has no task `{path}` that could be done again; `edgewise show {}` lists them. What is in a round of \
+             a loop or in a spread that is over is done again with all of it",
+            act.run,
+            act.run.short()
+        );
+        return Err(Error::not_found("task_not_found", message));
+    };
+    let generation = run.task(task).map_or(1, |task| task.generation);
+    Ok(RerunFrom::Task { task, generation })
+}
