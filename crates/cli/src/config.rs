@@ -5,12 +5,14 @@
 //! with its line, so that a typo never silently means the default.
 
 mod file;
+mod queues;
 
 use crate::output::Format;
 use crate::problem::{Problem, Result};
 use crate::style::ColorChoice;
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
+use edgewise_engine::queues::Queues;
 use file::File;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -73,6 +75,8 @@ pub struct Config {
     pub color: Setting<ColorChoice>,
     /// How many tasks run at once.
     pub workers: Setting<usize>,
+    /// What queues are set to.
+    pub queues: Setting<Queues>,
 }
 
 /// What the command line said; nothing means that it did not.
@@ -113,7 +117,8 @@ impl Config {
         let workers = look.find(None, "EDGEWISE_WORKERS", "workers", || (world.cores * 2).max(MIN_WORKERS))?;
         let dir = look.find(flags.dir.map(|d| (d, "--dir")), "EDGEWISE_DIR", "dir", || PathBuf::from(DIR))?;
         let dir = Setting { value: anchor(&dir, &base, world).join(&dir.value), origin: dir.origin };
-        let config = Self { project: base, dir, who, output, color, workers };
+        let queues = queues::read(look.written("queues")?)?;
+        let config = Self { project: base, dir, who, output, color, workers, queues };
         config.check()?;
         Ok(config)
     }
@@ -159,12 +164,18 @@ impl Lookup<'_> {
         if let Some(text) = (self.world.var)(env).filter(|text| !text.is_empty()) {
             return Ok(Setting { value: from_env(env, &text)?, origin: Origin::Env(env) });
         }
+        let found = self.written(key)?;
+        Ok(found.unwrap_or_else(|| Setting { value: default(), origin: Origin::Default }))
+    }
+
+    /// What the files say: the project's own before the user's.
+    fn written<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Setting<T>>> {
         for file in self.files.iter().flatten() {
             if let Some((value, line)) = file.get(key)? {
-                return Ok(Setting { value, origin: Origin::File(file.path.clone(), line) });
+                return Ok(Some(Setting { value, origin: Origin::File(file.path.clone(), line) }));
             }
         }
-        Ok(Setting { value: default(), origin: Origin::Default })
+        Ok(None)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::view;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_engine::folder::{Options, Work};
+use edgewise_engine::queues::Queues;
 use edgewise_engine::reader::Reader;
 use edgewise_engine::{Door, Folder, Home};
 use std::path::PathBuf;
@@ -18,24 +19,26 @@ pub struct Place {
     /// Where commands of tasks run.
     pub project: PathBuf,
     slots: u32,
+    queues: Queues,
 }
 
 impl Place {
     /// The place that the settings name; it need not exist yet.
     pub fn of(config: &Config) -> Self {
         let slots = u32::try_from(config.workers.value).unwrap_or(u32::MAX);
-        Self { folder: Folder::at(&config.dir.value), project: config.project.clone(), slots }
+        let queues = config.queues.value.clone();
+        Self { folder: Folder::at(&config.dir.value), project: config.project.clone(), slots, queues }
     }
 
     /// An engine that works: it runs commands and others can talk to it.
     pub fn worker(&self, background: bool) -> Options {
         let work = Work { project: self.project.clone(), slots: self.slots };
-        Options { home: Home::local(), work: Some(work), background }
+        Options { home: Home::local(), work: Some(work), background, queues: self.queues.clone() }
     }
 
     /// A way in for whoever only wants something recorded: no command is started because of it.
     pub async fn record(&self) -> Result<Door> {
-        let options = Options { home: Home::local(), work: None, background: false };
+        let options = Options { home: Home::local(), work: None, background: false, queues: self.queues.clone() };
         Ok(Door::open(self.folder.clone(), options).await?)
     }
 

@@ -23,6 +23,7 @@ pub mod invariant;
 pub mod limits;
 pub mod name;
 pub mod plan;
+pub mod rate;
 pub mod rehearsal;
 pub mod retry;
 pub mod rows;

@@ -3,6 +3,7 @@
 //! One command, one file: what people ask of runs is in `request`, what workers report in `result`, what
 //! gets work to workers in `enqueue`.
 
+use crate::queues::QueueSettings;
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::name::Name;
@@ -43,6 +44,13 @@ pub enum Command {
     Heartbeat(Vec<LeaseRef>),
     /// Wait for a run's end.
     Wait(RunId),
+    /// Say what a queue is from now on.
+    SetQueue {
+        /// Which queue.
+        name: Name,
+        /// What it is set to.
+        set: QueueSettings,
+    },
 }
 
 /// What the engine answers.
@@ -124,6 +132,8 @@ pub struct Claim {
     pub worker: Arc<str>,
     /// The actions it can do.
     pub actions: Arc<[Name]>,
+    /// The queues it takes tasks from; all of them if absent.
+    pub queues: Option<Arc<[Name]>>,
     /// At most so many leases.
     pub max: u32,
     /// How long a lease is good for without a heartbeat; `None` for a worker that ends with this process.

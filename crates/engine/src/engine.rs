@@ -14,6 +14,7 @@ use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
 use crate::metrics::Counts;
+use crate::queues::Queues;
 use edgewise_core::event::AttemptRef;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -58,6 +59,8 @@ pub struct Parts {
     pub clock: Clock,
     /// Where chance comes from.
     pub entropy: Entropy,
+    /// What queues are set to.
+    pub queues: Queues,
 }
 
 /// Where an answer goes.
@@ -99,10 +102,11 @@ struct Threads {
 impl Engine {
     /// Recovers what an earlier engine left and starts the two threads.
     pub fn start(parts: Parts) -> Result<Self> {
-        let Parts { ledger, reader, writer, home, clock, mut entropy } = parts;
+        let Parts { ledger, reader, writer, home, clock, mut entropy, queues } = parts;
         // Short: it stands in every record.
         let source: Arc<str> = format!("e{:06x}", entropy.bits() & 0xff_ffff).into();
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
+        committer.set_queues(&queues);
         committer.recover(clock())?;
         let (inbox, messages) = channel();
         let (flushes, work) = sync_channel(1);

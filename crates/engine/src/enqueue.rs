@@ -19,10 +19,12 @@ pub(crate) fn chores(desk: &mut Desk) {
     fire::fire(desk);
     expire::expire(desk);
     advance::advance(desk);
+    desk.open_keys();
 }
 
 /// Whether a chore is due right now.
 pub(crate) fn has_chores(desk: &Desk) -> bool {
     let timer = desk.timers.first().is_some_and(|(due, _, _)| *due <= desk.now);
-    timer || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty()
+    let opening = desk.next_opening().is_some_and(|due| due <= desk.now);
+    timer || opening || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty()
 }

@@ -26,6 +26,7 @@ pub use open::Open;
 pub use wire::{Ask, Said};
 
 use crate::desk::Home;
+use crate::queues::Queues;
 use edgewise_core::{Error, Result};
 use std::fs::DirBuilder;
 use std::io::Write;
@@ -51,6 +52,8 @@ pub struct Options {
     pub work: Option<Work>,
     /// It has no watcher of its own and ends when it is idle.
     pub background: bool,
+    /// What queues are set to.
+    pub queues: Queues,
 }
 
 /// How an engine works.

@@ -17,10 +17,13 @@ mod lanes;
 mod leases;
 mod load;
 pub mod metrics;
+pub mod queues;
+mod rates;
 pub mod reader;
 mod request;
 mod result;
 pub mod runner;
+mod turns;
 pub mod worker;
 
 pub use desk::Home;

@@ -5,6 +5,7 @@ mod cancel;
 mod pause;
 mod reject;
 mod resume;
+mod set_queue;
 mod start;
 mod withdraw;
 
@@ -13,6 +14,7 @@ pub(crate) use cancel::cancel;
 pub(crate) use pause::pause;
 pub(crate) use reject::reject;
 pub(crate) use resume::resume;
+pub(crate) use set_queue::set_queue;
 pub(crate) use start::{Encoded, start};
 pub(crate) use withdraw::withdraw;
 

@@ -6,6 +6,7 @@
 
 mod answers;
 mod book;
+mod shares;
 
 pub use answers::Answerer;
 pub use book::Book;
@@ -65,6 +66,8 @@ pub struct Witness {
     /// Rows plus tail are compared with the run at one look in so many.
     pub compares_one_in: u64,
     looks: u64,
+    /// How many slots queues have at every engine.
+    pub slots: BTreeMap<String, u32>,
     /// How many events of each kind there were.
     pub cover: Cover,
     /// A number that comes out the same if and only if the same records were written.
@@ -91,6 +94,7 @@ impl Witness {
             rests: false,
             compares_one_in: 1,
             looks: 0,
+            slots: BTreeMap::new(),
             cover: Cover::default(),
             hash: 0,
         }
@@ -150,6 +154,9 @@ impl Witness {
             }
             self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
             changed.insert(run);
+        }
+        if !changed.is_empty() {
+            self.shares()?;
         }
         for run in changed {
             self.books[&run].check()?;

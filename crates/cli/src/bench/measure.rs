@@ -11,6 +11,7 @@ use edgewise_engine::engine::{Engine, Parts, wall_clock};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::handler::Handlers;
 use edgewise_engine::metrics::Counts;
+use edgewise_engine::queues::Queues;
 use edgewise_engine::worker::Worker;
 use edgewise_store::sqlite;
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,7 @@ fn open(dir: &Path) -> Result<Engine> {
         home: Home { tenant: Name::parse("local")?, workspace: Name::parse("default")? },
         clock: Arc::new(wall_clock),
         entropy: Entropy::from_system()?,
+        queues: Queues::new(),
     })
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 /// The keys there are.
-const KEYS: [&str; 5] = ["dir", "as", "output", "color", "workers"];
+const KEYS: [&str; 6] = ["dir", "as", "output", "color", "workers", "queues"];
 
 /// A file that was read.
 pub struct File {

@@ -9,6 +9,7 @@ use edgewise_core::rows::LeaseRow;
 use edgewise_core::time::Time;
 
 pub(super) fn expire(desk: &mut Desk) {
+    desk.leases.let_go(desk.now);
     for _ in 0..CHORES {
         let Some((run, task)) = desk.leases.lapsed(desk.now) else { return };
         let Some(lease) = desk.leases.remove(run, task) else { return };
@@ -34,6 +35,10 @@ pub(super) fn expire(desk: &mut Desk) {
         let attempt = AttemptRef { task, generation: lease.generation, attempt: lease.attempt, token: lease.token };
         if desk.record(run, Event::TaskFinished(event)).is_ok() {
             desk.batch.revoked.push((run, attempt));
+        }
+        if lease.lapse(desk.now) == Some(Lapse::Timeout) {
+            // Its worker is told to stop, and has not yet.
+            desk.still_holds(&lease);
         }
         // If the commit fails the lease must lapse again.
         desk.batch.lapsed.push((run, task, lease));

@@ -53,6 +53,7 @@ fn again(command: &Command) -> Command {
         Command::GiveBack(leases) => Command::GiveBack(leases.clone()),
         Command::Heartbeat(leases) => Command::Heartbeat(leases.clone()),
         Command::Wait(run) => Command::Wait(*run),
+        Command::SetQueue { name, set } => Command::SetQueue { name: name.clone(), set: *set },
     }
 }
 
@@ -71,6 +72,7 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::GiveBack(_) => "GiveBack",
         Command::Heartbeat(_) => "Heartbeat",
         Command::Wait(_) => "Wait",
+        Command::SetQueue { .. } => "SetQueue",
     }
 }
 

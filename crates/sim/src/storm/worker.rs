@@ -107,7 +107,8 @@ impl Storm {
         };
         let all = self.is_calm || self.dice.one_in(3);
         let actions: &[&str] = if all { &["work", "rare", COMMAND_ACTION] } else { &["work"] };
-        Command::Claim(Claim { worker: worker.into(), actions: actions.iter().map(|a| name(a)).collect(), max, lease })
+        let actions = actions.iter().map(|a| name(a)).collect();
+        Command::Claim(Claim { worker: worker.into(), actions, queues: None, max, lease })
     }
 
     pub(super) fn claim(&mut self) {

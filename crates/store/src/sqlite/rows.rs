@@ -8,7 +8,8 @@ use edgewise_core::Result;
 use edgewise_core::event::{TaskIx, TimerKey, TimerKind};
 use edgewise_core::id::{EventId, PlanHash, TokenHash};
 use edgewise_core::name::Name;
-use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::rate::Rate;
+use edgewise_core::rows::{KeyLimit, LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use rusqlite::Row;
@@ -35,6 +36,11 @@ fn version(row: &Row<'_>, column: usize) -> Result<EventId> {
 
 fn name(row: &Row<'_>, column: usize) -> Result<Name> {
     Name::parse(&get::<String>(row, column)?).map_err(|e| damaged(STATE, e))
+}
+
+fn some_name(row: &Row<'_>, column: usize) -> Result<Option<Name>> {
+    let text = get::<Option<String>>(row, column)?;
+    text.map(|text| Name::parse(&text).map_err(|e| damaged(STATE, e))).transpose()
 }
 
 /// A run's row, its number and its stream.
@@ -92,8 +98,15 @@ pub(super) fn outbox(row: &Row<'_>) -> Result<(Stream, OutboxRow)> {
         attempt: get(row, 5)?,
         action: name(row, 6)?,
         ready_at: time(row, 7)?,
+        turn: Turn { queue: some_name(row, 8)?, priority: get(row, 9)?, limit: limit(row)? },
     };
     Ok((stream(STATE, row, 0)?, read))
+}
+
+fn limit(row: &Row<'_>) -> Result<Option<KeyLimit>> {
+    let Some(key) = get::<Option<String>>(row, 10)? else { return Ok(None) };
+    let rate = get::<Option<String>>(row, 12)?.map(|rate| Rate::parse(&rate).map_err(|e| damaged(STATE, e)));
+    Ok(Some(KeyLimit { key, max: get(row, 11)?, rate: rate.transpose()? }))
 }
 
 /// A timer and its stream.
@@ -116,6 +129,8 @@ pub(super) fn lease(row: &Row<'_>) -> Result<(Stream, LeaseRow)> {
         attempt: get(row, 5)?,
         worker: get(row, 6)?,
         deadline: time(row, 7)?,
+        queue: some_name(row, 8)?,
+        key: get(row, 9)?,
     };
     Ok((stream(STATE, row, 0)?, read))
 }

@@ -1,2 +1,3 @@
 -- Writes a lease.
-INSERT OR REPLACE INTO lease_rows (id, generation, attempt, worker, deadline) VALUES (?1, ?2, ?3, ?4, ?5)
+INSERT OR REPLACE INTO lease_rows (id, generation, attempt, worker, deadline, queue, limit_key)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
