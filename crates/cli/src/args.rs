@@ -15,7 +15,7 @@ pub use act::{Cancel, Pause, Resume};
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
-pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
+pub use look::{Events, History, Logs, Queues, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use run::{Mode, Run};
 pub use value::{Input, Label, RunRef};
@@ -52,6 +52,8 @@ pub enum Command {
     Watch(Watch),
     /// List runs, the newest first.
     Runs(Runs),
+    /// List queues and limits: what is used, what waits, and who holds what.
+    Queues(Queues),
     /// Show a run and its tasks.
     Show(Show),
     /// Say why a run or a task is where it is, and what would move it.

@@ -6,7 +6,9 @@
 mod load;
 mod measure;
 mod pure;
+mod waiting;
 
 pub use load::{LOADS, Load};
 pub use measure::{Figures, idle_mb, measure};
 pub use pure::{PureFigures, fold_some, pure};
+pub use waiting::{ASIDE, BACKLOG, Beside, backlog, limits};

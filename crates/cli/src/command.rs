@@ -17,6 +17,7 @@ mod lock;
 mod logs;
 mod pause;
 mod plan;
+mod queues;
 mod resume;
 mod run;
 mod runs;
@@ -50,6 +51,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Run(args) => run::perform(args, context),
         Command::Watch(args) => watch::perform(args, context),
         Command::Runs(args) => runs::perform(args, context),
+        Command::Queues(_) => queues::perform(context),
         Command::Show(args) => show::perform(args, context),
         Command::Why(args) => why::perform(args, context),
         Command::Graph(args) => graph::perform(args, context),

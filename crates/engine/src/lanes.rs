@@ -173,6 +173,12 @@ impl Lanes {
         }
     }
 
+    /// Takes one offer out of its lane.
+    pub fn take(&mut self, lane: LaneNo, offer: Offer) {
+        self.lanes[lane as usize].line.take(offer.run, offer.task);
+        self.note(lane);
+    }
+
     /// Takes the offers of runs away: whoever loads them again offers anew, and nothing twice.
     pub fn forget(&mut self, runs: &[RunId]) {
         let mut wakes: Vec<Arc<Bound>> = Vec::new();

@@ -23,6 +23,7 @@ pub mod reader;
 mod request;
 mod result;
 pub mod runner;
+pub mod shares;
 mod turns;
 pub mod worker;
 

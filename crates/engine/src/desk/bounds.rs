@@ -35,11 +35,6 @@ impl Given {
             *self.keys.entry(Arc::clone(key)).or_default() += count;
         }
     }
-
-    /// The keys it is about.
-    pub fn keys(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.keys.keys()
-    }
 }
 
 /// Whether an attempt may begin.
@@ -64,11 +59,11 @@ impl Desk {
         }
         loop {
             let Self { lanes, queues, leases, batch, now, blind, .. } = self;
-            let open = |queue| {
+            let found = lanes.next(|queue| {
                 let held = in_queue(leases.in_queue(queue), &batch.given, queue);
                 queues.admits(queue, held, *now) && !(*blind && queues.is_bounded(queue))
-            };
-            let found = lanes.next(open)?;
+            })?;
+            self.counts.looks += 1;
             let Some(bound) = found.waiting.bound.clone() else { return Some(found) };
             match self.admits(&bound) {
                 Admits::Now => return Some(found),
@@ -113,6 +108,11 @@ impl Desk {
         }
     }
 
+    /// A task that `next_match` gave was offered once more meanwhile.
+    pub fn taken(&mut self, found: &Match) {
+        self.lanes.take(found.lane, found.waiting.offer);
+    }
+
     /// A task that `next_match` gave came to nothing: another one with its key may try.
     pub fn passed_on(&mut self, bound: Option<&Bound>) {
         if let Some(bound) = bound {
@@ -143,7 +143,9 @@ impl Desk {
 
     /// The batch never happened: what was set aside because of it may try again.
     pub fn undo_given(&mut self, given: &Given) {
-        given.keys().for_each(|key| self.lanes.rouse(key, 1));
+        for (key, count) in &given.keys {
+            self.lanes.rouse(key, count.unsigned_abs().max(1) as u32);
+        }
     }
 
     /// Whoever was set aside and could begin is woken again: nobody should be found, but looking is cheap.
@@ -157,13 +159,16 @@ impl Desk {
     pub fn could_match(&self) -> bool {
         self.lanes.busy_queues().any(|queue| {
             let held = in_queue(self.leases.in_queue(queue), &self.batch.given, queue);
-            self.queues.admits(queue, held, self.now)
+            self.queues.admits(queue, held, self.now) && !(self.blind && self.queues.is_bounded(queue))
         })
     }
 
     /// When a queue or a key opens that somebody waits for.
     pub fn next_opening(&self) -> Option<Time> {
-        let opens = |queue| self.queues.opens(queue, self.leases.in_queue(queue), self.now);
+        let opens = |queue| match self.blind && self.queues.is_bounded(queue) {
+            true => Some(self.now.plus(AGAIN)),
+            false => self.queues.opens(queue, self.leases.in_queue(queue), self.now),
+        };
         self.lanes.busy_queues().filter_map(opens).chain(self.rates.next_due()).min()
     }
 

@@ -15,7 +15,13 @@ use std::sync::Arc;
 /// Makes a lease of an offer; `None` if the offer was an old hint, or the run may not have leases now.
 pub(crate) fn grant(desk: &mut Desk, found: &Match, claim: &Claim) -> Option<Grant> {
     let offer = found.waiting.offer;
-    let run = &desk.open_hinted(offer.run)?.run;
+    let loads = desk.counts.loads;
+    desk.open_hinted(offer.run)?;
+    if desk.counts.loads != loads {
+        // Loading has offered all that waits in it, this one too.
+        desk.taken(found);
+    }
+    let run = &desk.runs.get(&offer.run)?.run;
     let entry = run.task(offer.task)?;
     let current = entry.state == TaskState::Enqueued
         && entry.generation == offer.generation

@@ -90,7 +90,7 @@ impl<'a> Parser<'_, 'a, '_> {
             let inner = Slice { from: token + 1, to: self.mate(token) };
             good &= self.bracket(inner, owner, &mut brackets, &mut seen).is_some();
         }
-        good &= self.whole_limit(&brackets.policies.limit);
+        good = good && self.whole_limit(&brackets.policies.limit);
         good.then_some(brackets)
     }
 

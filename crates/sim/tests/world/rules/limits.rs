@@ -5,7 +5,7 @@ use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
 use edgewise_engine::command::{Claim, Command, Grant};
 use edgewise_engine::queues::QueueSettings;
-use edgewise_sim::driver::{LEASE, World, boom, claim_of, name};
+use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of, name};
 
 const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 }, retry: 1 } } }";
 const FREE: &str = "{ flow: f, tasks: { a: { action: work } } }";
@@ -378,4 +378,28 @@ fn a_commit_that_failed_leaves_nobody_set_aside_because_of_it() {
     let given = world.claim("w", 1);
     assert_eq!(given.len(), 1);
     assert_eq!(world.task(given[0].lease.run, "a"), TaskState::InProgress);
+}
+
+#[test]
+fn a_task_that_waits_for_a_full_key_is_looked_at_once() {
+    const WAITING: u64 = 500;
+    let mut world = World::unwatched();
+    let items = format!(
+        "{{ flow: f, tasks: {{ a: {{ each: 'range({WAITING})', action: work, limit: {{ key: '\"k\"', max: 1 }} }} }} }}"
+    );
+    world.start(&items);
+    let holder = world.claim_one("w");
+    world.send(vec![Command::Claim(claim_of("v", &["work"], 1))]);
+    assert_eq!(world.committer().counts().looks, WAITING, "each was looked at once, and set aside");
+    for n in 1..=100 {
+        world.start(FREE);
+        let grants = world.take();
+        assert_eq!(grants.len(), 1);
+        assert_eq!(world.committer().counts().looks, WAITING + n, "what is set aside costs others nothing");
+        let bundle = vec![finish_of(grants[0].lease, Ok(())), Command::Claim(claim_of("v", &["work"], 1))];
+        world.send(bundle);
+    }
+    let looks = world.committer().counts().looks;
+    done(&mut world, &holder);
+    assert_eq!((world.take().len(), world.committer().counts().looks), (1, looks + 1), "one leaves, one is looked at");
 }
