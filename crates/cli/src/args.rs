@@ -20,7 +20,7 @@ pub use at::At;
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
-pub use look::{Events, Export, History, Logs, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
+pub use look::{Events, Export, History, Logs, Queues, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use run::{IdentityWord, Mode, Run};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
@@ -60,6 +60,8 @@ pub enum Command {
     Watch(Watch),
     /// List runs, the newest first.
     Runs(Runs),
+    /// List queues and limits: what is used, what waits, and who holds what.
+    Queues(Queues),
     /// Show a run and its tasks.
     Show(Show),
     /// Say why a run or a task is where it is, and what would move it.

@@ -24,6 +24,7 @@ mod plan;
 mod resolve;
 mod restore;
 mod rerun;
+mod queues;
 mod resume;
 mod retain;
 mod run;
@@ -64,6 +65,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Run(args) => run::perform(args, context),
         Command::Watch(args) => watch::perform(args, context),
         Command::Runs(args) => runs::perform(args, context),
+        Command::Queues(_) => queues::perform(context),
         Command::Show(args) => show::perform(args, context),
         Command::Why(args) => why::perform(args, context),
         Command::Timing(args) => timing::perform(args, context),

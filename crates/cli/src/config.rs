@@ -7,6 +7,7 @@
 mod file;
 mod hosts;
 mod retention;
+mod queues;
 
 use crate::output::Format;
 use crate::problem::{Problem, Result};
@@ -14,6 +15,7 @@ use crate::style::ColorChoice;
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
 use edgewise_engine::retention::Retention;
+use edgewise_engine::queues::Queues;
 use file::File;
 use hosts::Hosts;
 use serde::de::DeserializeOwned;
@@ -81,6 +83,8 @@ pub struct Config {
     pub http_allow: Setting<Hosts>,
     /// What the engine takes away by itself; nothing by default.
     pub retention: Setting<Option<Retention>>,
+    /// What queues are set to.
+    pub queues: Setting<Queues>,
 }
 
 /// What the command line said; nothing means that it did not.
@@ -123,7 +127,8 @@ impl Config {
         let dir = Setting { value: anchor(&dir, &base, world).join(&dir.value), origin: dir.origin };
         let http_allow = look.find(None, "EDGEWISE_HTTP_ALLOW", "http_allow", Hosts::default)?;
         let retention = look.retention()?;
-        let config = Self { project: base, dir, who, output, color, workers, http_allow, retention };
+        let queues = queues::read(look.written("queues")?)?;
+        let config = Self { project: base, dir, who, output, color, workers, http_allow, retention, queues };
         config.check()?;
         Ok(config)
     }
@@ -169,12 +174,18 @@ impl Lookup<'_> {
         if let Some(text) = (self.world.var)(env).filter(|text| !text.is_empty()) {
             return Ok(Setting { value: from_env(env, &text)?, origin: Origin::Env(env) });
         }
+        let found = self.written(key)?;
+        Ok(found.unwrap_or_else(|| Setting { value: default(), origin: Origin::Default }))
+    }
+
+    /// What the files say: the project's own before the user's.
+    fn written<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Setting<T>>> {
         for file in self.files.iter().flatten() {
             if let Some((value, line)) = file.get(key)? {
-                return Ok(Setting { value, origin: Origin::File(file.path.clone(), line) });
+                return Ok(Some(Setting { value, origin: Origin::File(file.path.clone(), line) }));
             }
         }
-        Ok(Setting { value: default(), origin: Origin::Default })
+        Ok(None)
     }
 }
 

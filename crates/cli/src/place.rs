@@ -8,6 +8,7 @@ use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_engine::folder::{Options, Work};
 use edgewise_engine::http::Rules;
+use edgewise_engine::queues::Queues;
 use edgewise_engine::reader::Reader;
 use edgewise_engine::{Door, Folder, Home};
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ pub struct Place {
     pub project: PathBuf,
     slots: u32,
     http: Rules,
+    queues: Queues,
 }
 
 impl Place {
@@ -28,18 +30,19 @@ impl Place {
         let slots = u32::try_from(config.workers.value).unwrap_or(u32::MAX);
         let http = Rules { allow: config.http_allow.value.0.clone() };
         let folder = Folder::at(&config.dir.value).keeping(config.retention.value.clone());
-        Self { folder, project: config.project.clone(), slots, http }
+        let queues = config.queues.value.clone();
+        Self { folder, project: config.project.clone(), slots, http, queues }
     }
 
     /// An engine that works: it runs commands and others can talk to it.
     pub fn worker(&self, background: bool) -> Options {
         let work = Work { project: self.project.clone(), slots: self.slots, http: self.http.clone() };
-        Options { home: Home::local(), work: Some(work), background }
+        Options { home: Home::local(), work: Some(work), background, queues: self.queues.clone() }
     }
 
     /// A way in for whoever only wants something recorded: no command is started because of it.
     pub async fn record(&self) -> Result<Door> {
-        let options = Options { home: Home::local(), work: None, background: false };
+        let options = Options { home: Home::local(), work: None, background: false, queues: self.queues.clone() };
         Ok(Door::open(self.folder.clone(), options).await?)
     }
 

@@ -25,6 +25,7 @@ mod read;
 mod reference;
 mod scalar;
 mod schema;
+mod share;
 pub(crate) mod source;
 mod task;
 mod task_names;
@@ -38,7 +39,7 @@ pub use schema::schema;
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
-use crate::plan::{OnFailure, Plan};
+use crate::plan::{OnFailure, Plan, Share};
 use graph::{Graph, Head};
 use holes::Holes;
 use problem::Sink;
@@ -79,18 +80,18 @@ const FLOW: Keys = Keys {
         "tasks",
         "on_failure",
         "output",
+        "queue",
+        "priority",
     ],
     later: &[
         ("publish", "use a task with `run:` to tell the outside"),
         ("emit", "use a task with `run:` to tell the outside"),
         ("on", "start runs with `edgewise run`"),
         ("secrets", "let the scripts read secrets themselves"),
-        ("queue", "name the work with `action:` and let its workers claim it"),
-        ("priority", "tasks run in the order in which they become ready"),
-        ("limit", "all ready tasks may run at once for now"),
     ],
 };
-const DEFAULTS: Keys = Keys { owner: "`defaults`", known: &["retry", "timeout", "env"], later: &[] };
+const DEFAULTS: Keys =
+    Keys { owner: "`defaults`", known: &["retry", "timeout", "env", "queue", "priority", "limit"], later: &[] };
 
 /// Compiles the text of a flow file; `file` is what problems call it.
 pub fn compile(text: &str, file: &str) -> Result<Compiled, Problems> {
@@ -139,8 +140,13 @@ fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
     if let Some(node) = fields.get("let") {
         lets::lets(node, &mut names, sink);
     }
-    let defaults = fields.get("defaults").map(|n| defaults(n, &names, sink)).unwrap_or_default();
-    let graph = tasks.map(|tasks| graph(tasks, &Tasks { names: &names, defaults: &defaults }, sink));
+    let place = Place { only_inputs: true, ..Place::default() };
+    let whole = share::share(&fields, &Share::default(), &mut Holes::new(&names, place), sink);
+    let mut all = Defaults { share: whole, ..Defaults::default() };
+    if let Some(node) = fields.get("defaults") {
+        defaults(node, &mut all, &names, sink);
+    }
+    let graph = tasks.map(|tasks| graph(tasks, &Tasks { names: &names, defaults: &all }, sink));
     let output = fields.get("output").map(|n| Holes::new(&names, Place::default()).template(n, sink));
     // A flow without a good name is not run, but its graph is still worth checking.
     let flow = flow.or_else(|| Name::parse("flow").ok())?;
@@ -179,9 +185,9 @@ fn names<'n>(tasks: &'n [Entry<'_>], sink: &mut Sink<'_>) -> Names<'n> {
     Names { tasks: TaskNames::new(numbered.collect()), ..Names::default() }
 }
 
-fn defaults(node: &Node<'_>, names: &Names<'_>, sink: &mut Sink<'_>) -> Defaults {
-    let mut defaults = Defaults::default();
-    let Some(fields) = Fields::read(node, "`defaults`", &DEFAULTS, sink) else { return defaults };
+fn defaults(node: &Node<'_>, defaults: &mut Defaults, names: &Names<'_>, sink: &mut Sink<'_>) {
+    let Some(fields) = Fields::read(node, "`defaults`", &DEFAULTS, sink) else { return };
+    let place = Place { only_inputs: true, ..Place::default() };
     if let Some(node) = fields.get("retry") {
         defaults.retry = policy::retry(node, &defaults.retry, sink);
     }
@@ -189,10 +195,9 @@ fn defaults(node: &Node<'_>, names: &Names<'_>, sink: &mut Sink<'_>) -> Defaults
         defaults.timeouts = policy::timeouts(node, &defaults.timeouts, sink);
     }
     if let Some(node) = fields.get("env") {
-        let place = Place { only_inputs: true, ..Place::default() };
         defaults.env = task::variables(node, &mut Holes::new(names, place), sink);
     }
-    defaults
+    defaults.share = share::share(&fields, &defaults.share, &mut Holes::new(names, place), sink);
 }
 
 /// The graph of all tasks; `None` if a task could not even become a node.

@@ -27,6 +27,7 @@ mod mark;
 pub mod name;
 pub mod plan;
 mod recent;
+pub mod rate;
 pub mod rehearsal;
 pub mod retry;
 pub mod rows;

@@ -38,6 +38,14 @@ pub const INPUT_BYTES: usize = 16 << 20;
 pub const MESSAGE_BYTES: usize = 8 << 10;
 /// Most attempts a task may be given.
 pub const MAX_ATTEMPTS: u16 = 10_000;
+/// Lowest and highest priority of a task; 0 is in the middle.
+pub const PRIORITY: std::ops::RangeInclusive<i16> = -1_000..=1_000;
+/// Most attempts that a limit may allow at once, and most slots of a queue.
+pub const SLOTS: u32 = 1_000_000;
+/// Most that a rate may count.
+pub const RATE: u32 = 1_000_000;
+/// Longest key of a limit, once it is evaluated.
+pub const LIMIT_KEY_BYTES: usize = 256;
 /// Longest duration a flow may name: ten years.
 pub const DURATION_MS: u64 = 10 * 366 * 24 * 3_600_000;
 /// Most approvers one gate may name.

@@ -13,6 +13,7 @@ mod naming;
 mod outline;
 mod region;
 mod script;
+mod share;
 
 pub use build::{PlanDraft, Problem, RegionDraft};
 pub use composite::{Arm, Branch, Call, For, Handler, Parallel, Spread, Try, While};
@@ -22,6 +23,7 @@ pub use naming::{Identity, Naming};
 pub use outline::Outlined;
 pub use region::{InEdge, OutEdge, Region};
 pub use script::{Statement, Var};
+pub use share::{Limit, Share};
 
 use crate::expr::Expr;
 use crate::gate::Gate;
@@ -81,6 +83,9 @@ pub struct Spec {
     /// How long things may take.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeouts: Timeouts,
+    /// How it takes its turn among others.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub share: Share,
 }
 
 /// Who does a node's work.

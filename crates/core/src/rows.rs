@@ -6,6 +6,7 @@
 use crate::event::{TaskIx, TimerKey};
 use crate::id::{EventId, PlanHash, RunId, TokenHash};
 use crate::name::Name;
+use crate::rate::Rate;
 use crate::state::{RunState, TaskState};
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
@@ -129,6 +130,30 @@ pub struct OutboxRow {
     pub action: Name,
     /// Since when.
     pub ready_at: Time,
+    /// How it takes its turn among others.
+    pub turn: Turn,
+}
+
+/// How a waiting task takes its turn among others, with its key evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Turn {
+    /// The queue it waits in; the one without a name if absent.
+    pub queue: Option<Name>,
+    /// Higher goes first.
+    pub priority: i16,
+    /// What it must not do too much of at once.
+    pub limit: Option<KeyLimit>,
+}
+
+/// A bound on attempts with the same key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyLimit {
+    /// The key, evaluated.
+    pub key: String,
+    /// Most attempts with the key at work at once.
+    pub max: Option<u32>,
+    /// How often one with the key may begin.
+    pub rate: Option<Rate>,
 }
 
 /// A lease: a worker's right to one attempt until a time.
@@ -144,4 +169,8 @@ pub struct LeaseRow {
     pub worker: String,
     /// Until when.
     pub deadline: Time,
+    /// The queue whose slot it holds; the one without a name if absent.
+    pub queue: Option<Name>,
+    /// The key of its limit, if it has one.
+    pub key: Option<String>,
 }

@@ -22,6 +22,7 @@ fn every_flow_in_the_documents_compiles() {
     for (file, text, count) in [
         ("README.md", include_str!("../../../README.md"), 1),
         ("docs/guide/flows.md", include_str!("../../../docs/guide/flows.md"), 5),
+        ("docs/guide/flow-control.md", include_str!("../../../docs/guide/flow-control.md"), 1),
     ] {
         let blocks = blocks(text, "yaml");
         assert_eq!(blocks.len(), count, "{file}");
@@ -36,16 +37,20 @@ fn every_flow_in_the_documents_compiles() {
 
 #[test]
 fn every_program_in_the_documents_is_read_and_laid_out() {
-    let file = "docs/guide/programs.md";
-    let blocks = blocks(include_str!("../../../docs/guide/programs.md"), "flow");
-    assert_eq!(blocks.len(), 5);
-    for (line, block) in blocks {
-        let block = format!("{block}\n");
-        match text::parse(&block, file) {
-            Ok(parsed) => assert!(parsed.warnings.is_empty(), "{file}:{line} has warnings:\n{}", parsed.warnings),
-            Err(problems) => panic!("{file}:{line} is not read:\n{problems}"),
+    for (file, text, count) in [
+        ("docs/guide/programs.md", include_str!("../../../docs/guide/programs.md"), 5),
+        ("docs/guide/flow-control.md", include_str!("../../../docs/guide/flow-control.md"), 1),
+    ] {
+        let blocks = blocks(text, "flow");
+        assert_eq!(blocks.len(), count, "{file}");
+        for (line, block) in blocks {
+            let block = format!("{block}\n");
+            match text::parse(&block, file) {
+                Ok(parsed) => assert!(parsed.warnings.is_empty(), "{file}:{line} has warnings:\n{}", parsed.warnings),
+                Err(problems) => panic!("{file}:{line} is not read:\n{problems}"),
+            }
+            assert_eq!(text::format(&block, file).as_deref(), Ok(block.as_str()), "{file}:{line}");
         }
-        assert_eq!(text::format(&block, file).as_deref(), Ok(block.as_str()), "{file}:{line}");
     }
 }
 

@@ -225,6 +225,8 @@ impl Cached {
                     attempt: entry.attempt,
                     worker: lease.worker.to_string(),
                     deadline: lease.to_store().unwrap_or(Time::NEVER),
+                    queue: self.run.spec_of(task).share.queue.clone(),
+                    key: lease.key.as_deref().map(str::to_owned),
                 });
             }
             None if self.leases.remove(&task) => change.leases_gone.push(task),

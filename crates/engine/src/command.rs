@@ -5,6 +5,7 @@
 
 use crate::retention::{Kept, Removing};
 use edgewise_core::control::{ScheduleSet, SettingChanged};
+use crate::queues::QueueSettings;
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::name::Name;
@@ -74,6 +75,13 @@ pub enum Command {
     ChangeSetting(SettingChanged),
     /// Have finished work of a run done again.
     Rerun(Rerun),
+    /// Say what a queue is from now on.
+    SetQueue {
+        /// Which queue.
+        name: Name,
+        /// What it is set to.
+        set: QueueSettings,
+    },
 }
 
 /// What the engine answers.
@@ -227,6 +235,8 @@ pub struct Claim {
     pub worker: Arc<str>,
     /// The actions it can do.
     pub actions: Arc<[Name]>,
+    /// The queues it takes tasks from; all of them if absent.
+    pub queues: Option<Arc<[Name]>>,
     /// At most so many leases.
     pub max: u32,
     /// How long a lease is good for without a heartbeat; `None` for a worker that ends with this process.

@@ -18,6 +18,7 @@ use crate::desk::{Batch, Desk, Home};
 use crate::entropy::Entropy;
 use crate::lanes::ClaimNo;
 use crate::metrics::Counts;
+use crate::queues::Queues;
 use crate::{enqueue, request, result};
 use append::Landed;
 use edgewise_core::event::AttemptRef;
@@ -32,6 +33,8 @@ use std::sync::Arc;
 pub(crate) const AGAIN: Millis = Millis(500);
 /// How often a batch is decided anew after somebody else was first.
 const TRIES: u32 = 5;
+/// So often it may be because of what others grant under the same limits.
+const PATIENT: u32 = 3;
 /// Most timers fired, leases ended and runs advanced in one commit, so that people's commands get their turn.
 pub(crate) const CHORES: usize = 1_000;
 
@@ -89,6 +92,11 @@ impl<R> Committer<R> {
         }
     }
 
+    /// What queues are set to from now on. Those that are not named stay as they are.
+    pub fn set_queues(&mut self, queues: &Queues) {
+        queues.iter().for_each(|(name, set)| self.desk.set_queue(name, *set));
+    }
+
     /// Takes commands, decides all of them, and makes them durable in one append.
     ///
     /// An error is fatal (an fsync that failed): the process must end, and nothing was answered.
@@ -99,6 +107,8 @@ impl<R> Committer<R> {
         let mut landed = false;
         for attempt in 1.. {
             self.desk.batch = Batch::default();
+            // Where others are always first, what is not bounded must get through.
+            self.desk.look_around(attempt <= PATIENT);
             let decided: Vec<Result<Answer>> = open.iter().map(|r| decide(&mut self.desk, &r.command)).collect();
             enqueue::chores(&mut self.desk);
             let grants = self.match_claims();
@@ -133,7 +143,7 @@ impl<R> Committer<R> {
             revoked,
             // A store that takes nothing now is not asked again and again at the same instant.
             wake: if landed { self.next_wake() } else { Some(now.plus(AGAIN)) },
-            more: landed && (enqueue::has_chores(&self.desk) || self.desk.lanes.could_match()),
+            more: landed && (enqueue::has_chores(&self.desk) || self.desk.could_match()),
         })
     }
 
@@ -150,7 +160,7 @@ impl<R> Committer<R> {
                 Command::Claim(claim) => {
                     let number = self.next_claim;
                     self.next_claim += 1;
-                    self.desk.lanes.wait(number, claim.actions.iter().map(edgewise_core::name::Name::as_str));
+                    self.wait(number, &claim);
                     self.claims.insert(number, Waiting { claim, reply });
                 }
                 Command::Wait(run) => match self.desk.open(run) {
@@ -190,12 +200,17 @@ impl<R> Committer<R> {
     /// Ready tasks meet waiting claims in the very commit that made them ready.
     fn match_claims(&mut self) -> BTreeMap<ClaimNo, Vec<Grant>> {
         let mut grants: BTreeMap<ClaimNo, Vec<Grant>> = BTreeMap::new();
-        while let Some((offer, number)) = self.desk.lanes.next() {
+        while let Some(found) = self.desk.next_match() {
+            let number = found.claim;
             let Some(waiting) = self.claims.get(&number) else {
                 self.desk.lanes.leave(number);
+                self.desk.lanes.put_back(found);
                 continue;
             };
-            let Some(grant) = enqueue::grant(&mut self.desk, offer, &waiting.claim) else { continue };
+            let Some(grant) = enqueue::grant(&mut self.desk, &found, &waiting.claim) else {
+                self.desk.passed_on(found.waiting.bound.as_deref());
+                continue;
+            };
             let given = grants.entry(number).or_default();
             given.push(grant);
             if given.len() >= waiting.claim.max as usize {
@@ -211,10 +226,16 @@ impl<R> Committer<R> {
     /// The grants of a commit that did not land were never made: their claims wait on.
     fn wait_again(&mut self, grants: BTreeMap<ClaimNo, Vec<Grant>>) {
         for number in grants.into_keys() {
-            if let Some(waiting) = self.claims.get(&number) {
-                self.desk.lanes.wait(number, waiting.claim.actions.iter().map(edgewise_core::name::Name::as_str));
+            if let Some(claim) = self.claims.get(&number).map(|waiting| waiting.claim.clone()) {
+                self.wait(number, &claim);
             }
         }
+    }
+
+    fn wait(&mut self, number: ClaimNo, claim: &Claim) {
+        let Desk { lanes, queues, .. } = &mut self.desk;
+        let named = claim.queues.as_ref().map(|names| names.iter().map(|name| queues.number(Some(name))).collect());
+        lanes.wait(number, claim.actions.iter().map(edgewise_core::name::Name::as_str), named);
     }
 
     fn deliver(&mut self, grants: BTreeMap<ClaimNo, Vec<Grant>>, answers: &mut Vec<(R, Result<Answer>)>) {
@@ -250,9 +271,9 @@ impl<R> Committer<R> {
     fn next_wake(&self) -> Option<Time> {
         let timer = self.desk.timers.first().map(|(due, _, _)| *due);
         let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(AGAIN));
-        let tick = self.desk.ticks.next_look();
+        let (tick, opening) = (self.desk.ticks.next_look(), self.desk.next_opening());
         let (lease, rows, removal) = (self.desk.leases.next_due(), self.flush_due(), self.retention_due());
-        [timer, tick, lease, rows, removal, reload].into_iter().flatten().min()
+        [timer, tick, opening, lease, rows, removal, reload].into_iter().flatten().min()
     }
 
     /// Grants that could not be delivered: the next step takes them back, their attempts unspent.
@@ -314,6 +335,7 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Complete(reports) => result::complete(desk, reports),
         Command::GiveBack(leases) => result::give_back(desk, leases),
         Command::Heartbeat(leases) => result::heartbeat(desk, leases),
+        Command::SetQueue { name, set } => request::set_queue(desk, name, *set),
         Command::Register(register) => request::register(desk, register),
         Command::SetSchedule(set) => request::set_schedule(desk, set),
         Command::ChangeSetting(change) => request::change_setting(desk, change),

@@ -4,21 +4,26 @@
 //! for the append. Nothing leaves the desk before the append is durable. After a failed or unknown
 //! append the runs concerned are forgotten and loaded anew; hints are only ever hints.
 
+mod bounds;
 mod control;
 mod news;
 
+pub(crate) use bounds::{Given, offer, offer_turn};
 pub(crate) use control::CachedControl;
 
 use crate::cached::Cached;
 use crate::command::no_such_run;
 
 use crate::entropy::Entropy;
-use crate::lanes::{Lanes, Offer};
+use crate::lanes::Lanes;
 use crate::leases::{Found, Lease, Leases};
 use crate::load::{self, Plans};
 use crate::metrics::Counts;
+use crate::queues;
+use crate::rates::Rates;
 use crate::request::Encoded;
 use crate::ticks::Ticks;
+use crate::turns::key_of;
 use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey};
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
 use edgewise_core::id::{EventId, PlanHash, RunId};
@@ -75,6 +80,10 @@ pub(crate) struct Desk {
     pub control: CachedControl,
     pub lanes: Lanes,
     pub leases: Leases,
+    pub queues: queues::Open,
+    pub rates: Rates,
+    /// Others may have granted what this engine has not seen: nothing bounded begins.
+    pub blind: bool,
     pub timers: BTreeSet<(Time, RunId, TimerKey)>,
     /// When schedules are looked at.
     pub ticks: Ticks,
@@ -126,6 +135,8 @@ pub(crate) struct Batch {
     pub lapsed: Vec<(RunId, TaskIx, Lease)>,
     /// Leases that were ended by something else than their own finish.
     pub revoked: Vec<(RunId, AttemptRef)>,
+    /// Slots that it gives and takes.
+    pub given: Given,
     /// Runs that ended.
     pub ended: Vec<RunId>,
     /// The alarm: a run whose readiness overflowed.
@@ -152,6 +163,9 @@ impl Desk {
             control: CachedControl::default(),
             lanes: Lanes::default(),
             leases: Leases::default(),
+            queues: queues::Open::default(),
+            rates: Rates::default(),
+            blind: false,
             timers: BTreeSet::new(),
             ticks: Ticks::default(),
             advancing: BTreeSet::new(),
@@ -266,20 +280,23 @@ impl Desk {
         if run.counts[TaskState::Enqueued as usize] > 0 || run.leased > 0 {
             for task in run.present() {
                 match run.tasks[task.0 as usize].state {
-                    TaskState::Enqueued => offer(&mut self.lanes, run, task),
+                    TaskState::Enqueued => offer(&mut self.lanes, &mut self.queues, run, task),
                     TaskState::InProgress if run.is_leasable(task) => match self.leases.get(run.id, task) {
                         // Its heartbeat was to be written with the rows that were forgotten.
                         Some(lease) if lease.is_ahead() => ahead.push(task),
                         Some(_) => {}
                         None => {
                             let found = cached.tail_leases.get(&task).cloned().or_else(|| kept.remove(&task));
-                            self.leases.put(run.id, task, lost_lease(run, task, found, (self.now, self.recovering)));
+                            let at = (self.now, self.recovering);
+                            let lease = lost_lease(run, task, found, at, &mut self.queues);
+                            self.leases.put(run.id, task, lease);
                         }
                     },
                     _ => {}
                 }
             }
         }
+        self.learn_rates(run);
         let is_behind = cached.is_dirty() || !ahead.is_empty();
         ahead.into_iter().for_each(|task| self.rows_behind += usize::from(cached.note_lease(task)));
         let run = &cached.run;
@@ -349,14 +366,28 @@ impl Desk {
             self.advancing.insert(run);
         }
         for task in &self.changes.ready {
-            offer(&mut self.lanes, &cached.run, *task);
+            offer(&mut self.lanes, &mut self.queues, &cached.run, *task);
+        }
+        for step in self.changes.moves.iter().filter(|s| s.from == TaskState::Enqueued && s.to != TaskState::InProgress)
+        {
+            if cached.run.task(step.task).is_none_or(|task| task.state != TaskState::Enqueued) {
+                bounds::withdraw(&mut self.lanes, &mut self.queues, &cached.run, step.task);
+            }
         }
         for (key, due) in &self.changes.timers_set {
             self.timers.insert((*due, run, *key));
         }
         let left = self.changes.moves.iter().filter(|step| step.from == TaskState::InProgress);
+        let over = self.batch.leases_over.len();
         self.batch.leases_over.extend(left.map(|step| (run, step.task)));
         self.batch.revoked.extend(self.changes.revoked.iter().map(|lease| (run, *lease)));
+        for at in over..self.batch.leases_over.len() {
+            let (run, task) = self.batch.leases_over[at];
+            // Whoever was told to stop has not stopped yet.
+            if !self.changes.revoked.iter().any(|lease| lease.task == task) {
+                self.gives_back(run, task);
+            }
+        }
         Ok(())
     }
 
@@ -416,17 +447,14 @@ impl Desk {
     }
 }
 
-/// A hint that a task waits for a worker.
-pub(crate) fn offer(lanes: &mut Lanes, run: &Run, task: TaskIx) {
-    let entry = &run.tasks[task.0 as usize];
-    if let Some(action) = run.action_of(task) {
-        let (generation, attempt) = (entry.generation, entry.attempt + 1);
-        lanes.offer(action, Offer { run: run.id, task, generation, attempt });
-    }
-}
-
 /// The lease of an attempt that another engine granted: over at once if the worker lived in one that is gone.
-pub(crate) fn lost_lease(run: &Run, task: TaskIx, found: Option<Found>, (now, recovering): (Time, bool)) -> Lease {
+pub(crate) fn lost_lease(
+    run: &Run,
+    task: TaskIx,
+    found: Option<Found>,
+    (now, recovering): (Time, bool),
+    queues: &mut queues::Open,
+) -> Lease {
     let entry = &run.tasks[task.0 as usize];
     let Found { worker, span, deadline: stored } =
         found.unwrap_or_else(|| Found { worker: SOMEBODY.into(), span: None, deadline: None });
@@ -446,5 +474,7 @@ pub(crate) fn lost_lease(run: &Run, task: TaskIx, found: Option<Found>, (now, re
         stored,
         heard: false,
         attempt_deadline,
+        queue: queues.number(run.spec_of(task).share.queue.as_deref()),
+        key: key_of(run, task),
     }
 }

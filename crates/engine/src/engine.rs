@@ -14,6 +14,7 @@ use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
 use crate::metrics::Counts;
+use crate::queues::Queues;
 use crate::retention::Retention;
 use edgewise_core::event::AttemptRef;
 use edgewise_core::id::RunId;
@@ -64,6 +65,8 @@ pub struct Parts {
     pub clock: Clock,
     /// Where chance comes from.
     pub entropy: Entropy,
+    /// What queues are set to.
+    pub queues: Queues,
 }
 
 /// What an engine does about runs that are long over.
@@ -119,10 +122,11 @@ impl Engine {
 
     /// The same, and it takes runs away by itself that need not be kept any longer.
     pub fn start_keeping(parts: Parts, keeping: Keeping) -> Result<Self> {
-        let Parts { ledger, reader, writer, home, clock, mut entropy } = parts;
+        let Parts { ledger, reader, writer, home, clock, mut entropy, queues } = parts;
         // Short: it stands in every record.
         let source: Arc<str> = format!("e{:06x}", entropy.bits() & 0xff_ffff).into();
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
+        committer.set_queues(&queues);
         committer.recover(clock())?;
         if let Some(rules) = keeping.retention {
             committer.keep_to(rules, clock());

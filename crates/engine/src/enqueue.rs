@@ -21,11 +21,13 @@ pub(crate) fn chores(desk: &mut Desk) {
     tick::tick(desk);
     expire::expire(desk);
     advance::advance(desk);
+    desk.open_keys();
 }
 
 /// Whether a chore is due right now.
 pub(crate) fn has_chores(desk: &Desk) -> bool {
     let timer = desk.timers.first().is_some_and(|(due, _, _)| *due <= desk.now);
     let tick = desk.ticks.next_look().is_some_and(|at| at <= desk.now);
-    timer || tick || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty()
+    let opening = desk.next_opening().is_some_and(|due| due <= desk.now);
+    timer || tick || opening || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty()
 }

@@ -27,6 +27,7 @@ pub use wire::{Ask, Said};
 
 use crate::desk::Home;
 use crate::http::Rules;
+use crate::queues::Queues;
 use crate::retention::Retention;
 use edgewise_core::{Error, Result};
 use std::fs::DirBuilder;
@@ -54,6 +55,8 @@ pub struct Options {
     pub work: Option<Work>,
     /// It has no watcher of its own and ends when it is idle.
     pub background: bool,
+    /// What queues are set to.
+    pub queues: Queues,
 }
 
 /// How an engine works.

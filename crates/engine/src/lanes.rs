@@ -1,15 +1,28 @@
-//! Lanes: ready tasks and waiting claims, by action. Where one meets the other, a lease is made.
+//! Lanes: ready tasks and waiting claims, by queue and action. Where one meets the other, a lease is made.
 //!
 //! Entries are hints: a task is taken out of its lane only to be looked at, and the run itself says whether
 //! it is still ready. So an entry too many costs a look, never a wrong lease.
+//!
+//! A task whose key is full is set aside under that key when its turn comes, and nobody looks at it again until
+//! somebody with the key leaves: a full key costs others nothing, however much waits for it.
 
+mod aside;
+mod line;
+
+pub(crate) use line::{At, Line, Waiting};
+
+use crate::queues::QueueNo;
+use crate::turns::Bound;
+use aside::Aside;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Names a waiting claim.
 pub(crate) type ClaimNo = u64;
+/// Names a lane.
+pub(crate) type LaneNo = u32;
 
 /// A hint that a task waits for a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,114 +33,265 @@ pub(crate) struct Offer {
     pub attempt: u16,
 }
 
-#[derive(Default)]
+/// A task that somebody waits for, and who.
+pub(crate) struct Match {
+    pub lane: LaneNo,
+    pub waiting: Waiting,
+    pub claim: ClaimNo,
+    /// Whether it was set aside before.
+    pub woken: bool,
+}
+
+/// What a waiting claim takes.
+struct Wants {
+    actions: Vec<u32>,
+    /// All queues if absent.
+    queues: Option<Vec<QueueNo>>,
+    lanes: Vec<LaneNo>,
+}
+
 struct Lane {
-    offers: VecDeque<Offer>,
+    queue: QueueNo,
+    line: Line,
+    /// Tasks that had their turn, were set aside, and may try again: before all others of their priority.
+    woken: Line,
     claims: VecDeque<ClaimNo>,
+    /// When it was last taken from, so that lanes take turns.
+    served: u64,
 }
 
 #[derive(Default)]
 pub(crate) struct Lanes {
-    numbers: HashMap<Arc<str>, usize>,
+    actions: HashMap<Arc<str>, u32>,
+    numbers: HashMap<(QueueNo, u32), LaneNo>,
     lanes: Vec<Lane>,
-    /// Claims that still wait, with the lanes they wait in.
-    waiting: BTreeMap<ClaimNo, Arc<[usize]>>,
+    /// Lanes with tasks and claims.
+    busy: BTreeSet<LaneNo>,
+    /// Claims that still wait.
+    waiting: BTreeMap<ClaimNo, Wants>,
+    aside: Aside,
+    served: u64,
+    /// Whether a task with a key was ever offered here.
+    pub bounded: bool,
+    /// Bounds that many tasks may share, each kept once.
+    shared: HashMap<Arc<str>, Arc<Bound>>,
 }
 
+/// So many bounds are remembered for sharing.
+const SHARED: usize = 100_000;
+
 impl Lanes {
-    fn number(&mut self, action: &str) -> usize {
-        if let Some(number) = self.numbers.get(action) {
+    fn action(&mut self, action: &str) -> u32 {
+        if let Some(number) = self.actions.get(action) {
             return *number;
         }
-        self.numbers.insert(action.into(), self.lanes.len());
-        self.lanes.push(Lane::default());
-        self.lanes.len() - 1
+        let number = self.actions.len() as u32;
+        self.actions.insert(action.into(), number);
+        number
+    }
+
+    /// The lane of a queue and an action. A new one is told to whoever waits for such tasks already.
+    fn lane(&mut self, queue: QueueNo, action: u32) -> LaneNo {
+        if let Some(lane) = self.numbers.get(&(queue, action)) {
+            return *lane;
+        }
+        let number = self.lanes.len() as LaneNo;
+        self.numbers.insert((queue, action), number);
+        let mut claims = VecDeque::new();
+        for (claim, wants) in &mut self.waiting {
+            let takes = wants.queues.as_ref().is_none_or(|queues| queues.contains(&queue));
+            if takes && wants.actions.contains(&action) {
+                wants.lanes.push(number);
+                claims.push_back(*claim);
+            }
+        }
+        self.lanes.push(Lane { queue, line: Line::default(), woken: Line::default(), claims, served: 0 });
+        number
+    }
+
+    fn note(&mut self, lane: LaneNo) {
+        let of = &self.lanes[lane as usize];
+        if of.claims.is_empty() || of.top().is_none() {
+            self.busy.remove(&lane);
+        } else {
+            self.busy.insert(lane);
+        }
+    }
+
+    /// The same bound as other tasks have, if they do.
+    pub fn shared(&mut self, bound: Bound) -> Arc<Bound> {
+        self.bounded = true;
+        if let Some(known) = self.shared.get(&bound.key)
+            && **known == bound
+        {
+            return Arc::clone(known);
+        }
+        if self.shared.len() >= SHARED {
+            self.shared.clear();
+        }
+        let bound = Arc::new(bound);
+        self.shared.insert(Arc::clone(&bound.key), Arc::clone(&bound));
+        bound
     }
 
     /// A task waits for a worker.
-    pub fn offer(&mut self, action: &str, offer: Offer) {
-        let lane = self.number(action);
-        self.lanes[lane].offers.push_back(offer);
+    pub fn offer(&mut self, action: &str, queue: QueueNo, waiting: Waiting) {
+        let action = self.action(action);
+        let lane = self.lane(queue, action);
+        if let Some(bound) = &waiting.bound
+            && self.aside.has(bound, lane, waiting.offer)
+        {
+            return;
+        }
+        self.lanes[lane as usize].line.put(waiting, At::Back);
+        self.note(lane);
+    }
+
+    /// Whether a task stands where it should: in its lane, or set aside. Asked only of lanes whose claims wait for
+    /// nothing, because what is in a lane is worked off.
+    pub fn is_missing(&self, action: &str, queue: QueueNo, bound: Option<&Bound>, offer: Offer) -> bool {
+        let lane = self.actions.get(action).and_then(|action| self.numbers.get(&(queue, *action)));
+        let Some(lane) = lane else { return true };
+        let of = &self.lanes[*lane as usize];
+        let idle = !of.claims.is_empty() && of.top().is_none();
+        idle && !bound.is_some_and(|bound| self.aside.has(bound, *lane, offer))
+    }
+
+    /// A task waits no longer, but was not taken either.
+    pub fn withdraw(&mut self, action: &str, queue: QueueNo, bound: Option<&Bound>, offer: Offer) {
+        let lane = self.actions.get(action).and_then(|action| self.numbers.get(&(queue, *action)).copied());
+        let Some(lane) = lane else { return };
+        let of = &mut self.lanes[lane as usize];
+        of.line.take(offer.run, offer.task);
+        let woken = of.woken.take(offer.run, offer.task);
+        self.note(lane);
+        if let Some(bound) = bound {
+            self.aside.take(bound, lane, offer);
+            if woken {
+                self.rouse(&bound.key, 1);
+            }
+        }
+    }
+
+    /// Takes one offer out of its lane.
+    pub fn take(&mut self, lane: LaneNo, offer: Offer) {
+        self.lanes[lane as usize].line.take(offer.run, offer.task);
+        self.note(lane);
     }
 
     /// Takes the offers of runs away: whoever loads them again offers anew, and nothing twice.
     pub fn forget(&mut self, runs: &[RunId]) {
-        let gone: HashSet<&RunId> = runs.iter().collect();
-        for lane in &mut self.lanes {
-            lane.offers.retain(|offer| !gone.contains(&offer.run));
+        let mut wakes: Vec<Arc<Bound>> = Vec::new();
+        for run in runs {
+            for lane in 0..self.lanes.len() as LaneNo {
+                let of = &mut self.lanes[lane as usize];
+                of.line.forget(*run);
+                wakes.extend(of.woken.forget(*run));
+                self.note(lane);
+            }
         }
+        self.aside.forget(runs);
+        // Whoever was woken in vain passes it on.
+        wakes.iter().for_each(|bound| self.rouse(&bound.key, 1));
     }
 
     /// A worker waits for tasks.
-    pub fn wait<'a>(&mut self, claim: ClaimNo, actions: impl Iterator<Item = &'a str>) {
-        let lanes: Arc<[usize]> = actions.map(|a| self.number(a)).collect();
-        for lane in lanes.iter() {
-            self.lanes[*lane].claims.push_back(claim);
+    pub fn wait<'a>(&mut self, claim: ClaimNo, actions: impl Iterator<Item = &'a str>, queues: Option<Vec<QueueNo>>) {
+        let actions: Vec<u32> = actions.map(|action| self.action(action)).collect();
+        let mut lanes: BTreeSet<LaneNo> = BTreeSet::new();
+        for action in &actions {
+            for queue in queues.as_deref().unwrap_or(&[QueueNo::DEFAULT]) {
+                lanes.insert(self.lane(*queue, *action));
+            }
         }
-        self.waiting.insert(claim, lanes);
+        if queues.is_none() {
+            lanes.extend(self.numbers.iter().filter(|((_, a), _)| actions.contains(a)).map(|(_, lane)| *lane));
+        }
+        for lane in &lanes {
+            self.lanes[*lane as usize].claims.push_back(claim);
+            self.note(*lane);
+        }
+        self.waiting.insert(claim, Wants { actions, queues, lanes: lanes.into_iter().collect() });
     }
 
     /// A claim is answered, or given up.
     pub fn leave(&mut self, claim: ClaimNo) {
-        let Some(lanes) = self.waiting.remove(&claim) else { return };
-        for lane in lanes.iter() {
-            let claims = &mut self.lanes[*lane].claims;
+        let Some(wants) = self.waiting.remove(&claim) else { return };
+        for lane in wants.lanes {
+            let claims = &mut self.lanes[lane as usize].claims;
             // The oldest claim is at the front, and that is the one that was served.
             if claims.front() == Some(&claim) {
                 claims.pop_front();
             } else {
                 claims.retain(|c| *c != claim);
             }
+            self.note(lane);
         }
     }
 
-    /// The next ready task that somebody waits for, and who.
-    pub fn next(&mut self) -> Option<(Offer, ClaimNo)> {
-        let lane = self.lanes.iter_mut().find(|l| !l.offers.is_empty() && !l.claims.is_empty())?;
-        let claim = *lane.claims.front()?;
-        Some((lane.offers.pop_front()?, claim))
+    /// The next ready task of an open queue that somebody waits for, and who. Lanes of the same priority take turns.
+    pub fn next(&mut self, open: impl Fn(QueueNo) -> bool) -> Option<Match> {
+        let at = |lane: &LaneNo| &self.lanes[*lane as usize];
+        let ready = self.busy.iter().filter(|lane| open(at(lane).queue));
+        let lane = *ready.max_by_key(|lane| (at(lane).top(), std::cmp::Reverse(at(lane).served)))?;
+        let of = &mut self.lanes[lane as usize];
+        self.served += 1;
+        of.served = self.served;
+        let claim = *of.claims.front()?;
+        let woken = of.woken.top() >= of.line.top();
+        let waiting = if woken { of.woken.pop()? } else { of.line.pop()? };
+        self.note(lane);
+        Some(Match { lane, waiting, claim, woken })
     }
 
-    /// The actions that workers wait for and nobody offers.
-    pub fn waiting_in_vain(&self) -> impl Iterator<Item = &str> {
-        let idle = |lane: &Lane| lane.offers.is_empty() && !lane.claims.is_empty();
-        self.numbers.iter().filter(move |(_, number)| idle(&self.lanes[**number])).map(|(action, _)| &**action)
+    /// A task that was taken out for a claim that is gone goes where it was.
+    pub fn put_back(&mut self, found: Match) {
+        let of = &mut self.lanes[found.lane as usize];
+        let line = if found.woken { &mut of.woken } else { &mut of.line };
+        line.put(found.waiting, At::Front);
+        self.note(found.lane);
     }
 
-    /// Whether any task and any claim could meet.
-    pub fn could_match(&self) -> bool {
-        self.lanes.iter().any(|l| !l.offers.is_empty() && !l.claims.is_empty())
+    /// Which queue a lane belongs to.
+    pub fn queue_of(&self, lane: LaneNo) -> QueueNo {
+        self.lanes[lane as usize].queue
+    }
+
+    /// Sets a task aside until somebody with its key leaves. One that was woken for nothing keeps its place.
+    pub fn set_aside(&mut self, found: Match) {
+        let at = if found.woken { At::Front } else { At::Back };
+        self.aside.put(found.lane, found.waiting, at);
+    }
+
+    /// Lets so many tasks of each lane that were set aside under a key try again.
+    pub fn rouse(&mut self, key: &str, count: u32) {
+        for (lane, waiting) in self.aside.wake(key, count) {
+            self.lanes[lane as usize].woken.put(waiting, At::Back);
+            self.note(lane);
+        }
+    }
+
+    /// Whether tasks are set aside under a key.
+    pub fn is_aside(&self, key: &str) -> bool {
+        self.aside.any(key)
+    }
+
+    /// The keys under which tasks are set aside.
+    pub fn keys_aside(&self) -> Vec<Arc<str>> {
+        self.aside.keys()
+    }
+
+    /// The queues that have tasks which somebody waits for.
+    pub fn busy_queues(&self) -> impl Iterator<Item = QueueNo> + '_ {
+        self.busy.iter().map(|lane| self.lanes[*lane as usize].queue)
+    }
+}
+
+impl Lane {
+    fn top(&self) -> Option<i16> {
+        self.line.top().max(self.woken.top())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn offer(run: u128, task: u32) -> Offer {
-        Offer { run: RunId(run), task: TaskIx(task), generation: 1, attempt: 1 }
-    }
-
-    #[test]
-    fn a_run_that_is_offered_anew_after_every_failure_takes_no_more_room() {
-        let mut lanes = Lanes::default();
-        lanes.offer("a", offer(2, 0));
-        for _ in 0..100 {
-            lanes.forget(&[RunId(1)]);
-            (0..10).for_each(|task| lanes.offer("a", offer(1, task)));
-        }
-        assert_eq!(lanes.lanes[0].offers.len(), 11, "each task once, and the other run's too");
-    }
-
-    #[test]
-    fn a_claim_that_left_is_nowhere_even_if_it_named_a_lane_twice() {
-        let mut lanes = Lanes::default();
-        lanes.wait(1, ["a", "a", "b"].into_iter());
-        lanes.wait(2, ["a"].into_iter());
-        lanes.leave(1);
-        lanes.offer("a", offer(1, 0));
-        lanes.offer("b", offer(1, 1));
-        assert_eq!(lanes.next(), Some((offer(1, 0), 2)));
-        assert_eq!(lanes.next(), None);
-    }
-}
+mod tests;

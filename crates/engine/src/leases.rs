@@ -1,10 +1,11 @@
 //! Leases: rows with a deadline. A lease that passes it is ended by the sweep, never by a guess.
 
+use crate::queues::QueueNo;
 use edgewise_core::event::{AttemptRef, TaskIx};
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::rows::LeaseRow;
 use edgewise_core::time::{Millis, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A worker's right to one attempt until a time.
@@ -24,6 +25,10 @@ pub(crate) struct Lease {
     pub heard: bool,
     /// Until when, heartbeat or not: the attempt's own timeout.
     pub attempt_deadline: Option<Time>,
+    /// Whose slot it holds.
+    pub queue: QueueNo,
+    /// The key of its limit, if it has one.
+    pub key: Option<Arc<str>>,
 }
 
 /// What an engine finds of a lease that it did not grant itself.
@@ -84,18 +89,30 @@ impl Lease {
     }
 }
 
+/// Leases, and who holds what.
+///
+/// A limit is counted from leases and from nothing else, so it cannot leak: the counts are an index of what is here.
+/// A lease that was revoked holds its slots until its worker has said that it stopped, or until it would have been
+/// over anyway: until then the worker may still be at work.
 #[derive(Default)]
 pub(crate) struct Leases {
     live: BTreeMap<(RunId, TaskIx), Lease>,
     due: BTreeSet<(Time, RunId, TaskIx)>,
+    revoked: BTreeMap<(RunId, TaskIx, TokenHash), Lease>,
+    revoked_due: BTreeSet<(Time, (RunId, TaskIx, TokenHash))>,
+    by_queue: Vec<u32>,
+    by_key: HashMap<Arc<str>, u32>,
+    /// Keys that somebody left since this was last asked.
+    freed: Vec<Arc<str>>,
 }
 
 impl Leases {
     pub fn put(&mut self, run: RunId, task: TaskIx, lease: Lease) {
-        self.remove(run, task);
+        self.take(run, task);
         if let Some(due) = lease.due() {
             self.due.insert((due, run, task));
         }
+        self.count(&lease);
         self.live.insert((run, task), lease);
     }
 
@@ -112,11 +129,86 @@ impl Leases {
     }
 
     pub fn remove(&mut self, run: RunId, task: TaskIx) -> Option<Lease> {
+        let lease = self.take(run, task)?;
+        self.freed.extend(lease.key.clone());
+        Some(lease)
+    }
+
+    /// The same where the slot was given away already, or is taken again at once.
+    pub fn take(&mut self, run: RunId, task: TaskIx) -> Option<Lease> {
         let lease = self.live.remove(&(run, task))?;
         if let Some(due) = lease.due() {
             self.due.remove(&(due, run, task));
         }
+        self.uncount(&lease);
         Some(lease)
+    }
+
+    /// Keeps the slots of a lease that was taken from its worker until the worker says that it has stopped.
+    pub fn hold(&mut self, run: RunId, task: TaskIx, lease: Lease) {
+        let at = (run, task, lease.token);
+        if self.revoked.contains_key(&at) {
+            return;
+        }
+        self.count(&lease);
+        self.revoked_due.extend(lease.deadline.map(|due| (due, at)));
+        self.revoked.insert(at, lease);
+    }
+
+    /// The worker of a revoked lease has stopped.
+    pub fn acknowledge(&mut self, run: RunId, task: TaskIx, token: TokenHash) {
+        let at = (run, task, token);
+        let Some(lease) = self.revoked.remove(&at) else { return };
+        if let Some(due) = lease.deadline {
+            self.revoked_due.remove(&(due, at));
+        }
+        self.uncount(&lease);
+        self.freed.extend(lease.key);
+    }
+
+    /// Revoked leases that would be over by now hold nothing any more.
+    pub fn let_go(&mut self, now: Time) {
+        while let Some((due, (run, task, token))) = self.revoked_due.first().copied().filter(|(due, _)| *due <= now) {
+            self.acknowledge(run, task, token);
+            self.revoked_due.remove(&(due, (run, task, token)));
+        }
+    }
+
+    /// How many leases hold a slot of a queue.
+    pub fn in_queue(&self, queue: QueueNo) -> u32 {
+        self.by_queue.get(queue.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// How many leases hold a key.
+    pub fn with_key(&self, key: &str) -> u32 {
+        self.by_key.get(key).copied().unwrap_or_default()
+    }
+
+    /// Keys that somebody left since this was last asked.
+    pub fn freed(&mut self) -> Vec<Arc<str>> {
+        std::mem::take(&mut self.freed)
+    }
+
+    fn count(&mut self, lease: &Lease) {
+        let queue = lease.queue.0 as usize;
+        if self.by_queue.len() <= queue {
+            self.by_queue.resize(queue + 1, 0);
+        }
+        self.by_queue[queue] += 1;
+        if let Some(key) = &lease.key {
+            *self.by_key.entry(Arc::clone(key)).or_default() += 1;
+        }
+    }
+
+    fn uncount(&mut self, lease: &Lease) {
+        self.by_queue[lease.queue.0 as usize] -= 1;
+        let Some(key) = &lease.key else { return };
+        if let Some(count) = self.by_key.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_key.remove(key);
+            }
+        }
     }
 
     /// Forgets all leases of a run; whoever loads it again finds them in its tasks.
@@ -147,6 +239,7 @@ impl Leases {
 
     /// When the next one would be over.
     pub fn next_due(&self) -> Option<Time> {
-        self.due.first().map(|(due, _, _)| *due)
+        let live = self.due.first().map(|(due, _, _)| *due);
+        self.revoked_due.first().map(|(due, _)| *due).into_iter().chain(live).min()
     }
 }

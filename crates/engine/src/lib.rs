@@ -20,12 +20,16 @@ mod leases;
 mod load;
 pub mod metrics;
 pub mod query;
+pub mod queues;
+mod rates;
 pub mod reader;
 mod request;
 mod result;
 pub mod retention;
 pub mod runner;
 mod ticks;
+pub mod shares;
+mod turns;
 pub mod worker;
 
 pub use desk::Home;

@@ -17,4 +17,6 @@ pub struct Counts {
     pub task_rows: u64,
     /// Runs loaded from rows or ledger.
     pub loads: u64,
+    /// Ready tasks whose turn came, whether they could begin or not.
+    pub looks: u64,
 }

@@ -229,7 +229,7 @@ impl AtWork {
         if free > 0 {
             self.claimed += free;
             let (worker, actions) = (self.name.clone(), self.actions.clone());
-            bundle.push(self.request(Command::Claim(Claim { worker, actions, max: free, lease: None })));
+            bundle.push(self.request(Command::Claim(Claim { worker, actions, queues: None, max: free, lease: None })));
         }
         if bundle.is_empty() { Ok(()) } else { self.engine.send(bundle).await }
     }

@@ -76,7 +76,8 @@ impl Place {
 
 fn start(ledger: Box<dyn Ledger>, reader: Box<dyn Projections>, writer: Box<dyn Projections>) -> Engine {
     let entropy = Entropy::from_system().unwrap();
-    Engine::start(Parts { ledger, reader, writer, home: home(), clock: ticking(), entropy }).unwrap()
+    Engine::start(Parts { ledger, reader, writer, home: home(), clock: ticking(), entropy, queues: Default::default() })
+        .unwrap()
 }
 
 fn flow(text: &str) -> Start {
@@ -300,7 +301,7 @@ async fn a_worker_that_left_is_given_nothing_more() {
 async fn a_claim_whose_caller_left_is_given_nothing() {
     let place = Place::default();
     let engine = place.engine();
-    let claim = Claim { worker: "w".into(), actions: Arc::from([name("noop")]), max: 1, lease: None };
+    let claim = Claim { worker: "w".into(), actions: Arc::from([name("noop")]), queues: None, max: 1, lease: None };
     let asking = tokio::spawn({
         let engine = engine.clone();
         async move { engine.ask(Command::Claim(claim)).await }
@@ -392,7 +393,7 @@ async fn more_claims_than_the_channel_holds_wait_their_turn_and_all_are_served()
     const MANY: usize = 10_500;
     let place = Place::default();
     let engine = place.engine();
-    let claim = || Claim { worker: "w".into(), actions: Arc::from([name("work")]), max: 1, lease: None };
+    let claim = || Claim { worker: "w".into(), actions: Arc::from([name("work")]), queues: None, max: 1, lease: None };
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..MANY {
         let (engine, claim) = (engine.clone(), claim());

@@ -53,7 +53,7 @@ pub fn start_of(plan: &Arc<Plan>) -> Start {
 /// A claim of a worker elsewhere, or of one within the engine's own process if its name begins with `local/`.
 pub fn claim_of(worker: &str, actions: &[&str], max: u32) -> Claim {
     let lease = (!worker.starts_with("local/")).then_some(LEASE);
-    Claim { worker: worker.into(), actions: actions.iter().map(|a| name(a)).collect(), max, lease }
+    Claim { worker: worker.into(), actions: actions.iter().map(|a| name(a)).collect(), queues: None, max, lease }
 }
 
 /// A report of one attempt.

@@ -1,12 +1,14 @@
 //! An orchestrator: an engine without threads, the shell around it, and a clock of its own.
 
-use crate::driver::{No, home};
+use crate::driver::{No, home, name};
+use crate::plans::{SLOW, SLOW_SLOTS};
 use crate::store::{Lag, Store};
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
 use edgewise_engine::command::Command;
 use edgewise_engine::committer::{Committer, Request, Step};
 use edgewise_engine::entropy::Entropy;
+use edgewise_engine::queues::QueueSettings;
 use edgewise_store::faulty::Faults;
 use edgewise_store::{Flush, Projections};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,6 +113,8 @@ impl Orchestrator {
         let (ledger, rows) = store.faulty(&self.faults, lag)?;
         let source = self.source.as_str().into();
         let mut committer = Committer::new(ledger, rows, home(), source, Entropy::from_seed(key));
+        let slow = QueueSettings { slots: Some(SLOW_SLOTS), ..QueueSettings::default() };
+        committer.set_queues(&[(name(SLOW), slow)].into());
         let clock = self.clock(now);
         committer.recover(clock)?;
         self.writer = Some(store.faulty(&self.faults, lag)?.1);

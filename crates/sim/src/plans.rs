@@ -5,8 +5,10 @@ use edgewise_core::expr::Expr;
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{
-    Accepts, Command, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, Timeouts, Work,
+    Accepts, Command, Items, Join, Limit, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Share, Spec, Spread,
+    Timeouts, Work,
 };
+use edgewise_core::rate::Rate;
 use edgewise_core::retry::{Backoff, Retry};
 use edgewise_core::template::{Root, Template};
 use edgewise_core::time::{Millis, Time};
@@ -15,6 +17,11 @@ use std::sync::Arc;
 
 /// Who may be asked to approve.
 pub const PEOPLE: [&str; 3] = ["ann", "bob", "cyd"];
+
+/// A queue that some tasks wait in, and how many slots it has at every engine.
+pub const SLOW: &str = "slow";
+/// See [`SLOW`].
+pub const SLOW_SLOTS: u32 = 2;
 
 /// A plan out of the dice. The instant is about when it will run.
 pub fn random_plan(dice: &mut Dice, now: Time) -> Arc<Plan> {
@@ -34,7 +41,8 @@ fn fill(dice: &mut Dice, draft: &mut PlanDraft, region: usize, nodes: u32, depth
     for node in 0..nodes {
         let ups: Vec<u32> = (0..node).filter(|_| dice.one_in(2)).collect();
         let work = work(dice, draft, depth, node, now);
-        let spec = Spec { when: None, work, retry: retry(dice), timeouts: timeouts(dice) };
+        let share = share(dice, &work);
+        let spec = Spec { when: None, work, retry: retry(dice), timeouts: timeouts(dice), share };
         draft.specs.push(spec);
         let join = match dice.below(6) {
             0 => Join::Any,
@@ -77,6 +85,24 @@ fn work(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Time
         5 => Work::Command(Command { script: "true".into(), ..Command::default() }),
         _ => Work::Action { action: action("work"), with: Template::default() },
     }
+}
+
+/// A queue with slots, a priority, a limit: by dice of its own, so that older seeds still make the same graphs.
+fn share(dice: &Dice, work: &Work) -> Share {
+    let mut dice = Dice::new(dice.clone().draw());
+    if !matches!(work, Work::Action { .. } | Work::Command(_)) || dice.one_in(2) {
+        return Share::default();
+    }
+    let queue = dice.one_in(3).then(|| Name::parse(SLOW).unwrap_or_else(|_| unreachable!("a good name")));
+    let priority = if dice.one_in(3) { dice.below(5) as i16 - 2 } else { 0 };
+    let limit = dice.one_in(2).then(|| {
+        let max = 1 + dice.below(2) as u32;
+        let rate = dice.one_in(8).then(|| Rate { count: 20, per: Millis(1_000) });
+        // The same key always has the same bounds.
+        let key = format!("{max} {}", rate.map_or(String::new(), |rate| rate.to_string()));
+        Limit { key: Expr::literal(key.into()), max: Some(max), rate }
+    });
+    Share { queue, priority, limit }
 }
 
 fn retry(dice: &mut Dice) -> Retry {

@@ -15,7 +15,7 @@ use crate::dice::Dice;
 use crate::driver::{No, home};
 use crate::flows::{self, flow};
 use crate::orchestrator::Orchestrator;
-use crate::plans::random_plan;
+use crate::plans::{SLOW, SLOW_SLOTS, random_plan};
 use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
@@ -100,6 +100,7 @@ impl Storm {
         let count = *dice.pick(&[1, 1, 1, 2, 2, 2, 3, 3]);
         let mut witness = witness_over(&store)?;
         witness.compares_one_in = COMPARED_ONE_IN;
+        witness.slots.insert(SLOW.into(), SLOW_SLOTS);
         witness.in_doubt = count > 1 || Trouble::ALL.iter().any(|t| weather.has(*t));
         let skewed = [Trouble::Skew, Trouble::JumpForward, Trouble::JumpBack];
         witness.clocks_agree = skewed.iter().all(|t| !weather.has(*t));

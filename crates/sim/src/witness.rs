@@ -7,6 +7,7 @@
 mod answers;
 mod book;
 mod control;
+mod shares;
 
 pub use answers::Answerer;
 pub use book::Book;
@@ -73,6 +74,8 @@ pub struct Witness {
     /// Rows plus tail are compared with the run at one look in so many.
     pub compares_one_in: u64,
     looks: u64,
+    /// How many slots queues have at every engine.
+    pub slots: BTreeMap<String, u32>,
     /// How many events of each kind there were.
     pub cover: Cover,
     /// A number that comes out the same if and only if the same records were written.
@@ -100,6 +103,7 @@ impl Witness {
             rests: false,
             compares_one_in: 1,
             looks: 0,
+            slots: BTreeMap::new(),
             cover: Cover::default(),
             hash: 0,
         }
@@ -169,6 +173,9 @@ impl Witness {
             }
             self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
             changed.insert(run);
+        }
+        if !changed.is_empty() {
+            self.shares()?;
         }
         for run in changed {
             self.books[&run].check()?;

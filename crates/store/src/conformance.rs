@@ -52,6 +52,7 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         commit::a_commit_over_several_streams_is_all_there_in_order,
         commit::a_broken_guard_leaves_nothing_of_the_whole_commit,
         commit::a_guard_without_a_record_is_checked_too,
+        commit::what_was_decided_on_the_whole_ledger_conflicts_with_whatever_came_in_between,
         commit::a_malformed_batch_is_refused_and_leaves_nothing,
         commit::a_commit_without_records_answers_with_the_tail,
         commit::the_same_run_id_under_two_tenants_is_two_streams,

@@ -95,6 +95,8 @@ pub struct Append {
     pub records: Vec<(Stream, Record, EventId)>,
     /// The committer's clock.
     pub at: Time,
+    /// Where the whole ledger must end, if this was decided on what all its streams say, as a limit over runs is.
+    pub after: Option<Position>,
 }
 
 /// What became of a commit.
@@ -102,7 +104,8 @@ pub struct Append {
 pub enum Appended {
     /// Durable. The position of the last record.
     Done(Position),
-    /// A guard did not hold: nothing was written. Forget the stream and decide again.
+    /// A guard did not hold: nothing was written. Forget the stream and decide again. If the ledger does not end
+    /// where it must, the stream is the first that would have been written.
     Conflict(Stream),
     /// A key is used up: nothing was written.
     KeyTaken(KeyOwner),

@@ -1,7 +1,7 @@
 //! The loads: what shape of work is run.
 
 use edgewise_core::name::Name;
-use edgewise_core::plan::{Accepts, Items, Join, Plan, PlanDraft, RegionDraft, Spec, Spread, Timeouts, Work};
+use edgewise_core::plan::{Accepts, Items, Join, Plan, PlanDraft, RegionDraft, Share, Spec, Spread, Timeouts, Work};
 use edgewise_core::retry::Retry;
 use edgewise_core::template::Template;
 use edgewise_core::{Error, Result};
@@ -96,6 +96,7 @@ fn noop() -> Spec {
         work: Work::Action { action, with: Template::default() },
         retry: Retry::default(),
         timeouts: Timeouts::default(),
+        share: Share::default(),
     }
 }
 

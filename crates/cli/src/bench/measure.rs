@@ -11,6 +11,7 @@ use edgewise_engine::engine::{Engine, Parts, wall_clock};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::handler::Handlers;
 use edgewise_engine::metrics::Counts;
+use edgewise_engine::queues::Queues;
 use edgewise_engine::worker::Worker;
 use edgewise_store::sqlite;
 use serde::{Deserialize, Serialize};
@@ -73,7 +74,7 @@ pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
 }
 
 /// Starts all runs of a load at once and waits for the last to end.
-async fn once(load: &Load, plan: &Arc<Plan>, engine: &Engine) -> Result<()> {
+pub(super) async fn once(load: &Load, plan: &Arc<Plan>, engine: &Engine) -> Result<()> {
     let mut runs = tokio::task::JoinSet::new();
     for _ in 0..load.runs {
         let (engine, start) = (engine.clone(), start_of(plan)?);
@@ -91,7 +92,7 @@ async fn once(load: &Load, plan: &Arc<Plan>, engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-fn open(dir: &Path) -> Result<Engine> {
+pub(super) fn open(dir: &Path) -> Result<Engine> {
     let stores = sqlite::open(dir)?;
     let reader = sqlite::open_reader(dir)?.projections;
     Engine::start(Parts {
@@ -101,10 +102,11 @@ fn open(dir: &Path) -> Result<Engine> {
         home: Home { tenant: Name::parse("local")?, workspace: Name::parse("default")? },
         clock: Arc::new(wall_clock),
         entropy: Entropy::from_system()?,
+        queues: Queues::new(),
     })
 }
 
-fn handlers(starts: &Arc<Mutex<Vec<Instant>>>, timed: bool) -> Result<Handlers> {
+pub(super) fn handlers(starts: &Arc<Mutex<Vec<Instant>>>, timed: bool) -> Result<Handlers> {
     let starts = Arc::clone(starts);
     Ok(Handlers::default().on(Name::parse(NOOP)?, move |_| {
         if timed {
@@ -114,7 +116,7 @@ fn handlers(starts: &Arc<Mutex<Vec<Instant>>>, timed: bool) -> Result<Handlers> 
     }))
 }
 
-fn start_of(plan: &Arc<Plan>) -> Result<Start> {
+pub(super) fn start_of(plan: &Arc<Plan>) -> Result<Start> {
     let input = RawValue::from_string("null".into()).map_err(|e| Error::bug("bench_input", e.to_string()))?;
     Ok(Start { plan: Arc::clone(plan), input, by: Name::parse("bench")?, key: None, labels: Default::default() })
 }
@@ -128,6 +130,7 @@ fn difference(before: Counts, after: Counts) -> Counts {
         flushes: after.flushes - before.flushes,
         task_rows: after.task_rows - before.task_rows,
         loads: after.loads - before.loads,
+        looks: after.looks - before.looks,
     }
 }
 
@@ -185,7 +188,7 @@ pub fn idle_mb(dir: &Path) -> Result<f64> {
 }
 
 /// What the system says of this process's memory; zero where it does not.
-fn memory_mb(what: &str) -> f64 {
+pub(super) fn memory_mb(what: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix(what)).unwrap_or_default();
     line.trim().trim_end_matches(" kB").trim().parse::<f64>().unwrap_or_default() / 1024.0

@@ -2,7 +2,9 @@
 
 use super::Context;
 use crate::args::Bench;
-use crate::bench::{Figures, LOADS, Load, PureFigures, fold_some, measure, pure, search};
+use crate::bench::{
+    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, search,
+};
 use crate::exit::Exit;
 use crate::output::Row;
 use crate::problem::{Problem, Result};
@@ -23,6 +25,9 @@ const FOLD_LOAD: &str = "w4-100k";
 const SEARCH: &str = "search";
 /// How many runs are searched, and how many if it is to be quick.
 const SEARCHED: (usize, usize) = (1_000_000, 50_000);
+/// Loads beside what waits, and the load that it is.
+const WAITING: [&str; 2] = ["backlog", "limits"];
+const WAITING_LOAD: &str = "w1";
 
 #[derive(Serialize)]
 struct Measured {
@@ -43,9 +48,11 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     if args.name.as_deref() == Some(SEARCH) {
         return searched(args.quick, context);
     }
+    let waiting: Vec<&str> =
+        WAITING.into_iter().filter(|name| args.name.as_deref().is_none_or(|n| n == *name)).collect();
     let loads: Vec<&'static Load> = match args.name.as_deref() {
         None => LOADS.iter().collect(),
-        Some(FOLD) => Vec::new(),
+        Some(name) if name == FOLD || WAITING.contains(&name) => Vec::new(),
         Some(name) => vec![find(name)?],
     };
     let mut measured = Vec::new();
@@ -57,12 +64,15 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
         Some(_) => None,
     };
     print(&measured, pure.as_ref(), context)?;
+    for name in waiting {
+        print_beside(name, &child::<Beside>(name)?, context)?;
+    }
     Ok(Exit::Ok)
 }
 
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
-        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SEARCH]).collect();
+        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SEARCH]).chain(WAITING).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })
@@ -93,7 +103,11 @@ fn once(name: &str, context: &mut Context<'_>) -> Result<Exit> {
     } else {
         let folder = Folder::make(context.cwd)?;
         let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
-        serde_json::to_string(&runtime.block_on(measure(find(name)?, &folder.0))?)
+        match name {
+            "backlog" => serde_json::to_string(&runtime.block_on(backlog(find(WAITING_LOAD)?, &folder.0, BACKLOG))?),
+            "limits" => serde_json::to_string(&runtime.block_on(limits(find(WAITING_LOAD)?, &folder.0, ASIDE))?),
+            _ => serde_json::to_string(&runtime.block_on(measure(find(name)?, &folder.0))?),
+        }
     };
     context.printer.line(&text.unwrap_or_default())?;
     Ok(Exit::Ok)
@@ -190,6 +204,16 @@ fn print(measured: &[Measured], pure: Option<&PureFigures>, context: &mut Contex
         context.printer.one(FOLD, &[line], pure)?;
     }
     Ok(())
+}
+
+fn print_beside(name: &str, beside: &Beside, context: &mut Context<'_>) -> Result<()> {
+    let Beside { waiting, start_ms, started_mb, peak_mb, .. } = beside;
+    let line = format!(
+        "{name}: beside {waiting} that wait {:.0} tasks/s and {:.1} us of processor a task; alone {:.0} and {:.1}; \
+         started in {start_ms:.0} ms with {started_mb:.0} MB, at most {peak_mb:.0} MB",
+        beside.beside_per_second, beside.beside_cpu_us, beside.alone_per_second, beside.alone_cpu_us
+    );
+    context.printer.one(name, &[line], beside)
 }
 
 /// A folder of ours, gone when the measurement is over.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 /// The keys there are.
-const KEYS: [&str; 7] = ["dir", "as", "output", "color", "workers", "http_allow", "retention"];
+const KEYS: [&str; 8] = ["dir", "as", "output", "color", "workers", "http_allow", "retention", "queues"];
 
 /// A file that was read.
 pub struct File {

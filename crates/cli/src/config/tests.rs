@@ -113,3 +113,27 @@ fn a_wrong_value_is_refused_where_it_was_said() {
         assert_eq!(problem.exit(), crate::exit::Exit::Usage);
     }
 }
+
+#[test]
+fn queues_are_read_from_the_file_and_nonsense_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let load = |text: &str| {
+        std::fs::write(place.path().join("edgewise.toml"), text).unwrap();
+        let var = |_: &str| None;
+        Config::load(Flags::default(), &World { cwd: place.path().to_owned(), var: &var, cores: 1 })
+    };
+    let config = load("[queues.night]\nslots = 2\nrate = \"10/s\"\n\n[queues.mail]\npaused = true\n").unwrap();
+    let said: Vec<String> = config.queues.value.iter().map(|(name, set)| format!("{name} {set:?}")).collect();
+    assert!(said[0].contains("mail") && said[0].contains("paused: true"), "{said:?}");
+    assert!(said[1].contains("slots: Some(2)"), "{said:?}");
+    for (text, part) in [
+        ("[queues.night]\nslots = 0", "from 1 to"),
+        ("[queues.night]\nrate = \"fast\"", "is not a rate"),
+        ("[queues.night]\nslot = 1", "unknown field `slot`"),
+        ("[queues.\"a b\"]\nslots = 1", "has ' ' in it"),
+    ] {
+        let problem = load(text).unwrap_err();
+        let whole = format!("{} {:?}", problem.what, problem.why);
+        assert!(whole.contains(part), "{text}: {whole}");
+    }
+}

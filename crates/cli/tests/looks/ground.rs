@@ -129,6 +129,7 @@ impl Ground {
             home: Home { tenant: name("local"), workspace: name("default") },
             clock: Arc::new(move || now),
             entropy: Entropy::from_seed([self.engines; 32]),
+            queues: Default::default(),
         };
         AtWork { engine: Engine::start(parts).unwrap(), ground: self }
     }

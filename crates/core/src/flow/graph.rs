@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::limits;
 use crate::mark::mark_of;
 use crate::name::Name;
-use crate::plan::{Join, Naming, OnFailure, Plan, PlanDraft, RegionDraft, Spec, Spread, Timeouts, Work};
+use crate::plan::{Join, Naming, OnFailure, Plan, PlanDraft, RegionDraft, Share, Spec, Spread, Timeouts, Work};
 use crate::recent::Recent;
 use crate::retry::Retry;
 use crate::template::Template;
@@ -73,7 +73,13 @@ impl Graph {
             let spread = Spread { region, items: each.items, tolerate: each.tolerate, fail_fast: each.fail_fast };
             let work = Work::Spread(spread);
             // No two spreads are the same: each has its own region.
-            self.specs.push(Spec { when: task.when, work, retry: Retry::default(), timeouts: Timeouts::default() });
+            self.specs.push(Spec {
+                when: task.when,
+                work,
+                retry: Retry::default(),
+                timeouts: Timeouts::default(),
+                share: Share::default(),
+            });
             spec = self.specs.len() as u32 - 1;
         }
         self.regions[0].node(name, spec, task.join);
@@ -152,7 +158,13 @@ mod tests {
         graph.bytes = limits::PLAN_BYTES - 1_000;
         let mut add = |name: &str| {
             let work = Work::Command(Command { script: "x".repeat(600), ..Command::default() });
-            let spec = Spec { when: None, work, retry: Retry::default(), timeouts: Timeouts::default() };
+            let spec = Spec {
+                when: None,
+                work,
+                retry: Retry::default(),
+                timeouts: Timeouts::default(),
+                share: Share::default(),
+            };
             let (edges, uses, join) = (Vec::new(), Vec::new(), Join::All);
             graph.add(name, Span::default(), Task { spec, each: None, when: None, edges, uses, join, join_at: None })
         };

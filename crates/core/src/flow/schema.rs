@@ -9,6 +9,7 @@ use super::gates::{APPROVAL, GATE};
 use super::http::HTTP;
 use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
 use super::read::Keys;
+use super::share::LIMIT;
 use super::task::TASK;
 use super::{DEFAULTS, FLOW};
 use crate::input::InputType;
@@ -19,7 +20,7 @@ use serde_json::{Map, Value, json};
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
 type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
 
-const LEVELS: [Level; 10] = [
+const LEVELS: [Level; 11] = [
     ("flow", &FLOW, flow),
     ("defaults", &DEFAULTS, defaults),
     ("input", &INPUT, input),
@@ -28,6 +29,7 @@ const LEVELS: [Level; 10] = [
     ("backoff", &BACKOFF, backoff),
     ("timeout", &TIMEOUT, timeout),
     ("http", &HTTP, http),
+    ("limit", &LIMIT, limit),
     ("gate", &GATE, gate),
     ("approval", &APPROVAL, approval),
 ];
@@ -126,6 +128,8 @@ fn flow() -> Vec<(&'static str, Value)> {
             about(words, word_of(&["continue", "fail_fast", "hold"]))
         }),
         ("output", any("The output of the run, with `${{ … }}`; the outputs of its last tasks if absent")),
+        ("queue", about("Where its tasks wait for workers", of("name"))),
+        ("priority", priority()),
     ]
 }
 
@@ -134,6 +138,9 @@ fn defaults() -> Vec<(&'static str, Value)> {
         ("retry", attempts("How attempts follow each other")),
         ("timeout", bounds("How long an attempt may take, or several bounds")),
         ("env", map_of("Variables of every command", &scalar())),
+        ("queue", about("Where tasks wait for workers", of("name"))),
+        ("priority", priority()),
+        ("limit", about("What is not done too much of at once", of("limit"))),
     ]
 }
 
@@ -167,6 +174,24 @@ fn task() -> Vec<(&'static str, Value)> {
         ("gate", about("A wait for time or for people", of("gate"))),
         ("retry", attempts("How attempts follow each other")),
         ("timeout", bounds("How long an attempt may take, or several bounds")),
+        ("queue", about("Where it waits for a worker", of("name"))),
+        ("priority", priority()),
+        ("limit", about("What is not done too much of at once", of("limit"))),
+    ]
+}
+
+fn priority() -> Value {
+    let (low, high) = (limits::PRIORITY.start(), limits::PRIORITY.end());
+    json!({ "type": "integer", "minimum": low, "maximum": high, "description": "Higher goes first; 0 if absent" })
+}
+
+fn limit() -> Vec<(&'static str, Value)> {
+    let key = [json!({ "type": "string" }), json!({ "type": "number" }), json!({ "type": "boolean" })];
+    let rate = json!({ "type": "string", "pattern": "^[0-9]+/[0-9a-z]+$", "examples": ["10/s", "600/m", "3/10m"] });
+    vec![
+        ("key", either("An expression without `${{ }}`: attempts with the same key are limited together", &key)),
+        ("max", about("Most attempts with the key at work at once", whole(1, Some(limits::SLOTS.into())))),
+        ("rate", about("How often an attempt with the key may begin", rate)),
     ]
 }
 

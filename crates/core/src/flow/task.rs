@@ -9,12 +9,13 @@ use super::problem::Sink;
 use super::read::{Fields, Keys, choice, flag, map, name, text, whole, wrong};
 use super::reference::{Names, Place};
 use super::scalar::{literal, resolve};
+use super::share::share;
 use super::source::Span;
 use super::tree::{Entry, Kind, Node};
 use crate::expr::Expr;
 use crate::expr::is_reserved;
 use crate::limits;
-use crate::plan::{Accepts, Command, Items, Join, OutputForm, Spec, Timeouts, Work};
+use crate::plan::{Accepts, Command, Items, Join, OutputForm, Share, Spec, Timeouts, Work};
 use crate::retry::Retry;
 use crate::suggest::shown;
 use crate::template::Template;
@@ -22,17 +23,14 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Keys of the design that this version refuses, with what to do instead.
-pub(super) const LATER: [(&str, &str); 11] = [
+pub(super) const LATER: [(&str, &str); 8] = [
     ("let", "name the value with `let:` at the top of the flow"),
-    ("limit", "all ready tasks may run at once for now"),
     ("item", "use `gate: { approval: … }` for work of people"),
     ("flow", "put the tasks of the other flow into this one"),
     ("emit", "use `run:` to tell the outside"),
     ("publish", "use `run:` to tell the outside"),
     ("on", "start runs with `edgewise run`"),
     ("secrets", "let the script read secrets itself"),
-    ("queue", "name the work with `action:` and let its workers claim it"),
-    ("priority", "tasks run in the order in which they become ready"),
     ("labels", "put `labels:` at the top of the flow: runs have labels"),
 ];
 
@@ -55,6 +53,9 @@ pub(super) const TASK: Keys = Keys {
         "gate",
         "retry",
         "timeout",
+        "queue",
+        "priority",
+        "limit",
     ],
     later: &LATER,
 };
@@ -63,12 +64,15 @@ pub(super) const TASK: Keys = Keys {
 const WORKS: [&str; 4] = ["run", "action", "http", "gate"];
 
 /// Which work a key belongs to, and what to use with another.
-const BELONGS: [(&str, &[&str], &str); 5] = [
+const BELONGS: [(&str, &[&str], &str); 8] = [
     ("env", &["run"], "give an action its values with `with:`"),
     ("output", &["run"], "an action's output is what its worker returns"),
     ("with", &["action"], "give a command its values with `env:`"),
     ("retry", &["run", "action", "http"], "a gate opens once; bound it with `deadline`"),
     ("timeout", &["run", "action", "http"], "bound a gate with `deadline`"),
+    ("queue", &["run", "action", "http"], "no worker is given a gate, so it waits in no queue"),
+    ("priority", &["run", "action", "http"], "no worker is given a gate, so it takes no turns"),
+    ("limit", &["run", "action", "http"], "limit the task behind the gate"),
 ];
 
 /// What all tasks have unless they say otherwise.
@@ -76,6 +80,7 @@ const BELONGS: [(&str, &[&str], &str); 5] = [
 pub(super) struct Defaults {
     pub(super) retry: Retry,
     pub(super) timeouts: Timeouts,
+    pub(super) share: Share,
     pub(super) env: Vec<(String, Template)>,
 }
 
@@ -128,14 +133,17 @@ impl Tasks<'_, '_> {
         let place = Place { item, up: u32::from(each.is_some()), ..place };
         let mut holes = Holes::new(self.names, place);
         let work = self.work(entry, &fields, &mut holes, sink);
+        let share = share(&fields, &self.defaults.share, &mut holes, sink);
         uses.append(&mut holes.uses);
         let mut spec = Spec {
             when: None,
             work: work.unwrap_or_else(nothing),
             retry: Retry::default(),
             timeouts: Timeouts::default(),
+            share: Share::default(),
         };
         if !matches!(spec.work, Work::Gate(_)) {
+            spec.share = share;
             self.policies(&fields, &mut spec, sink);
         }
         let edges = fields.get("after").map(|n| after(n, me, self.names, sink)).unwrap_or_default();

@@ -309,7 +309,13 @@ mod tests {
 
     fn draft(nodes: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> PlanDraft {
         let work = Work::Command(Command { script: "true".into(), ..Command::default() });
-        let spec = Spec { when: None, work, retry: Default::default(), timeouts: Default::default() };
+        let spec = Spec {
+            when: None,
+            work,
+            retry: Default::default(),
+            timeouts: Default::default(),
+            share: Default::default(),
+        };
         let mut region = RegionDraft::default();
         for node in 0..nodes {
             region.node(&format!("n{node}"), 0, Join::All);

@@ -1,7 +1,7 @@
 //! How the regions of a plan hang together: a tree without back edges, whatever bytes it was read from.
 
 use super::build::{PlanDraft, Problem, RegionDraft};
-use super::{Join, Spec, Statement, Work};
+use super::{Join, Share, Spec, Statement, Work};
 use crate::limits;
 use crate::template::Root;
 
@@ -145,6 +145,7 @@ fn check_spec(spec: &Spec, region: &RegionDraft, say: &mut dyn FnMut(&'static st
             );
         }
     }
+    check_share(&spec.share, say);
     if let Work::Action { action, .. } = &spec.work
         && action.starts_with("edgewise/")
     {
@@ -154,6 +155,20 @@ fn check_spec(spec: &Spec, region: &RegionDraft, say: &mut dyn FnMut(&'static st
         spec.work.is_composite() && !matches!(spec.work, Work::Spread(_));
     if of_programs && region.script.is_none() {
         say("bad_region", "only a chain has branches, loops, handlers, arms and calls".into());
+    }
+}
+
+fn check_share(share: &Share, say: &mut dyn FnMut(&'static str, String)) {
+    if !limits::PRIORITY.contains(&share.priority) {
+        let (low, high) = (limits::PRIORITY.start(), limits::PRIORITY.end());
+        say("bad_priority", format!("a priority is from {low} to {high}, not {}", share.priority));
+    }
+    let Some(limit) = &share.limit else { return };
+    if limit.max.is_none() && limit.rate.is_none() {
+        say("empty_limit", "a limit says how many at once (`max`) or how often (`rate`), or both".into());
+    }
+    if limit.max.is_some_and(|max| !(1..=limits::SLOTS).contains(&max)) {
+        say("bad_limit", format!("a limit lets 1 to {} attempts work at once", limits::SLOTS));
     }
 }
 
@@ -175,6 +190,9 @@ impl Spec {
         self.work.expressions(&mut |expr| expr.roots(see));
         if let Some(when) = &self.when {
             when.roots(see);
+        }
+        if let Some(limit) = &self.share.limit {
+            limit.key.roots(see);
         }
     }
 }

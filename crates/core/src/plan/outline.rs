@@ -3,7 +3,7 @@
 //! This is what the fold follows. Nothing in it was added for people, so names of variables are taken from the
 //! expressions that use them; one that nothing uses has only a number.
 
-use super::{Join, Plan, ROOT, Region, Resolution, Spec, Statement, Var, Work};
+use super::{Join, Plan, ROOT, Region, Resolution, Share, Spec, Statement, Var, Work};
 use crate::expr::Expr;
 use crate::gate::{Gate, Wait};
 use crate::name::Name;
@@ -60,6 +60,9 @@ impl<'p> Outline<'p> {
                 let work = &plan.spec(number, node).work;
                 outline.enter(region.name(node), work, body);
                 work.expressions(&mut |expr| outline.learn(body, expr));
+                if let Some(limit) = &plan.spec(number, node).share.limit {
+                    outline.learn(body, &limit.key);
+                }
             }
             let exprs = region.script().into_iter().flatten().filter_map(Statement::expr);
             exprs.for_each(|expr| outline.learn(body, expr));
@@ -236,6 +239,19 @@ fn policies(spec: &Spec) -> String {
     let bounds = [("timeout", spec.timeouts.attempt), ("overall", spec.timeouts.overall)];
     for (word, bound) in bounds {
         said += &bound.map_or(String::new(), |span| format!(", {word} {span}"));
+    }
+    said + &share(&spec.share)
+}
+
+fn share(share: &Share) -> String {
+    let mut said = share.queue.as_ref().map_or(String::new(), |queue| format!(", queue {queue}"));
+    if share.priority != 0 {
+        said += &format!(", priority {}", share.priority);
+    }
+    if let Some(limit) = &share.limit {
+        let max = limit.max.map_or(String::new(), |max| format!(" {max} at once"));
+        let rate = limit.rate.map_or(String::new(), |rate| format!(" {rate}"));
+        said += &format!(", limit{max}{rate} by {}", short(limit.key.text()));
     }
     said
 }

@@ -12,7 +12,7 @@ use crate::fold::Ignored;
 use crate::gate::Approval;
 use crate::id::TokenHash;
 use crate::plan::{Resolution, Var, Work};
-use crate::rows::{Marks, OutboxRow, RunRow, TaskRow};
+use crate::rows::{KeyLimit, Marks, OutboxRow, RunRow, TaskRow, Turn};
 use crate::state::TaskState;
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
@@ -258,7 +258,8 @@ impl Run {
     pub fn stall_row(&self) -> Option<OutboxRow> {
         let action = crate::name::Name::parse(super::ADVANCE_ACTION).ok()?;
         let ready_at = self.about.as_ref()?.at;
-        let row = OutboxRow { task: super::WHOLE_RUN, generation: 1, attempt: 1, action, ready_at };
+        let turn = Turn::default();
+        let row = OutboxRow { task: super::WHOLE_RUN, generation: 1, attempt: 1, action, ready_at, turn };
         (!self.stalled.is_empty()).then_some(row)
     }
 
@@ -272,7 +273,19 @@ impl Run {
         };
         let action = crate::name::Name::parse(action).ok()?;
         let (generation, attempt) = (task.generation, task.attempt + 1);
-        Some(OutboxRow { task: ix, generation, attempt, action, ready_at: task.ready_at })
+        let turn = if task.state == TaskState::Enqueued { self.turn(ix) } else { Turn::default() };
+        Some(OutboxRow { task: ix, generation, attempt, action, ready_at: task.ready_at, turn })
+    }
+
+    /// How a task takes its turn among others. Its key was evaluated when it became ready, from facts, so that comes
+    /// to the same here.
+    pub fn turn(&self, ix: TaskIx) -> Turn {
+        let share = &self.spec_of(ix).share;
+        let limit = share.limit.as_ref().and_then(|limit| {
+            let key = self.limit_key(ix).ok().flatten()?;
+            Some(KeyLimit { key, max: limit.max, rate: limit.rate })
+        });
+        Turn { queue: share.queue.clone(), priority: share.priority, limit }
     }
 
     /// Whether a task has left its first state, and so has a row.

@@ -150,6 +150,7 @@ impl Run {
     /// Whether what a task will be given can be evaluated; asked when it becomes ready, so that it fails
     /// without spending an attempt. The grant evaluates again and gets the same: outputs are facts.
     pub(crate) fn check_input(&self, task: TaskIx) -> Result<(), Failure> {
+        self.limit_key(task)?;
         let work = &self.spec_of(task).work;
         if !work.has_expressions() {
             return Ok(());
@@ -176,6 +177,27 @@ impl Run {
         }
         request.retain(|key, value| key == "json" || !value.is_null());
         Ok(Value::Object(request))
+    }
+
+    /// The key that a task's limit counts by; `None` for a task without a limit. A number is the text of it.
+    pub fn limit_key(&self, task: TaskIx) -> Result<Option<String>, Failure> {
+        let Some(limit) = &self.spec_of(task).share.limit else { return Ok(None) };
+        let found = limit.key.eval(&Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None })?;
+        let wrong = |what: String| {
+            let most = limits::LIMIT_KEY_BYTES;
+            let message = format!(
+                "the key of a limit is a text of at most {most} bytes or a number, but `{}` {what}",
+                limit.key.text()
+            );
+            Err(Failure::mismatch(message))
+        };
+        match found.into_owned() {
+            Value::String(key) if key.len() > limits::LIMIT_KEY_BYTES => wrong(format!("has {} bytes", key.len())),
+            Value::String(key) => Ok(Some(key)),
+            Value::Number(number) => Ok(Some(number.to_string())),
+            Value::Bool(truth) => Ok(Some(truth.to_string())),
+            other => wrong(format!("is {}", kind(&other))),
+        }
     }
 
     /// The run's own output: what the flow says, or the outputs of the tasks that nobody needs.

@@ -8,6 +8,7 @@ use crate::gate::Gate;
 use crate::input::InputType;
 use crate::name::Name;
 use crate::plan::{Identity, Timeouts};
+use crate::rate::Rate;
 use crate::retry::{Backoff, Retry};
 use crate::time::Millis;
 
@@ -298,6 +299,25 @@ pub struct Policies {
     pub typed: Vec<Typed>,
     /// How long things may take.
     pub timeouts: Timeouts,
+    /// Where it waits for a worker.
+    pub queue: Option<Name>,
+    /// Higher goes first.
+    pub priority: Option<i16>,
+    /// What it must not do too much of at once.
+    pub limit: Limiting,
+}
+
+/// The keys about limits that were given.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Limiting {
+    /// What is shared.
+    pub key: Option<Expr>,
+    /// Most at once.
+    pub max: Option<u32>,
+    /// How often.
+    pub rate: Option<Rate>,
+    /// Where the last of them stands.
+    pub at: Option<Extent>,
 }
 
 /// `[Type -> retry: …]`.

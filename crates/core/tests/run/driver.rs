@@ -32,6 +32,7 @@ pub fn action(max_attempts: u16) -> Spec {
         work: Work::Action { action: name("noop"), with: Template::default() },
         retry: Retry { max_attempts, jitter_percent: 0, ..Retry::default() },
         timeouts: Timeouts::default(),
+        share: Default::default(),
     }
 }
 

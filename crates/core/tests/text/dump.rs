@@ -100,11 +100,20 @@ fn policies(policies: &Policies) -> String {
         text += &format!(" on {}:{}", words(&typed.types), retrying(&typed.retry));
     }
     let times = policies.timeouts;
-    for (name, time) in
-        [("timeout", times.attempt), ("overall", times.overall), ("queue", times.queue), ("heartbeat", times.heartbeat)]
-    {
+    for (name, time) in [
+        ("timeout", times.attempt),
+        ("overall", times.overall),
+        ("queue_timeout", times.queue),
+        ("heartbeat", times.heartbeat),
+    ] {
         text += &time.map_or(String::new(), |time| format!(" {name}={time}"));
     }
+    text += &policies.queue.as_ref().map_or(String::new(), |queue| format!(" queue={queue}"));
+    text += &policies.priority.map_or(String::new(), |priority| format!(" priority={priority}"));
+    let limit = &policies.limit;
+    text += &limit.key.as_ref().map_or(String::new(), |key| format!(" limit={}", expr(key)));
+    text += &limit.max.map_or(String::new(), |max| format!(" max={max}"));
+    text += &limit.rate.map_or(String::new(), |rate| format!(" rate={rate}"));
     text
 }
 

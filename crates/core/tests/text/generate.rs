@@ -23,7 +23,7 @@ const POLICIES: [(&str, &str); 5] = [
     ("[ retry : 3 , backoff : 5s ]", " retry=3 backoff=5s"),
     ("[ timeout : 2m ]", " timeout=2m"),
     ("[ A , b . C -> retry : 5 ]", " on A, b.C: retry=5"),
-    ("[ retry : 2 ] [ A -> cap : 1h ] [ queue : 1m ]", " retry=2 on A: cap=1h queue=1m"),
+    ("[ retry : 2 ] [ A -> cap : 1h ] [ queue_timeout : 1m ]", " retry=2 on A: cap=1h queue_timeout=1m"),
 ];
 
 const SIMPLE: [(&str, &str); 7] = [

@@ -92,11 +92,20 @@ fn policies_are_keyed_and_read() {
             "[backoff: 1s, kind: linear, factor: 1.5, cap: 1m, jitter: 0]",
             " backoff=1s kind=linear factor=1500 cap=1m jitter=0",
         ),
-        ("[timeout: 2m, overall: 1h, queue: 10m, heartbeat: 30s]", " timeout=2m overall=1h queue=10m heartbeat=30s"),
+        (
+            "[timeout: 2m, overall: 1h, queue_timeout: 10m, heartbeat: 30s]",
+            " timeout=2m overall=1h queue_timeout=10m heartbeat=30s",
+        ),
         (
             "[NetworkError, aws.Throttled -> retry: 5, backoff: 30s] [retry: 1]",
             " retry=1 on NetworkError, aws.Throttled: retry=5 backoff=30s",
         ),
+        ("[queue: nightly, priority: -5]", " queue=nightly priority=-5"),
+        (
+            "[limit: \"registry\", max: 4] [queue: \"a/b\"] [rate: \"10/s\"]",
+            " queue=a/b limit=\"registry\" max=4 rate=10/s",
+        ),
+        ("[limit: x ? 1 : 2, rate: 600/m]", " limit=x ? 1 : 2 rate=600/m"),
     ] {
         check(&format!("@a() {brackets}"), &format!("do @a(){expected}"));
     }

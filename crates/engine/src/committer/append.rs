@@ -1,7 +1,8 @@
 //! The append: everything on the desk that is not durable becomes so, or is forgotten.
 
-use crate::desk::Desk;
-use edgewise_core::event::{Envelope, Record, encode};
+use crate::desk::{Desk, Given};
+use crate::leases::{Lapse, Lease};
+use edgewise_core::event::{AttemptRef, Envelope, Record, TaskIx, encode};
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Appended, Guard};
@@ -59,6 +60,7 @@ fn encode_batch(desk: &mut Desk) -> Append {
         plans: std::mem::take(&mut desk.batch.plans),
         records: Vec::with_capacity(desk.batch.touched.len()),
         at: desk.now,
+        after: desk.batch.given.bounded.then_some(desk.seen),
     };
     for run in &desk.batch.touched {
         let Some(cached) = desk.runs.get(run) else { continue };
@@ -107,18 +109,36 @@ fn keep(desk: &mut Desk, batch: &Append) {
     for run in std::mem::take(&mut desk.batch.touched) {
         durable(desk, run);
     }
-    for (run, task) in std::mem::take(&mut desk.batch.leases_over) {
-        desk.leases.remove(run, task);
+    for (run, task, lease) in std::mem::take(&mut desk.batch.lapsed) {
+        if lease.lapse(desk.now) == Some(Lapse::Timeout) {
+            hold(desk, run, task, lease);
+        }
     }
+    for (run, task) in std::mem::take(&mut desk.batch.leases_over) {
+        let Some(lease) = desk.leases.take(run, task) else { continue };
+        let told = |(of, attempt): &(RunId, AttemptRef)| *of == run && attempt.token == lease.token;
+        if desk.batch.revoked.iter().any(told) {
+            hold(desk, run, task, lease);
+        }
+    }
+    desk.batch.given = Given::default();
     for (run, task, lease) in std::mem::take(&mut desk.batch.leases) {
         desk.counts.leases += 1;
         desk.leases.put(run, task, lease);
     }
 }
 
+/// A worker that is told to stop holds its slots until it says that it has. Where nothing is bounded nobody asks.
+fn hold(desk: &mut Desk, run: RunId, task: TaskIx, lease: Lease) {
+    if lease.key.is_some() || desk.queues.is_bounded(lease.queue) {
+        desk.leases.hold(run, task, lease);
+    }
+}
+
 /// What was staged never happened.
 fn undo(desk: &mut Desk) {
     let batch = std::mem::take(&mut desk.batch);
+    desk.undo_given(&batch.given);
     for (run, task, lease) in batch.lapsed {
         desk.leases.put(run, task, lease);
     }

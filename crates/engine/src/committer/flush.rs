@@ -23,6 +23,8 @@ const REST: u64 = 4;
 const MANY: usize = 50_000;
 /// Runs that are over and in the rows are forgotten; of the others so many tasks are kept at hand.
 const CACHED_TASKS: u64 = 4_000_000;
+/// Of runs that only wait so many are kept at hand: a backlog of half a million must not fill the memory.
+const CACHED_RUNS: usize = 20_000;
 
 /// When rows are written.
 #[derive(Default)]
@@ -134,7 +136,8 @@ impl<R> Committer<R> {
             let Some(cached) = self.desk.runs.get(&run) else { continue };
             let under_way = self.rows.flushing.as_ref().is_some_and(|runs| runs.contains(&run));
             let idle = !cached.is_dirty() && !under_way && cached.run.leased == 0 && !cached.run.is_advancing();
-            if idle && (cached.run.state.is_done() || self.desk.cached_tasks > CACHED_TASKS) {
+            let crowded = self.desk.cached_tasks > CACHED_TASKS || self.desk.runs.len() > CACHED_RUNS;
+            if idle && (cached.run.state.is_done() || crowded) {
                 self.desk.put_away(run);
             }
         }

@@ -8,7 +8,8 @@ impl<R> Committer<R> {
     pub fn is_idle(&mut self) -> bool {
         let desk = &self.desk;
         let at_work = !desk.leases.is_empty() || !desk.advancing.is_empty() || !desk.unloaded.is_empty();
-        !at_work && desk.ticks.is_empty() && !desk.lanes.could_match() && !self.has_timer()
+        let opening = desk.next_opening().is_some();
+        !at_work && !opening && desk.ticks.is_empty() && !desk.could_match() && !self.has_timer()
     }
 
     /// Timers on the desk are hints: those of gates that opened meanwhile must not keep an engine alive for days.

@@ -1,7 +1,7 @@
 //! Recovery: what an earlier engine left behind becomes hints again, without loading what only waits.
 
 use super::Committer;
-use crate::desk::lost_lease;
+use crate::desk::{Desk, lost_lease, offer_turn};
 use crate::lanes::Offer;
 use edgewise_core::id::RunId;
 use edgewise_core::run::ADVANCE_ACTION;
@@ -72,7 +72,8 @@ impl<R> Committer<R> {
                 self.desk.advancing.insert(run);
             } else {
                 let offer = Offer { run, task: row.task, generation: row.generation, attempt: row.attempt };
-                self.desk.lanes.offer(&row.action, offer);
+                let Desk { lanes, queues, .. } = &mut self.desk;
+                offer_turn(lanes, queues, &row.action, offer, &row.turn);
             }
         }
         for (stream, row) in self.desk.projections.timers()? {
@@ -100,8 +101,9 @@ impl<R> Committer<R> {
                 t.state == TaskState::InProgress && (t.generation, t.attempt) == (row.generation, row.attempt)
             });
             if live {
-                let lease = lost_lease(&cached.run, row.task, Some(row.clone().into()), at);
-                self.desk.leases.put(run, row.task, lease);
+                let Desk { runs, queues, leases, .. } = &mut self.desk;
+                let Some(cached) = runs.get(&run) else { continue };
+                leases.put(run, row.task, lost_lease(&cached.run, row.task, Some(row.clone().into()), at, queues));
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use crate::cached::Cached;
 use crate::desk::lost_lease;
 use crate::leases::Leases;
 use crate::load::{Plans, load};
+use crate::queues;
 use edgewise_core::Result;
 use edgewise_core::event::TaskIx;
 use edgewise_core::state::TaskState;
@@ -59,14 +60,14 @@ pub fn rebuild(
 /// Who had which lease, as the ledger says it; until when is decided by the engine that finds it.
 fn leases(cached: &Cached) -> Leases {
     let run = &cached.run;
-    let mut leases = Leases::default();
+    let (mut leases, mut queues) = (Leases::default(), queues::Open::default());
     if run.leased == 0 {
         return leases;
     }
     for task in (0..run.total()).map(TaskIx) {
         if run.tasks[task.0 as usize].state == TaskState::InProgress && run.is_leasable(task) {
             let found = cached.tail_leases.get(&task).cloned();
-            leases.put(run.id, task, lost_lease(run, task, found, (Time::NEVER, true)));
+            leases.put(run.id, task, lost_lease(run, task, found, (Time::NEVER, true), &mut queues));
         }
     }
     leases

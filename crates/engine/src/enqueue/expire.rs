@@ -10,6 +10,7 @@ use edgewise_core::time::Time;
 use std::collections::BTreeMap;
 
 pub(super) fn expire(desk: &mut Desk) {
+    desk.leases.let_go(desk.now);
     let mut kept = None;
     for _ in 0..CHORES {
         let Some((run, task)) = desk.leases.lapsed(desk.now) else { return };
@@ -39,6 +40,10 @@ pub(super) fn expire(desk: &mut Desk) {
         let attempt = AttemptRef { task, generation: lease.generation, attempt: lease.attempt, token: lease.token };
         if desk.record(run, Event::TaskFinished(event)).is_ok() {
             desk.batch.revoked.push((run, attempt));
+        }
+        if lease.lapse(desk.now) == Some(Lapse::Timeout) {
+            // Its worker is told to stop, and has not yet.
+            desk.still_holds(&lease);
         }
         // If the commit fails the lease must lapse again.
         desk.batch.lapsed.push((run, task, lease));

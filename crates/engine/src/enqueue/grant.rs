@@ -2,7 +2,7 @@
 
 use crate::command::{Claim, Grant, Job, LeaseRef};
 use crate::desk::Desk;
-use crate::lanes::Offer;
+use crate::lanes::Match;
 use crate::leases::Lease;
 use edgewise_core::event::{DispatchEnqueued, Event, Failure, TaskIx};
 use edgewise_core::id::Token;
@@ -10,10 +10,18 @@ use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Makes a lease of an offer; `None` if the offer was an old hint, or the run may not have leases now.
-pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Grant> {
-    let run = &desk.open_hinted(offer.run)?.run;
+pub(crate) fn grant(desk: &mut Desk, found: &Match, claim: &Claim) -> Option<Grant> {
+    let offer = found.waiting.offer;
+    let loads = desk.counts.loads;
+    desk.open_hinted(offer.run)?;
+    if desk.counts.loads != loads {
+        // Loading has offered all that waits in it, this one too.
+        desk.taken(found);
+    }
+    let run = &desk.runs.get(&offer.run)?.run;
     let entry = run.task(offer.task)?;
     let current = entry.state == TaskState::Enqueued
         && entry.generation == offer.generation
@@ -49,7 +57,10 @@ pub(crate) fn grant(desk: &mut Desk, offer: Offer, claim: &Claim) -> Option<Gran
         stored: deadline,
         heard: false,
         attempt_deadline: timeouts.attempt.map(|span| desk.now.plus(span)),
+        queue: desk.lanes.queue_of(found.lane),
+        key: found.waiting.bound.as_ref().map(|bound| Arc::clone(&bound.key)),
     };
+    desk.begun(lease.queue, found.waiting.bound.as_deref());
     desk.batch.leases.push((offer.run, offer.task, lease));
     let lease =
         LeaseRef { run: offer.run, task: offer.task, generation: offer.generation, attempt: offer.attempt, token };

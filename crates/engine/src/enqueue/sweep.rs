@@ -4,9 +4,13 @@
 //! run, and looking is cheap. It only makes hints again; what is so is decided by the runs, as always.
 
 use crate::desk::{Desk, lost_lease, offer};
+use crate::lanes::{Lanes, Offer};
+use crate::queues;
+use crate::turns::Bound;
+use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
+use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
-use std::collections::BTreeSet;
 
 /// Most tasks looked at in one sweep; the next one goes on with the next runs.
 const TASKS: u64 = 200_000;
@@ -19,19 +23,19 @@ pub(crate) fn sweep(desk: &mut Desk) -> usize {
         // The same order every time, so that what is found in a simulation is found again.
         desk.to_sweep.sort_unstable();
     }
-    let idle: BTreeSet<String> = desk.lanes.waiting_in_vain().map(str::to_owned).collect();
+    desk.rouse_forgotten();
     let (mut looked_at, mut found) = (0, 0);
     while looked_at < TASKS
         && let Some(run) = desk.to_sweep.pop()
     {
         looked_at += desk.runs.get(&run).map_or(0, |cached| cached.counted);
-        found += look_at(desk, run, &idle);
+        found += look_at(desk, run);
     }
     found
 }
 
-fn look_at(desk: &mut Desk, run: RunId, idle: &BTreeSet<String>) -> usize {
-    let Desk { runs, timers, advancing, lanes, leases, now, .. } = desk;
+fn look_at(desk: &mut Desk, run: RunId) -> usize {
+    let Desk { runs, timers, advancing, lanes, queues, leases, now, .. } = desk;
     let Some(cached) = runs.get(&run) else { return 0 };
     let run = &cached.run;
     let mut found = run.timers.iter().filter(|(key, due)| timers.insert((**due, run.id, **key))).count();
@@ -42,12 +46,12 @@ fn look_at(desk: &mut Desk, run: RunId, idle: &BTreeSet<String>) -> usize {
     for task in run.present() {
         match run.tasks[task.0 as usize].state {
             // A lane with offers in it is being worked off; only where workers wait for nothing is something missing.
-            TaskState::Enqueued if !run.paused && run.action_of(task).is_some_and(|a| idle.contains(a)) => {
-                offer(lanes, run, task);
+            TaskState::Enqueued if !run.paused && is_missing(lanes, queues, run, task) => {
+                offer(lanes, queues, run, task);
                 found += 1;
             }
             TaskState::InProgress if run.is_leasable(task) && leases.get(run.id, task).is_none() => {
-                leases.put(run.id, task, lost_lease(run, task, None, (*now, false)));
+                leases.put(run.id, task, lost_lease(run, task, None, (*now, false), queues));
                 found += 1;
             }
             _ => {}
@@ -56,13 +60,18 @@ fn look_at(desk: &mut Desk, run: RunId, idle: &BTreeSet<String>) -> usize {
     found
 }
 
+fn is_missing(lanes: &Lanes, queues: &mut queues::Open, run: &Run, task: TaskIx) -> bool {
+    let (Some(action), turn) = (run.action_of(task), run.turn(task)) else { return false };
+    let offer = Offer { run: run.id, task, generation: 0, attempt: 0 };
+    lanes.is_missing(action, queues.number(turn.queue.as_deref()), Bound::of(&turn).as_ref(), offer)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::command::{Answer, Claim, Start};
     use crate::desk::Home;
     use crate::entropy::Entropy;
-    use crate::lanes::Lanes;
     use crate::{enqueue, request};
     use edgewise_core::name::Name;
     use edgewise_core::time::{Millis, Time};
@@ -87,7 +96,7 @@ mod tests {
 
     fn claim() -> Claim {
         let actions = Arc::from([Name::parse("work").unwrap()]);
-        Claim { worker: "w".into(), actions, max: 1, lease: Some(Millis(30_000)) }
+        Claim { worker: "w".into(), actions, max: 1, lease: Some(Millis(30_000)), queues: None }
     }
 
     #[test]
@@ -95,10 +104,11 @@ mod tests {
         let (mut desk, run) = desk();
         desk.lanes = Lanes::default();
         desk.timers.clear();
-        desk.lanes.wait(1, ["work"].into_iter());
+        desk.lanes.wait(1, ["work"].into_iter(), None);
         assert_eq!(sweep(&mut desk), 2, "the offer and the timer");
-        let (offered, _) = desk.lanes.next().unwrap();
-        assert!(enqueue::grant(&mut desk, offered, &claim()).is_some());
+        let found = desk.next_match().unwrap();
+        let offered = found.waiting.offer;
+        assert!(enqueue::grant(&mut desk, &found, &claim()).is_some());
         assert_eq!(sweep(&mut desk), 1, "the lease, which nobody has kept");
         assert!(desk.leases.get(run, offered.task).is_some());
         assert_eq!(sweep(&mut desk), 0);
@@ -108,7 +118,7 @@ mod tests {
     fn what_is_where_it_should_be_is_left_alone() {
         let (mut desk, _) = desk();
         assert_eq!(sweep(&mut desk), 0, "nobody waits for the task");
-        desk.lanes.wait(1, ["work"].into_iter());
+        desk.lanes.wait(1, ["work"].into_iter(), None);
         assert_eq!(sweep(&mut desk), 0, "it is offered already");
     }
 }

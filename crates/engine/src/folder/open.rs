@@ -136,6 +136,7 @@ fn start(folder: &Folder, options: &Options) -> Result<Engine> {
         home: options.home.clone(),
         clock: Arc::new(wall_clock),
         entropy: Entropy::from_system()?,
+        queues: options.queues.clone(),
     };
     Engine::start_keeping(parts, keeping)
 }

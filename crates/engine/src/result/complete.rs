@@ -23,8 +23,10 @@ pub(crate) fn complete(desk: &mut Desk, reports: &[Finish]) -> Result<Answer> {
 
 fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
     let lease = &report.lease;
-    desk.open(lease.run)?;
     let attempt = lease.attempt();
+    // Whatever it reports, and however late: it is not at work any more.
+    desk.leases.acknowledge(lease.run, lease.task, attempt.token);
+    desk.open(lease.run)?;
     let (output, error) = match &report.outcome {
         Ok(output) => match output.as_deref().map(check_output) {
             Some(Err(failure)) => (None, Some(failure)),

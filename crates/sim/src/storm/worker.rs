@@ -108,8 +108,9 @@ impl Storm {
             None => (format!("w{}", self.workers[w].number), Some(LEASE)),
         };
         let all = self.is_calm || self.dice.one_in(3);
-        let actions = if all { &ACTIONS[..] } else { &["work"] };
-        Command::Claim(Claim { worker: worker.into(), actions: actions.iter().map(|a| name(a)).collect(), max, lease })
+        let actions: &[&str] = if all { &ACTIONS[..] } else { &["work"] };
+        let actions = actions.iter().map(|a| name(a)).collect();
+        Command::Claim(Claim { worker: worker.into(), actions, queues: None, max, lease })
     }
 
     pub(super) fn claim(&mut self) {

@@ -29,7 +29,7 @@ pub struct Book {
     /// How each lease ended, by its token: well or not.
     pub(super) ended: BTreeMap<TokenHash, bool>,
     /// The lease that each task has now.
-    live: BTreeMap<TaskIx, TokenHash>,
+    pub(super) live: BTreeMap<TaskIx, TokenHash>,
     /// Attempts begun and not given back, by task and generation.
     begun: BTreeMap<(TaskIx, u16), u32>,
     /// Who has said yes and not taken it back, by gate.

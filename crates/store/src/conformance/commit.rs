@@ -41,6 +41,19 @@ pub fn a_commit_over_several_streams_is_all_there_in_order<P: Place>(place: &P) 
     assert_eq!(ledger.tail().unwrap(), Position(3));
 }
 
+pub fn what_was_decided_on_the_whole_ledger_conflicts_with_whatever_came_in_between<P: Place>(place: &P) {
+    let (mut ledger, _) = open(place);
+    let (a, b) = (stream(1), stream(2));
+    let after = |position, batch: Append| Append { after: Some(Position(position)), ..batch };
+    let first = ledger.append(&after(0, batch(&[(&a, 0, 1)]))).unwrap();
+    assert_eq!(first, Appended::Done(Position(1)), "nothing came in between");
+    done(&mut ledger, &batch(&[(&b, 0, 1)]));
+    let late = ledger.append(&after(1, batch(&[(&a, 1, 1)]))).unwrap();
+    assert_eq!(late, Appended::Conflict(a.clone()), "another stream's record came in between");
+    assert_eq!((ledger.tail().unwrap(), ledger.head(&a).unwrap().seq), (Position(2), 1));
+    assert_eq!(ledger.append(&after(2, batch(&[(&a, 1, 1)]))).unwrap(), Appended::Done(Position(3)));
+}
+
 pub fn a_broken_guard_leaves_nothing_of_the_whole_commit<P: Place>(place: &P) {
     let (mut ledger, _) = open(place);
     let (a, b) = (stream(1), stream(2));

@@ -7,7 +7,8 @@ use edgewise_core::event::{Record, TaskIx, TimerKey, TimerKind};
 use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Accepts, Join, Plan, PlanDraft, RegionDraft, Spec, Work};
-use edgewise_core::rows::{LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::rate::Rate;
+use edgewise_core::rows::{KeyLimit, LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::template::Template;
 use edgewise_core::time::Time;
@@ -75,7 +76,13 @@ pub fn plan(flow: &str) -> Plan {
     let build = root.node("build", 0, Join::All);
     let test = root.node("test", 0, Join::All);
     root.edge(build, test, Accepts::SUCCESS);
-    let specs = vec![Spec { when: None, work, retry: Default::default(), timeouts: Default::default() }];
+    let specs = vec![Spec {
+        when: None,
+        work,
+        retry: Default::default(),
+        timeouts: Default::default(),
+        share: Default::default(),
+    }];
     PlanDraft { specs, regions: vec![root], ..PlanDraft::default() }.build(name(flow)).expect("a plan")
 }
 
@@ -177,9 +184,16 @@ pub fn timer_row(task: u32, kind: TimerKind, due: u64) -> TimerRow {
 }
 
 pub fn outbox_row(task: u32, ready_at: u64) -> OutboxRow {
-    OutboxRow { task: TaskIx(task), generation: 2, attempt: 3, action: name("echo"), ready_at: Time(ready_at) }
+    // Every second one says all that can be said, the others nothing.
+    let limit = KeyLimit { key: "a key, 'quoted'".into(), max: Some(4), rate: Rate::parse("10/s").ok() };
+    let full = Turn { queue: Some(name("night")), priority: -7, limit: Some(limit) };
+    let turn = if task % 2 == 0 { Turn::default() } else { full };
+    OutboxRow { task: TaskIx(task), generation: 2, attempt: 3, action: name("echo"), ready_at: Time(ready_at), turn }
 }
 
 pub fn lease_row(task: u32, worker: &str) -> LeaseRow {
-    LeaseRow { task: TaskIx(task), generation: 2, attempt: 3, worker: worker.into(), deadline: Time(9_000) }
+    let said = task % 2 == 1;
+    let (queue, key) = (said.then(|| name("night")), said.then(|| "a key, 'quoted'".into()));
+    let (worker, deadline) = (worker.into(), Time(9_000));
+    LeaseRow { task: TaskIx(task), generation: 2, attempt: 3, worker, deadline, queue, key }
 }

@@ -1,6 +1,6 @@
 //! What a batch must look like before any store looks at it: the same refusals everywhere.
 
-use super::{Append, Stream};
+use super::{Append, Position, Stream};
 use edgewise_core::event::Record;
 use edgewise_core::{Error, Result};
 use std::collections::{HashMap, HashSet};
@@ -32,6 +32,14 @@ impl Append {
             check_record(stream, record, guards.remove(stream))?;
         }
         Ok(())
+    }
+}
+
+impl Append {
+    /// The stream to complain about if the ledger does not end where this batch was decided.
+    pub(crate) fn too_late(&self, tail: Position) -> Option<Stream> {
+        let stream = self.records.first().map(|(stream, ..)| stream.clone());
+        self.after.filter(|after| *after != tail).and(stream)
     }
 }
 

@@ -99,6 +99,9 @@ impl Ledger for MemoryLedger {
         if let Some(guard) = batch.guards.iter().find(|g| state.head(&g.stream).seq != g.seq) {
             return Ok(Appended::Conflict(guard.stream.clone()));
         }
+        if let Some(stream) = batch.too_late(state.tail()) {
+            return Ok(Appended::Conflict(stream));
+        }
         if let Some(owner) = batch.keys.iter().find_map(|claim| state.owner(claim)) {
             return Ok(Appended::KeyTaken(owner.clone()));
         }

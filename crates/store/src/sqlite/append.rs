@@ -33,6 +33,11 @@ pub(super) fn write_batch(
             return Ok(Then::Rollback((Appended::Conflict(guard.stream.clone()), Vec::new())));
         }
     }
+    if batch.after.is_some()
+        && let Some(stream) = batch.too_late(Position(tail(conn)? as u64))
+    {
+        return Ok(Then::Rollback((Appended::Conflict(stream), Vec::new())));
+    }
     for claim in &batch.keys {
         if let Some(owner) = owner(statements, claim)? {
             return Ok(Then::Rollback((Appended::KeyTaken(owner), Vec::new())));

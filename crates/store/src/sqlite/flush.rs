@@ -153,15 +153,29 @@ impl<'c> Writer<'c> {
                 .of(STATE)?;
         }
         for row in &change.outbox {
+            let (turn, limit) = (&row.turn, row.turn.limit.as_ref());
             self.0
                 .get(include_str!("sql/state_set_outbox.sql"))?
-                .execute((id(no, row.task), row.generation, row.attempt, row.action.as_str(), row.ready_at.0 as i64))
+                .execute(params![
+                    id(no, row.task),
+                    row.generation,
+                    row.attempt,
+                    row.action.as_str(),
+                    row.ready_at.0 as i64,
+                    turn.queue.as_deref(),
+                    turn.priority,
+                    limit.map(|limit| limit.key.as_str()),
+                    limit.and_then(|limit| limit.max),
+                    limit.and_then(|limit| limit.rate).map(|rate| rate.to_string())
+                ])
                 .of(STATE)?;
         }
         for row in &change.leases {
+            let (worker, deadline) = (row.worker.as_str(), row.deadline.0 as i64);
+            let (queue, key) = (row.queue.as_deref(), row.key.as_deref());
             self.0
                 .get(include_str!("sql/state_set_lease.sql"))?
-                .execute((id(no, row.task), row.generation, row.attempt, row.worker.as_str(), row.deadline.0 as i64))
+                .execute((id(no, row.task), row.generation, row.attempt, worker, deadline, queue, key))
                 .of(STATE)?;
         }
         Ok(())

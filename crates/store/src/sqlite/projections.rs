@@ -4,6 +4,7 @@ use super::STATE;
 use super::control;
 use super::error::Explain;
 use super::flush::Writer;
+use super::rows::Names;
 use super::statements::Statements;
 use super::transaction::{Then, read, write};
 use super::{nodes, rows, search};
@@ -102,15 +103,18 @@ impl Projections for SqliteProjections {
     }
 
     fn outbox(&mut self) -> Result<Vec<(Stream, OutboxRow)>> {
-        self.list(include_str!("sql/state_list_outbox.sql"), (), rows::outbox)
+        let names = Names::default();
+        self.list(include_str!("sql/state_list_outbox.sql"), (), |row| rows::outbox(row, &names))
     }
 
     fn timers(&mut self) -> Result<Vec<(Stream, TimerRow)>> {
-        self.list(include_str!("sql/state_list_timers.sql"), (), rows::timer)
+        let names = Names::default();
+        self.list(include_str!("sql/state_list_timers.sql"), (), |row| rows::timer(row, &names))
     }
 
     fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>> {
-        self.list(include_str!("sql/state_list_leases.sql"), (), rows::lease)
+        let names = Names::default();
+        self.list(include_str!("sql/state_list_leases.sql"), (), |row| rows::lease(row, &names))
     }
 
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {

@@ -2,17 +2,18 @@
 
 use super::STATE;
 use super::error::{Explain, damaged};
-use super::ledger::stream;
 use crate::ledger::Stream;
 use edgewise_core::Result;
 use edgewise_core::event::{TaskIx, TimerKey, TimerKind};
-use edgewise_core::id::{EventId, PlanHash, TokenHash};
+use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
 use edgewise_core::name::Name;
-use edgewise_core::rows::{LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::rate::Rate;
+use edgewise_core::rows::{KeyLimit, LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use rusqlite::Row;
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, ValueRef};
+use std::cell::RefCell;
 
 const KINDS: [TimerKind; 5] =
     [TimerKind::Retry, TimerKind::Gate, TimerKind::Deadline, TimerKind::Queue, TimerKind::Overall];
@@ -47,7 +48,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<(i64, Stream, RunRow)> {
     // The name of the stream is the run, then the two walls behind the body.
     let tenant = name(row, 13)?;
     let workspace = name(row, 14)?;
-    let id = edgewise_core::id::RunId::parse(&get::<String>(row, 1)?).map_err(|e| damaged(STATE, e))?;
+    let id = RunId::parse(&get::<String>(row, 1)?).map_err(|e| damaged(STATE, e))?;
     let state = get::<u8>(row, 4)?;
     let read = RunRow {
         id,
@@ -90,20 +91,62 @@ pub(super) fn task_row(row: &Row<'_>) -> Result<TaskRow> {
     })
 }
 
+/// Names that stand in many rows, each kept once: half a million rows have few.
+#[derive(Default)]
+pub(super) struct Names(RefCell<Vec<Name>>);
+
+/// So many different names are kept at hand.
+const NAMES: usize = 64;
+
+impl Names {
+    fn get(&self, row: &Row<'_>, column: usize) -> Result<Name> {
+        let text = row.get_ref(column).of(STATE)?.as_str().map_err(|e| damaged(STATE, e))?;
+        let mut known = self.0.borrow_mut();
+        if let Some(name) = known.iter().find(|name| name.as_str() == text) {
+            return Ok(name.clone());
+        }
+        let name = Name::parse(text).map_err(|e| damaged(STATE, e))?;
+        if known.len() == NAMES {
+            known.clear();
+        }
+        known.push(name.clone());
+        Ok(name)
+    }
+
+    fn some(&self, row: &Row<'_>, column: usize) -> Result<Option<Name>> {
+        let absent = row.get_ref(column).of(STATE)? == ValueRef::Null;
+        if absent { Ok(None) } else { self.get(row, column).map(Some) }
+    }
+
+    /// A stream's name from the first three columns.
+    fn stream(&self, row: &Row<'_>) -> Result<Stream> {
+        let run = row.get_ref(0).of(STATE)?.as_str().map_err(|e| damaged(STATE, e))?;
+        let run = RunId::parse(run).map_err(|e| damaged(STATE, e))?;
+        Ok(Stream { run, tenant: self.get(row, 1)?, workspace: self.get(row, 2)? })
+    }
+}
+
 /// A waiting task and its stream.
-pub(super) fn outbox(row: &Row<'_>) -> Result<(Stream, OutboxRow)> {
+pub(super) fn outbox(row: &Row<'_>, names: &Names) -> Result<(Stream, OutboxRow)> {
     let read = OutboxRow {
         task: task(row, 3)?,
         generation: get(row, 4)?,
         attempt: get(row, 5)?,
-        action: name(row, 6)?,
+        action: names.get(row, 6)?,
         ready_at: time(row, 7)?,
+        turn: Turn { queue: names.some(row, 8)?, priority: get(row, 9)?, limit: limit(row)? },
     };
-    Ok((stream(STATE, row, 0)?, read))
+    Ok((names.stream(row)?, read))
+}
+
+fn limit(row: &Row<'_>) -> Result<Option<KeyLimit>> {
+    let Some(key) = get::<Option<String>>(row, 10)? else { return Ok(None) };
+    let rate = get::<Option<String>>(row, 12)?.map(|rate| Rate::parse(&rate).map_err(|e| damaged(STATE, e)));
+    Ok(Some(KeyLimit { key, max: get(row, 11)?, rate: rate.transpose()? }))
 }
 
 /// A timer and its stream.
-pub(super) fn timer(row: &Row<'_>) -> Result<(Stream, TimerRow)> {
+pub(super) fn timer(row: &Row<'_>, names: &Names) -> Result<(Stream, TimerRow)> {
     let kind = get::<u8>(row, 4)?;
     let key = TimerKey {
         task: task(row, 3)?,
@@ -111,19 +154,21 @@ pub(super) fn timer(row: &Row<'_>) -> Result<(Stream, TimerRow)> {
         generation: get(row, 5)?,
         attempt: get(row, 6)?,
     };
-    Ok((stream(STATE, row, 0)?, TimerRow { key, due: time(row, 7)? }))
+    Ok((names.stream(row)?, TimerRow { key, due: time(row, 7)? }))
 }
 
 /// A lease and its stream.
-pub(super) fn lease(row: &Row<'_>) -> Result<(Stream, LeaseRow)> {
+pub(super) fn lease(row: &Row<'_>, names: &Names) -> Result<(Stream, LeaseRow)> {
     let read = LeaseRow {
         task: task(row, 3)?,
         generation: get(row, 4)?,
         attempt: get(row, 5)?,
         worker: get(row, 6)?,
         deadline: time(row, 7)?,
+        queue: names.some(row, 8)?,
+        key: get(row, 9)?,
     };
-    Ok((stream(STATE, row, 0)?, read))
+    Ok((names.stream(row)?, read))
 }
 
 #[cfg(test)]

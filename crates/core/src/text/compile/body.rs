@@ -28,7 +28,13 @@ pub(super) struct Regions {
 
 impl Regions {
     fn spec(&mut self, work: plan::Work) -> u32 {
-        self.specs.push(Spec { when: None, work, retry: Default::default(), timeouts: Default::default() });
+        self.specs.push(Spec {
+            when: None,
+            work,
+            retry: Default::default(),
+            timeouts: Default::default(),
+            share: Default::default(),
+        });
         self.specs.len() as u32 - 1
     }
 
@@ -283,9 +289,14 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         };
         let name = called.map_or_else(|| call.name.replace('.', "-"), str::to_owned);
         let node = place.node(regions, &name, work);
-        let (retry, timeouts) = self.defaults.under(&call.policies);
+        let (retry, timeouts, mut share) = self.defaults.under(&call.policies);
+        let limit = &call.policies.limit;
+        if let Some(key) = &limit.key {
+            let key = self.expr(key, item)?;
+            share.limit = Some(plan::Limit { key, max: limit.max, rate: limit.rate });
+        }
         if let Some(spec) = regions.specs.last_mut() {
-            (spec.retry, spec.timeouts) = (retry, timeouts);
+            (spec.retry, spec.timeouts, spec.share) = (retry, timeouts, share);
         }
         Some(node)
     }

@@ -1,6 +1,6 @@
 //! Policies: what brackets say is laid over what the flow says, and that over our own defaults.
 
-use crate::plan::Timeouts;
+use crate::plan::{Share, Timeouts};
 use crate::retry::{Retry, Typed};
 use crate::text::tree::{self, Policies};
 
@@ -9,21 +9,28 @@ use crate::text::tree::{self, Policies};
 pub(super) struct Defaults {
     retry: Retry,
     timeouts: Timeouts,
+    share: Share,
 }
 
 impl Defaults {
     pub(super) fn new(flow: &Policies) -> Self {
-        let (retry, timeouts) = Self::default().under(flow);
-        Self { retry, timeouts }
+        let (retry, timeouts, share) = Self::default().under(flow);
+        Self { retry, timeouts, share }
     }
 
     /// What holds for an action with these brackets. Its typed rules come before those of the flow.
-    pub(super) fn under(&self, own: &Policies) -> (Retry, Timeouts) {
+    pub(super) fn under(&self, own: &Policies) -> (Retry, Timeouts, Share) {
         let mut retry = own.retry.over(&self.retry);
         let plain = Retry { typed: Vec::new(), ..retry.clone() };
         let mut typed: Vec<Typed> = own.typed.iter().map(|rule| typed_over(rule, &plain)).collect();
         typed.append(&mut retry.typed);
         retry.typed = typed;
+        let share = Share {
+            queue: own.queue.clone().or_else(|| self.share.queue.clone()),
+            priority: own.priority.unwrap_or(self.share.priority),
+            // Its key is bound where the call stands.
+            limit: None,
+        };
         let (own, flow) = (&own.timeouts, &self.timeouts);
         let timeouts = Timeouts {
             attempt: own.attempt.or(flow.attempt),
@@ -31,7 +38,7 @@ impl Defaults {
             queue: own.queue.or(flow.queue),
             heartbeat: own.heartbeat.or(flow.heartbeat),
         };
-        (retry, timeouts)
+        (retry, timeouts, share)
     }
 }
 

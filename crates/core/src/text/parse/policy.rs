@@ -7,9 +7,10 @@ use super::slice::Slice;
 use crate::limits;
 use crate::name::Name;
 use crate::plan::Identity;
+use crate::rate::Rate;
 use crate::retry::Backoff;
 use crate::suggest::shown;
-use crate::text::tree::{Extent, Gather, Naming, Policies, Typed};
+use crate::text::tree::{Extent, Gather, Limiting, Naming, Policies, Typed};
 use crate::time::Millis;
 
 /// What the brackets stand behind.
@@ -34,7 +35,10 @@ pub(super) struct Brackets {
 }
 
 const RETRY: [&str; 6] = ["retry", "backoff", "kind", "factor", "cap", "jitter"];
-const TIMEOUT: [&str; 4] = ["timeout", "overall", "queue", "heartbeat"];
+const TIMEOUT: [&str; 4] = ["timeout", "overall", "queue_timeout", "heartbeat"];
+const SHARE: [&str; 2] = ["queue", "priority"];
+/// Keys that belong together: a limit names what is shared, so it stands behind a call.
+const LIMIT: [&str; 3] = ["limit", "max", "rate"];
 const GATHER: [&str; 2] = ["tolerate", "fail_fast"];
 /// What a flow says of its runs.
 const NAMING: [&str; 3] = ["namespace", "labels", "identity"];
@@ -48,7 +52,7 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("on", "write a bracket for the type: `[NetworkError -> retry: 5]`"),
     ("never", "write a bracket for the type: `[BadInput -> retry: 1]`"),
     ("retryable", "write `retry: 1` for a single attempt"),
-    ("limit", "all ready tasks may run at once for now"),
+    ("key", "write `limit: name, max: 4`"),
 ];
 
 impl Owner {
@@ -58,6 +62,7 @@ impl Owner {
         match key {
             _ if NAMING.contains(&key) => self == Self::Flow,
             _ if GATHER.contains(&key) => gathers,
+            _ if LIMIT.contains(&key) => matches!(self, Self::Call | Self::Spread),
             _ => actions,
         }
     }
@@ -91,7 +96,21 @@ impl<'a> Parser<'_, 'a, '_> {
             let inner = Slice { from: token + 1, to: self.mate(token) };
             good &= self.bracket(inner, owner, &mut brackets, &mut seen).is_some();
         }
+        good = good && self.whole_limit(&brackets.policies.limit);
         good.then_some(brackets)
+    }
+
+    /// A limit has a key, and says how many at once or how often.
+    fn whole_limit(&mut self, limit: &Limiting) -> bool {
+        let Some(at) = limit.at else { return true };
+        let message = match (&limit.key, limit.max.is_some() || limit.rate.is_some()) {
+            (Some(_), true) => return true,
+            (None, _) => "`max` and `rate` need a `limit`: the key that is shared by all that are limited together",
+            (Some(_), false) => "`limit` says neither how many at once (`max`) nor how often (`rate`)",
+        };
+        let help = "such as `[limit: \"registry\", max: 4]`";
+        self.error(at, "empty_limit", message).help(Some(help.into()));
+        false
     }
 
     fn bracket(&mut self, slice: Slice, owner: Owner, all: &mut Brackets, seen: &mut Vec<&'a str>) -> Option<()> {
@@ -172,7 +191,7 @@ impl<'a> Parser<'_, 'a, '_> {
     /// A key that is known, has a meaning here, and is not there yet.
     fn key(&mut self, key: Slice, owner: Owner, seen: &mut Vec<&'a str>) -> Option<&'a str> {
         let (at, word) = (self.extent(key), self.text(key));
-        let known = RETRY.iter().chain(&TIMEOUT).chain(&GATHER).chain(&NAMING);
+        let known = RETRY.iter().chain(&TIMEOUT).chain(&SHARE).chain(&LIMIT).chain(&GATHER).chain(&NAMING);
         if !known.clone().any(|k| *k == word) {
             let elsewhere = ELSEWHERE.iter().find(|(k, _)| *k == word).map(|(_, help)| (*help).to_owned());
             let near = elsewhere.or_else(|| self.sink.meant(word, known.clone().copied()));
@@ -206,8 +225,9 @@ impl<'a> Parser<'_, 'a, '_> {
             "jitter" => retry.jitter_percent = Some(self.whole(slice, key, 0..=100)? as u8),
             "timeout" => timeouts.attempt = Some(self.some_time(slice, key)?),
             "overall" => timeouts.overall = Some(self.some_time(slice, key)?),
-            "queue" => timeouts.queue = Some(self.some_time(slice, key)?),
+            "queue_timeout" => timeouts.queue = Some(self.some_time(slice, key)?),
             "heartbeat" => timeouts.heartbeat = Some(self.some_time(slice, key)?),
+            "queue" | "priority" | "limit" | "max" | "rate" => return self.share(key, slice, &mut all.policies),
             "tolerate" => all.gather.tolerate = self.whole(slice, key, 0..=limits::SPREAD_ITEMS as u64)? as u32,
             "namespace" => {
                 let at = self.extent(slice);
@@ -216,6 +236,40 @@ impl<'a> Parser<'_, 'a, '_> {
             "identity" => all.naming.identity = self.choice(slice, key, &Identity::ALL)?,
             "labels" => all.naming.labels = Some(self.expression(slice, "the labels")?),
             _ => all.gather.fail_fast = self.choice(slice, key, &[("true", true), ("false", false)])?,
+        }
+        Some(())
+    }
+
+    /// How a call takes its turn among others.
+    fn share(&mut self, key: &str, slice: Slice, policies: &mut Policies) -> Option<()> {
+        match key {
+            "queue" => {
+                let name = Name::parse(self.quoted(slice).unwrap_or_else(|| self.text(slice)));
+                if name.is_err() && self.text(slice).starts_with(|c: char| c.is_ascii_digit()) {
+                    let message = "`queue` is the name of a queue, not a time";
+                    let help = "how long to wait there is `queue_timeout: 10m`";
+                    self.error(self.extent(slice), "bad_value", message).help(Some(help.into()));
+                    return None;
+                }
+                policies.queue = Some(self.accept(name, self.extent(slice))?);
+            }
+            "priority" => {
+                let number = self.text(slice).replace(' ', "").parse::<i16>().ok();
+                let Some(number) = number.filter(|n| limits::PRIORITY.contains(n)) else {
+                    let (low, high) = (limits::PRIORITY.start(), limits::PRIORITY.end());
+                    return self.expected(slice, key, &format!("a whole number from {low} to {high}"));
+                };
+                policies.priority = Some(number);
+            }
+            "limit" => policies.limit.key = Some(self.expression(slice, "`limit`")?),
+            "max" => policies.limit.max = Some(self.whole(slice, key, 1..=limits::SLOTS.into())? as u32),
+            _ => {
+                let text = self.quoted(slice).unwrap_or_else(|| self.text(slice)).replace(' ', "");
+                policies.limit.rate = Some(self.accept(Rate::parse(&text), self.extent(slice))?);
+            }
+        }
+        if LIMIT.contains(&key) {
+            policies.limit.at = Some(self.extent(slice));
         }
         Some(())
     }
@@ -278,6 +332,11 @@ impl<'a> Parser<'_, 'a, '_> {
 fn example(key: &str) -> &'static str {
     match key {
         "retry" => "3",
+        "priority" => "5",
+        "max" => "4",
+        "queue" => "nightly",
+        "rate" => "\"10/s\"",
+        "limit" => "\"registry\"",
         "tolerate" | "count" => "2",
         "factor" => "2",
         "jitter" => "10",

@@ -47,7 +47,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// What stands between plain quotes.
-    fn quoted(&self, slice: Slice) -> Option<&str> {
+    pub(super) fn quoted(&self, slice: Slice) -> Option<&str> {
         let text = (slice.len() == 1 && self.kind(slice, slice.from) == Some(Kind::Text)).then(|| self.text(slice))?;
         let mark = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
         let inner = text.strip_prefix(mark)?.strip_suffix(mark)?;

@@ -4,5 +4,7 @@ CREATE TABLE lease_rows (
     generation INTEGER NOT NULL,
     attempt    INTEGER NOT NULL,
     worker     TEXT NOT NULL,
-    deadline   INTEGER NOT NULL
+    deadline   INTEGER NOT NULL,
+    queue      TEXT,
+    limit_key  TEXT
 )

@@ -4,5 +4,10 @@ CREATE TABLE outbox_rows (
     generation INTEGER NOT NULL,
     attempt    INTEGER NOT NULL,
     action     TEXT NOT NULL,
-    ready_at   INTEGER NOT NULL
+    ready_at   INTEGER NOT NULL,
+    queue      TEXT,
+    priority   INTEGER NOT NULL,
+    limit_key  TEXT,
+    limit_max  INTEGER,
+    limit_rate TEXT
 )

@@ -8,6 +8,11 @@ SELECT r.tenant AS tenant_id,
        x.attempt,
        x.action,
        strftime('%Y-%m-%dT%H:%M:%fZ', x.ready_at / 1000.0, 'unixepoch') AS ready_at,
+       coalesce(x.queue, 'default') AS queue,
+       x.priority,
+       x.limit_key,
+       x.limit_max,
+       x.limit_rate,
        coalesce(t.version, r.version) AS row_version
 FROM outbox_rows x
 JOIN run_rows r ON r.no = x.id >> 32

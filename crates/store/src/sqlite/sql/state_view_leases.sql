@@ -8,6 +8,8 @@ SELECT r.tenant AS tenant_id,
        x.attempt,
        x.worker,
        strftime('%Y-%m-%dT%H:%M:%fZ', x.deadline / 1000.0, 'unixepoch') AS deadline,
+       coalesce(x.queue, 'default') AS queue,
+       x.limit_key,
        coalesce(t.version, r.version) AS row_version
 FROM lease_rows x
 JOIN run_rows r ON r.no = x.id >> 32

@@ -23,8 +23,15 @@ fn plan(on_failure: OnFailure) -> Plan {
         Work::Gate(Gate { wait, deadline: None, on_deadline: OnDeadline::Open }),
         Work::Spread(Spread { region: 1, items: Items::Literal(vec![]), tolerate: 0, fail_fast: false }),
     ];
-    let specs =
-        works.map(|work| Spec { when: None, work, retry: Default::default(), timeouts: Default::default() }).into();
+    let specs = works
+        .map(|work| Spec {
+            when: None,
+            work,
+            retry: Default::default(),
+            timeouts: Default::default(),
+            share: Default::default(),
+        })
+        .into();
     let (mut root, mut inner) = (RegionDraft::default(), RegionDraft::default());
     for (name, spec) in [("build", 0), ("test", 0), ("approve", 1), ("each", 2)] {
         root.node(name, spec, Join::All);

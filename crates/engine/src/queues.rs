@@ -1,0 +1,117 @@
+//! Queues: where tasks wait for workers. A queue has slots (most attempts at work at once), a rate, and may be paused.
+//!
+//! What a queue is set to comes from outside; what holds its slots is counted from leases.
+
+use edgewise_core::name::Name;
+use edgewise_core::rate::{Arrival, Rate};
+use edgewise_core::time::Time;
+use std::collections::{BTreeMap, HashMap};
+
+/// The queue of tasks that name none.
+pub const DEFAULT_QUEUE: &str = "default";
+
+/// What a queue is set to. What is not said is not bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueSettings {
+    /// Most attempts at work at once.
+    pub slots: Option<u32>,
+    /// How often an attempt may begin.
+    pub rate: Option<Rate>,
+    /// Nothing begins for now.
+    pub paused: bool,
+}
+
+/// What all queues are set to, by their names.
+pub type Queues = BTreeMap<Name, QueueSettings>;
+
+/// Names a queue within one engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct QueueNo(pub u32);
+
+impl QueueNo {
+    /// The queue of tasks that name none.
+    pub const DEFAULT: Self = Self(0);
+}
+
+pub(crate) struct Open {
+    numbers: HashMap<Box<str>, QueueNo>,
+    queues: Vec<Queue>,
+    bounded: bool,
+}
+
+#[derive(Default)]
+struct Queue {
+    set: QueueSettings,
+    arrival: Arrival,
+}
+
+impl Default for Open {
+    fn default() -> Self {
+        Self {
+            numbers: HashMap::from([(DEFAULT_QUEUE.into(), QueueNo::DEFAULT)]),
+            queues: vec![Queue::default()],
+            bounded: false,
+        }
+    }
+}
+
+impl Open {
+    /// The number of a queue; `None` means the one of tasks that name none.
+    pub fn number(&mut self, name: Option<&str>) -> QueueNo {
+        let Some(name) = name else { return QueueNo::DEFAULT };
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = QueueNo(self.queues.len() as u32);
+        self.numbers.insert(name.into(), number);
+        self.queues.push(Queue::default());
+        number
+    }
+
+    pub fn set(&mut self, name: &str, set: QueueSettings) {
+        let number = self.number(Some(name));
+        self.queues[number.0 as usize].set = set;
+        self.bounded = (0..self.queues.len() as u32).any(|queue| self.is_bounded(QueueNo(queue)));
+    }
+
+    /// Whether any of them has slots or a rate.
+    pub fn any_bounded(&self) -> bool {
+        self.bounded
+    }
+
+    /// Whether anything bounds it by what others do.
+    pub fn is_bounded(&self, queue: QueueNo) -> bool {
+        let set = &self.queues[queue.0 as usize].set;
+        set.slots.is_some() || set.rate.is_some()
+    }
+
+    /// Whether an attempt may begin now, with so many at work.
+    pub fn admits(&self, queue: QueueNo, held: u32, now: Time) -> bool {
+        let Queue { set, arrival } = &self.queues[queue.0 as usize];
+        let free = set.slots.is_none_or(|slots| held < slots);
+        free && !set.paused && set.rate.is_none_or(|rate| rate.opens(*arrival, now) <= now)
+    }
+
+    /// An attempt begins.
+    pub fn begin(&mut self, queue: QueueNo, now: Time) {
+        let queue = &mut self.queues[queue.0 as usize];
+        if let Some(rate) = queue.set.rate {
+            queue.arrival = rate.begin(queue.arrival, now);
+        }
+    }
+
+    /// An attempt is known to have begun then: an engine that comes after another one learns of it late.
+    pub fn began(&mut self, queue: QueueNo, at: Time) {
+        let queue = &mut self.queues[queue.0 as usize];
+        if let Some(rate) = queue.set.rate {
+            queue.arrival = queue.arrival.max(rate.after(at));
+        }
+    }
+
+    /// When a queue that is closed only by its rate opens.
+    pub fn opens(&self, queue: QueueNo, held: u32, now: Time) -> Option<Time> {
+        let Queue { set, arrival } = &self.queues[queue.0 as usize];
+        let free = set.slots.is_none_or(|slots| held < slots) && !set.paused;
+        set.rate.filter(|_| free).map(|rate| rate.opens(*arrival, now)).filter(|opens| *opens > now)
+    }
+}

@@ -1,0 +1,66 @@
+//! Rates of keys: when the next attempt with a key may begin, and whom to wake then.
+//!
+//! What is remembered here is not in the ledger. An engine that comes after another one derives it from the attempts
+//! it finds: see [`Rates::began`].
+
+use edgewise_core::rate::{Arrival, Rate};
+use edgewise_core::time::Time;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// So many keys are remembered before those are looked for that need not be.
+const TIDY_AT: usize = 1_024;
+
+#[derive(Default)]
+pub(crate) struct Rates {
+    arrivals: HashMap<Arc<str>, (Rate, Arrival)>,
+    due: BTreeSet<(Time, Arc<str>)>,
+    tidy_at: usize,
+}
+
+impl Rates {
+    /// From when on an attempt with the key may begin.
+    pub fn opens(&self, key: &str, rate: Rate, now: Time) -> Time {
+        let arrival = self.arrivals.get(key).map(|(_, arrival)| *arrival).unwrap_or_default();
+        rate.opens(arrival, now)
+    }
+
+    /// An attempt with the key begins.
+    pub fn begin(&mut self, key: &Arc<str>, rate: Rate, now: Time) {
+        self.tidy(now);
+        let known = self.arrivals.entry(Arc::clone(key)).or_insert((rate, Arrival::default()));
+        *known = (rate, rate.begin(known.1, now));
+    }
+
+    /// An attempt with the key is known to have begun then.
+    pub fn began(&mut self, key: &Arc<str>, rate: Rate, at: Time) {
+        let known = self.arrivals.entry(Arc::clone(key)).or_insert((rate, Arrival::default()));
+        *known = (rate, known.1.max(rate.after(at)));
+    }
+
+    /// Somebody waits for the key to open at an instant.
+    pub fn wake_at(&mut self, key: &Arc<str>, at: Time) {
+        self.due.insert((at, Arc::clone(key)));
+    }
+
+    /// The next key that opens by `now`.
+    pub fn next(&mut self, now: Time) -> Option<Arc<str>> {
+        if self.due.first()?.0 > now {
+            return None;
+        }
+        self.due.pop_first().map(|(_, key)| key)
+    }
+
+    /// When the next key opens that somebody waits for.
+    pub fn next_due(&self) -> Option<Time> {
+        self.due.first().map(|(due, _)| *due)
+    }
+
+    /// A key whose rate has long let the next attempt begin is like one that was never used.
+    fn tidy(&mut self, now: Time) {
+        if self.arrivals.len() >= self.tidy_at.max(TIDY_AT) {
+            self.arrivals.retain(|_, (rate, arrival)| rate.opens(*arrival, now) > now);
+            self.tidy_at = self.arrivals.len() * 2;
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Who waits for a slot, and who holds it: read off the rows, also while another process writes them.
+
+use crate::queues::{DEFAULT_QUEUE, QueueSettings, Queues};
+use crate::reader::Reader;
+use edgewise_core::Result;
+use edgewise_core::event::TaskIx;
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::rate::Rate;
+use edgewise_core::rows::{KeyLimit, LeaseRow, OutboxRow};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Most holders of one key that are named.
+const NAMED: usize = 20;
+
+/// What a queue is set to, and what is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QueueUse {
+    /// Which queue.
+    pub queue: Name,
+    /// Most attempts at work at once, if that is bounded.
+    pub slots: Option<u32>,
+    /// How often an attempt may begin, if that is bounded.
+    pub rate: Option<Rate>,
+    /// Whether nothing begins for now.
+    pub paused: bool,
+    /// Attempts at work.
+    pub used: u32,
+    /// Tasks that wait, those set aside included.
+    pub waiting: u32,
+    /// Tasks whose key is full.
+    pub aside: u32,
+}
+
+/// A key, its bounds, and who holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LimitUse {
+    /// The key.
+    pub key: String,
+    /// Most attempts at work at once, as those that wait say it.
+    pub max: Option<u32>,
+    /// How often an attempt may begin.
+    pub rate: Option<Rate>,
+    /// Attempts at work.
+    pub used: u32,
+    /// Tasks that wait for it.
+    pub waiting: u32,
+    /// Some of those at work.
+    pub holders: Vec<Holder>,
+}
+
+/// An attempt that holds a slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Holder {
+    /// Which run.
+    pub run: RunId,
+    /// The task's path.
+    pub task: String,
+    /// Which attempt.
+    pub attempt: u16,
+    /// Who has it.
+    pub worker: String,
+}
+
+/// Everything that is shared.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Shares {
+    /// By name.
+    pub queues: Vec<QueueUse>,
+    /// By key.
+    pub limits: Vec<LimitUse>,
+}
+
+/// What a task that is ready waits for, besides a worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Waits {
+    /// The queue it is in.
+    pub queue: QueueUse,
+    /// Its key, if it has a limit.
+    pub limit: Option<LimitUse>,
+}
+
+impl Reader {
+    /// All queues and keys that are in use or set.
+    pub fn shares(&mut self, set: &Queues) -> Result<Shares> {
+        let (waiting, leases) = self.in_use()?;
+        let mut keys: BTreeMap<&str, LimitUse> = BTreeMap::new();
+        for limit in waiting.iter().filter_map(|(_, row)| row.turn.limit.as_ref()) {
+            keys.entry(&limit.key).or_insert_with(|| unused(limit)).waiting += 1;
+        }
+        for (run, lease) in &leases {
+            let Some(key) = &lease.key else { continue };
+            let bare = KeyLimit { key: key.clone(), max: None, rate: None };
+            let limit = keys.entry(key).or_insert_with(|| unused(&bare));
+            limit.used += 1;
+            if limit.holders.len() < NAMED {
+                limit.holders.push(self.holder(*run, lease));
+            }
+        }
+        let mut queues: BTreeMap<Name, QueueUse> =
+            set.iter().map(|(name, set)| (name.clone(), empty(name, set))).collect();
+        for (_, row) in &waiting {
+            let queue = queue_of(&mut queues, row.turn.queue.as_ref());
+            queue.waiting += 1;
+            let limit = row.turn.limit.as_ref();
+            queue.aside += u32::from(limit.is_some_and(|limit| is_full(&keys, limit)));
+        }
+        leases.iter().for_each(|(_, lease)| queue_of(&mut queues, lease.queue.as_ref()).used += 1);
+        Ok(Shares { queues: queues.into_values().collect(), limits: keys.into_values().collect() })
+    }
+
+    /// What a ready task waits for besides a worker; `None` if it does not wait for a worker.
+    pub fn waits(&mut self, run: RunId, task: TaskIx, set: &Queues) -> Result<Option<Waits>> {
+        let (waiting, _) = self.in_use()?;
+        let Some((_, row)) = waiting.into_iter().find(|(of, row)| *of == run && row.task == task) else {
+            return Ok(None);
+        };
+        let shares = self.shares(set)?;
+        let name = row.turn.queue.as_deref().unwrap_or(DEFAULT_QUEUE);
+        let queue = shares.queues.into_iter().find(|queue| queue.queue.as_str() == name);
+        let key = row.turn.limit.map(|limit| limit.key);
+        let limit = shares.limits.into_iter().find(|limit| Some(&limit.key) == key.as_ref());
+        Ok(queue.map(|queue| Waits { queue, limit }))
+    }
+
+    fn in_use(&mut self) -> Result<(Vec<(RunId, OutboxRow)>, Vec<(RunId, LeaseRow)>)> {
+        let rows = self.halves().1;
+        let waiting = rows.outbox()?.into_iter().map(|(stream, row)| (stream.run, row));
+        let waiting = waiting.filter(|(_, row)| row.action.as_str() != edgewise_core::run::ADVANCE_ACTION).collect();
+        Ok((waiting, rows.leases()?.into_iter().map(|(stream, row)| (stream.run, row)).collect()))
+    }
+
+    fn holder(&mut self, run: RunId, lease: &LeaseRow) -> Holder {
+        // A run that cannot be read still holds what it holds.
+        let task = self.run(run).ok().filter(|run| run.task(lease.task).is_some()).map(|run| run.path(lease.task));
+        let task = task.unwrap_or_else(|| format!("task {}", lease.task.0));
+        Holder { run, task, attempt: lease.attempt, worker: lease.worker.clone() }
+    }
+}
+
+fn is_full(keys: &BTreeMap<&str, LimitUse>, limit: &KeyLimit) -> bool {
+    let used = keys.get(limit.key.as_str()).map_or(0, |key| key.used);
+    limit.max.is_some_and(|max| used >= max)
+}
+
+fn unused(limit: &KeyLimit) -> LimitUse {
+    let KeyLimit { key, max, rate } = limit.clone();
+    LimitUse { key, max, rate, used: 0, waiting: 0, holders: Vec::new() }
+}
+
+fn empty(name: &Name, set: &QueueSettings) -> QueueUse {
+    let QueueSettings { slots, rate, paused } = *set;
+    QueueUse { queue: name.clone(), slots, rate, paused, used: 0, waiting: 0, aside: 0 }
+}
+
+fn queue_of<'q>(queues: &'q mut BTreeMap<Name, QueueUse>, name: Option<&Name>) -> &'q mut QueueUse {
+    let name = name.cloned().or_else(|| Name::parse(DEFAULT_QUEUE).ok());
+    let name = name.unwrap_or_else(|| unreachable!("a good name"));
+    queues.entry(name.clone()).or_insert_with(|| empty(&name, &QueueSettings::default()))
+}

@@ -1,0 +1,41 @@
+//! Limits and queues: at no commit are more attempts at work than may be, whoever granted them.
+
+use super::Witness;
+use crate::violation::{Held, ensure};
+use std::collections::BTreeMap;
+
+impl Witness {
+    /// Counts the leases that the ledger says live, by key and by queue.
+    pub(super) fn shares(&mut self) -> Held {
+        let mut keys: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+        let mut queues: BTreeMap<&str, u32> = BTreeMap::new();
+        for book in self.books.values() {
+            for task in book.live.keys() {
+                let share = &book.run.spec_of(*task).share;
+                if let Some(queue) = &share.queue {
+                    *queues.entry(queue).or_default() += 1;
+                }
+                let Some(limit) = &share.limit else { continue };
+                let key = book.run.limit_key(*task).ok().flatten();
+                let said = || format!("{} is at work and has no key", book.run.path(*task));
+                ensure(key.is_some(), "limits_have_keys", said)?;
+                let (held, most) = keys.entry(key.unwrap_or_default()).or_insert((0, u32::MAX));
+                *held += 1;
+                *most = (*most).min(limit.max.unwrap_or(u32::MAX));
+            }
+        }
+        for (key, (held, most)) in keys {
+            let said = || format!("{held} attempts with the key {key:?} are at work, at most {most} may be");
+            ensure(held <= most, "limits_hold", said)?;
+            if held == most {
+                self.cover.count("limit", "full");
+            }
+        }
+        for (queue, most) in &self.slots {
+            let held = queues.get(queue.as_str()).copied().unwrap_or_default();
+            let said = || format!("{held} attempts of the queue {queue} are at work, it has {most} slots");
+            ensure(held <= *most, "queues_keep_their_slots", said)?;
+        }
+        Ok(())
+    }
+}
