@@ -4,8 +4,10 @@
 //! `{"TaskFinished":{"t":3,"a":1,"k":"…","output":{"sha":"…"}}}`. Tasks are dense numbers here;
 //! whoever prints an event knows the plan and prints paths.
 
+mod link;
 mod record;
 
+pub use link::{LinkRef, LinkRequested, LinkResolved};
 pub use record::{Envelope, Record, VERSION, decode, encode};
 
 use crate::id::{PlanHash, TokenHash};
@@ -67,6 +69,10 @@ pub enum Event {
     TaskCancelRequested(TaskAct),
     /// An operator declares the whole run dealt with.
     RunResolvedManually(Request),
+    /// A task of another run waits for this one.
+    LinkRequested(LinkRequested),
+    /// The run that a task of this one waited for ended so.
+    LinkResolved(LinkResolved),
     /// Written by a newer program: folds to nothing and is counted.
     #[serde(skip)]
     Unknown(Box<str>),
@@ -224,6 +230,8 @@ pub enum TimerKind {
     Queue,
     /// A task with all its attempts took too long.
     Overall,
+    /// One attempt took too long that nobody has a lease on: a sub-run.
+    Attempt,
 }
 
 /// Names a timer. Structured, never parsed back from text.
@@ -356,7 +364,7 @@ impl TimerKey {
     /// From the first to the last key that timers of a task can have.
     pub fn all_of(task: TaskIx) -> std::ops::RangeInclusive<TimerKey> {
         let first = TimerKey { task, kind: TimerKind::Retry, generation: 0, attempt: 0 };
-        let last = TimerKey { task, kind: TimerKind::Overall, generation: u16::MAX, attempt: u16::MAX };
+        let last = TimerKey { task, kind: TimerKind::Attempt, generation: u16::MAX, attempt: u16::MAX };
         first..=last
     }
 }
@@ -392,6 +400,8 @@ impl Event {
             Event::TaskSkipRequested(_) => "TaskSkipRequested",
             Event::TaskCancelRequested(_) => "TaskCancelRequested",
             Event::RunResolvedManually(_) => "RunResolvedManually",
+            Event::LinkRequested(_) => "LinkRequested",
+            Event::LinkResolved(_) => "LinkResolved",
             Event::Unknown(name) => name,
         }
     }
@@ -410,13 +420,14 @@ impl Event {
             | Event::TaskSkipRequested(e)
             | Event::TaskCancelRequested(e) => Some(e.task),
             Event::TaskCompletedManually(e) => Some(e.act.task),
+            Event::LinkResolved(e) => Some(e.link.task),
             _ => None,
         }
     }
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 20] = [
+pub const KNOWN: [&str; 22] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -437,6 +448,8 @@ pub const KNOWN: [&str; 20] = [
     "TaskSkipRequested",
     "TaskCancelRequested",
     "RunResolvedManually",
+    "LinkRequested",
+    "LinkResolved",
 ];
 
 fn one() -> u16 {

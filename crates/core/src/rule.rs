@@ -9,6 +9,7 @@ mod ready;
 mod reopen;
 mod spread;
 mod stop;
+mod sub_run;
 mod timers;
 
 pub(crate) use chain::Exit;

@@ -224,7 +224,8 @@ impl<R> Committer<R> {
     fn next_wake(&self) -> Option<Time> {
         let timer = self.desk.timers.first().map(|(due, _, _)| *due);
         let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(AGAIN));
-        [timer, self.desk.leases.next_due(), self.flush_due(), reload].into_iter().flatten().min()
+        let links = self.desk.links.is_waiting().then(|| self.desk.now.plus(AGAIN));
+        [timer, self.desk.leases.next_due(), self.flush_due(), reload, links].into_iter().flatten().min()
     }
 
     /// Grants that could not be delivered: the next step takes them back, their attempts unspent.

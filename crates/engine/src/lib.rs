@@ -15,6 +15,7 @@ pub mod folder;
 pub mod handler;
 mod lanes;
 mod leases;
+mod links;
 mod load;
 pub mod metrics;
 pub mod reader;

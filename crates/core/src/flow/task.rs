@@ -9,6 +9,7 @@ use super::read::{Fields, Keys, choice, flag, map, name, text, whole, wrong};
 use super::reference::{Names, Place};
 use super::scalar::{literal, resolve};
 use super::source::Span;
+use super::sub_run::{self, Children};
 use super::tree::{Entry, Kind, Node};
 use crate::expr::Expr;
 use crate::expr::is_reserved;
@@ -21,11 +22,10 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Keys of the design that this version refuses, with what to do instead.
-pub(super) const LATER: [(&str, &str); 12] = [
+pub(super) const LATER: [(&str, &str); 11] = [
     ("let", "name the value with `let:` at the top of the flow"),
     ("limit", "all ready tasks may run at once for now"),
     ("item", "use `gate: { approval: … }` for work of people"),
-    ("flow", "put the tasks of the other flow into this one"),
     ("http", "use `run:` with curl"),
     ("emit", "use `run:` to tell the outside"),
     ("publish", "use `run:` to tell the outside"),
@@ -51,6 +51,7 @@ pub(super) const TASK: Keys = Keys {
         "output",
         "action",
         "with",
+        "flow",
         "gate",
         "retry",
         "timeout",
@@ -62,9 +63,9 @@ pub(super) const TASK: Keys = Keys {
 const BELONGS: [(&str, &[&str], &str); 5] = [
     ("env", &["run"], "give an action its values with `with:`"),
     ("output", &["run"], "an action's output is what its worker returns"),
-    ("with", &["action"], "give a command its values with `env:`"),
-    ("retry", &["run", "action"], "a gate opens once; bound it with `deadline`"),
-    ("timeout", &["run", "action"], "bound a gate with `deadline`"),
+    ("with", &["action", "flow"], "give a command its values with `env:`"),
+    ("retry", &["run", "action", "flow"], "a gate opens once; bound it with `deadline`"),
+    ("timeout", &["run", "action", "flow"], "bound a gate with `deadline`"),
 ];
 
 /// What all tasks have unless they say otherwise.
@@ -99,6 +100,7 @@ pub(super) struct Each {
 pub(super) struct Tasks<'s, 'n> {
     pub(super) names: &'s Names<'n>,
     pub(super) defaults: &'s Defaults,
+    pub(super) flows: &'s Children,
 }
 
 impl Tasks<'_, '_> {
@@ -131,8 +133,10 @@ impl Tasks<'_, '_> {
             retry: Retry::default(),
             timeouts: Timeouts::default(),
         };
-        if !matches!(spec.work, Work::Gate(_)) {
-            self.policies(&fields, &mut spec, sink);
+        match spec.work {
+            Work::Gate(_) => {}
+            Work::SubRun(_) => sub_run::policies(&fields, &self.defaults.retry, &mut spec, sink),
+            _ => self.policies(&fields, &mut spec, sink),
         }
         let edges = fields.get("after").map(|n| after(n, me, self.names, sink)).unwrap_or_default();
         let join_node = fields.get("join");
@@ -147,7 +151,7 @@ impl Tasks<'_, '_> {
         holes: &mut Holes<'_, '_>,
         sink: &mut Sink<'_>,
     ) -> Option<Work> {
-        let works: Vec<&Entry<'_>> = ["run", "action", "gate"].iter().filter_map(|k| fields.entry(k)).collect();
+        let works: Vec<&Entry<'_>> = ["run", "action", "flow", "gate"].iter().filter_map(|k| fields.entry(k)).collect();
         let [work] = works[..] else {
             no_single_work(entry, fields, &works, sink);
             return None;
@@ -165,6 +169,7 @@ impl Tasks<'_, '_> {
                 let with = fields.get("with").map(|n| holes.template(n, sink)).unwrap_or_default();
                 name(&work.value, "`action`", sink).map(|action| Work::Action { action, with })
             }
+            "flow" => sub_run::read(work, fields, self.flows, holes, sink).map(Work::SubRun),
             _ => gate(&work.value, sink).map(Work::Gate),
         }
     }
@@ -215,9 +220,9 @@ fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_
         let message =
             format!("a task has one work, but {} has `{}` and `{}`", shown(&entry.key), first.key, second.key);
         sink.error(second.at, "several_works", message).help(Some("make two tasks of it".into()));
-    } else if !["item", "flow", "http", "emit"].iter().any(|k| fields.entry(k).is_some()) {
+    } else if !["item", "http", "emit"].iter().any(|k| fields.entry(k).is_some()) {
         let message = format!("{} has no work to do", shown(&entry.key));
-        sink.error(entry.at, "no_work", message).help(Some("give it one of `run`, `action` or `gate`".into()));
+        sink.error(entry.at, "no_work", message).help(Some("give it one of `run`, `action`, `flow` or `gate`".into()));
     }
 }
 

@@ -112,13 +112,13 @@ pub struct Call {
 impl Work {
     /// Whether its scopes do the work.
     pub fn is_composite(&self) -> bool {
-        !matches!(self, Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_))
+        !matches!(self, Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_))
     }
 
     /// The region of its scope of an index.
     pub fn region_at(&self, index: u32) -> Option<u32> {
         match self {
-            Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_) => None,
+            Work::Action { .. } | Work::Command(_) | Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_) => None,
             Work::Spread(Spread { region, .. })
             | Work::For(For { region, .. })
             | Work::While(While { region, .. })
@@ -148,6 +148,7 @@ impl Work {
             Work::Command(_) => "run",
             Work::Gate(_) => "gate",
             Work::Sleep(_) => "sleep",
+            Work::SubRun(_) => "flow",
             Work::Spread(_) => "spread",
             Work::Parallel(_) => "parallel",
             Work::Branch(_) => "if",
@@ -168,6 +169,7 @@ impl Work {
             Work::For(each) => see(&each.items),
             Work::While(each) => see(&each.when),
             Work::Sleep(span) => see(span),
+            Work::SubRun(sub) => sub.with.expressions(see),
             Work::Call(call) => call.args.iter().for_each(|(_, arg)| see(arg)),
             _ => {}
         }

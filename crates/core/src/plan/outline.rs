@@ -164,6 +164,7 @@ impl<'p> Outline<'p> {
             Work::Command(command) => format!("run {}", short(&command.script)),
             Work::Gate(gate) => of_gate(gate),
             Work::Sleep(span) => format!("sleep {}", short(span.text())),
+            Work::SubRun(sub) => format!("flow {}, plan {}", sub.flow, sub.plan),
             Work::Spread(spread) => {
                 let items = match &spread.items {
                     Items::Literal(list) => format!("{} items", list.len()),

@@ -19,6 +19,7 @@ impl Run {
                 self.outputs.remove(&task);
                 self.reasons.remove(&task);
                 self.approvals.remove(&task);
+                self.adopted.remove(&task);
                 self.tasks.give_back(task.0 as usize);
             }
             self.scopes.give_back(number as usize);

@@ -3,6 +3,7 @@
 use super::Because;
 use crate::event::TaskIx;
 use crate::gate::OnDeadline;
+use crate::id::RunId;
 use crate::run::{COMMAND_ACTION, Run};
 use crate::state::{RunState, TaskState};
 use crate::time::Time;
@@ -29,6 +30,11 @@ pub enum Mover {
     Engine,
     /// The worker that has the lease.
     Holder,
+    /// A run that ends.
+    Run {
+        /// Which.
+        run: RunId,
+    },
     /// A person, with what they would type.
     Person {
         /// Who; anybody if absent.
@@ -66,6 +72,7 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
         }
         Because::AtWork { until, .. } => with_clock(vec![Mover::Holder], *until, "it ends as timeout"),
         Because::Retry { until, .. } => with_clock(Vec::new(), *until, "the next attempt is due"),
+        Because::Child { until, .. } => with_clock(child(run, task), *until, "it ends as timeout"),
         Because::Time { until } => with_clock(Vec::new(), *until, "the gate opens"),
         Because::Approval { deadline, on_deadline, .. } => {
             let then = match on_deadline {
@@ -80,6 +87,13 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
         }
         _ => Vec::new(),
     }
+}
+
+/// The child moves it, once there is one: a run that is paused begins nothing.
+fn child(run: &Run, task: TaskIx) -> Vec<Mover> {
+    let child = run.last_child(task).map(|child| Mover::Run { run: child });
+    let paused = run.paused.then(|| resume(run));
+    paused.into_iter().chain(child).collect()
 }
 
 fn resume(run: &Run) -> Mover {

@@ -5,6 +5,7 @@ use edgewise_core::event::{Envelope, Record, encode};
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Appended, Guard};
+use std::collections::HashSet;
 
 /// Whether a batch is in the ledger.
 pub(super) enum Landed {
@@ -69,6 +70,10 @@ fn encode_batch(desk: &mut Desk) -> Append {
         batch.guards.push(Guard { stream: cached.stream.clone(), seq: cached.durable });
         batch.records.push((cached.stream.clone(), record, cached.run.last));
     }
+    let touched: HashSet<RunId> = desk.batch.touched.iter().copied().collect();
+    for (run, seq) in desk.batch.relied.iter().filter(|(run, _)| !touched.contains(run)) {
+        batch.guards.push(Guard { stream: desk.home.stream(*run), seq: *seq });
+    }
     batch
 }
 
@@ -117,7 +122,12 @@ fn undo(desk: &mut Desk) {
     for (run, task, lease) in batch.lapsed {
         desk.leases.put(run, task, lease);
     }
-    desk.forget(&batch.touched);
+    desk.links.due.extend(batch.looked_at);
+    let mut runs = batch.touched;
+    runs.extend(batch.relied.into_keys());
+    runs.sort_unstable();
+    runs.dedup();
+    desk.forget(&runs);
 }
 
 fn durable(desk: &mut Desk, run: RunId) {

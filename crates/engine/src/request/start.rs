@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
     check_limits(start)?;
+    let children = check_children(desk, start)?;
     let (hash, bytes) = desk.encoded.of(&start.plan);
     let id = RunId::from_bits(desk.entropy.bits());
     if let Some(key) = &start.key {
@@ -35,8 +36,9 @@ pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
     let refused = |why: Ignored| Error::bug("start_refused", format!("a new run refused its own start: {why:?}"));
     desk.record(id, Event::RunTriggered(triggered)).map_err(refused)?;
     desk.record(id, Event::PlanCreated(PlanCreated { plan: hash })).map_err(refused)?;
-    if !desk.batch.plans.iter().any(|(h, _)| *h == hash) {
-        desk.batch.plans.push((hash, bytes.to_vec()));
+    desk.keep_plan(hash, &start.plan, || bytes.to_vec());
+    for (hash, bytes, plan) in children {
+        desk.keep_plan(hash, plan, || bytes);
     }
     Ok(Answer::Started { run: id, new: true })
 }
@@ -73,6 +75,24 @@ fn check_limits(start: &Start) -> Result<()> {
         return Err(Error::invalid("bad_key", format!("a key has 1 to {} bytes", limits::NAME_BYTES)));
     }
     Ok(())
+}
+
+/// The plans of the flows that are started, with their stored forms. All that a plan names must be there, so that
+/// no task finds out later that its child cannot be made.
+fn check_children<'s>(desk: &mut Desk, start: &'s Start) -> Result<Vec<(PlanHash, Vec<u8>, &'s Arc<Plan>)>> {
+    let encode = |plan: &'s Arc<Plan>| {
+        let (hash, bytes) = plan.encode();
+        (hash, bytes, plan)
+    };
+    let given: Vec<(PlanHash, Vec<u8>, &Arc<Plan>)> = start.children.iter().map(encode).collect();
+    let named = std::iter::once(&start.plan).chain(&start.children).flat_map(|plan| plan.children());
+    for (hash, flow) in named {
+        if !given.iter().any(|(known, ..)| *known == hash) && desk.ledger.plan(hash)?.is_none() {
+            let message = format!("the flow {flow} is started with plan {hash}, which was not given: compile it anew");
+            return Err(Error::invalid("plan_missing", message));
+        }
+    }
+    Ok(given)
 }
 
 /// A key used up by this very batch counts too.

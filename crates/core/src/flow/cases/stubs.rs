@@ -37,7 +37,7 @@ pub(super) fn read(node: &Node<'_>, scene: &Scene, strict: bool, sink: &mut Sink
             let paths = scene.places.iter().filter(|place| scene.is_work(place.region, place.node));
             let known = scene.actions().chain(paths.map(|place| place.path.as_str()));
             let help = sink.meant(&name, known);
-            let message = format!("no action and no task of the flow is called {}", shown(&name));
+            let message = format!("no action, no other flow and no task of the flow is called {}", shown(&name));
             let instead = "name an action, or a task by its path, such as `build`, `rows[*]` or `for#0.load`";
             sink.error(entry.at, "unknown_stub", message).help(help.or_else(|| Some(instead.into())));
         }
@@ -49,7 +49,7 @@ pub(super) fn read(node: &Node<'_>, scene: &Scene, strict: bool, sink: &mut Sink
 
 impl Scene {
     fn is_work(&self, region: u32, node: u32) -> bool {
-        matches!(self.plan.spec(region, node).work, Work::Action { .. } | Work::Command(_))
+        matches!(self.plan.spec(region, node).work, Work::Action { .. } | Work::Command(_) | Work::SubRun(_))
     }
 
     fn does(&self, path: &str) -> bool {

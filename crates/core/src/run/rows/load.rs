@@ -39,6 +39,8 @@ impl Run {
         run.started_at = row.started_at;
         run.completed_at = row.completed_at;
         run.about = body.about;
+        run.parent = body.parent;
+        run.disowned = body.disowned.into_iter().collect();
         run.planned = body.planned;
         run.cancel = body.cancel;
         run.resolved = body.resolved;
@@ -115,6 +117,9 @@ impl Run {
         }
         if !body.returned.is_empty() {
             self.returned.insert(row.task, body.returned);
+        }
+        if let Some(adopted) = body.adopted {
+            self.adopted.insert(row.task, adopted);
         }
         if !body.approvals.is_empty() {
             self.approvals.insert(row.task, body.approvals);

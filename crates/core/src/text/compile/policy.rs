@@ -17,6 +17,13 @@ impl Defaults {
         Self { retry, timeouts }
     }
 
+    /// What holds for a sub-run: it is tried once and takes as long as it likes, unless its own brackets say
+    /// otherwise. The tasks in it have attempts and bounds of their own.
+    pub(super) fn of_sub_run(own: &Policies) -> (Retry, Timeouts) {
+        let once = Retry { max_attempts: 1, ..Retry::default() };
+        Self { retry: once, timeouts: Timeouts::default() }.under(own)
+    }
+
     /// What holds for an action with these brackets. Its typed rules come before those of the flow.
     pub(super) fn under(&self, own: &Policies) -> (Retry, Timeouts) {
         let mut retry = own.retry.over(&self.retry);
