@@ -27,6 +27,8 @@ struct Node {
     items: Option<usize>,
     scopes: Vec<usize>,
     yes: BTreeSet<Name>,
+    /// The last attempt that took too long without a worker.
+    timed_out: u16,
 }
 
 struct Scope {
@@ -95,6 +97,17 @@ impl Oracle<'_> {
                 Some(failure) if self.is_last(n, e.attempt, failure) => self.end(n, Resolution::Failed),
                 Some(_) => {}
             },
+            // What is told of a child that its task went on without changes nothing.
+            Event::LinkResolved(e) if self.nodes[n].end.is_some() || e.link.attempt <= self.nodes[n].timed_out => {}
+            Event::LinkResolved(e) => match &e.error {
+                None => {
+                    let output: Option<Value> = e.output.as_ref().and_then(|o| serde_json::from_str(o.get()).ok());
+                    self.nodes[n].items = output.and_then(|o| o.as_array().map(Vec::len));
+                    self.end(n, Resolution::Success);
+                }
+                Some(failure) if self.is_last(n, e.link.attempt, failure) => self.end(n, Resolution::Failed),
+                Some(_) => {}
+            },
             Event::TimerFired(e) => self.timer(n, e),
             Event::ApprovalWithdrawn(e) => drop(self.nodes[n].yes.remove(&e.by)),
             Event::GateRejected(_) => self.end(n, Resolution::Failed),
@@ -127,6 +140,12 @@ impl Oracle<'_> {
         let opens = matches!(self.work(n), Work::Gate(gate) if gate.on_deadline == OnDeadline::Open);
         match e.timer.kind {
             TimerKind::Retry => {}
+            TimerKind::Attempt => {
+                self.nodes[n].timed_out = e.timer.attempt;
+                if self.is_last(n, e.timer.attempt, &Failure::new("timeout", "")) {
+                    self.end(n, Resolution::Failed);
+                }
+            }
             TimerKind::Gate => self.end(n, Resolution::Success),
             TimerKind::Deadline if opens => self.end(n, Resolution::Success),
             TimerKind::Deadline | TimerKind::Queue | TimerKind::Overall => self.end(n, Resolution::Failed),
@@ -139,8 +158,8 @@ impl Oracle<'_> {
         self.scopes.push(Scope { region, first, parent, over: false });
         for node in 0..shape.len() {
             self.paths.insert(path(shape.len(), shape.name(node)), self.nodes.len());
-            let (ready, end, told, items, scopes, yes) = Default::default();
-            self.nodes.push(Node { region, node, scope, ready, end, told, items, scopes, yes });
+            let (ready, end, told, items, scopes, yes, timed_out) = Default::default();
+            self.nodes.push(Node { region, node, scope, ready, end, told, items, scopes, yes, timed_out });
         }
         if let Some(parent) = parent {
             self.nodes[parent].scopes.push(scope);

@@ -26,6 +26,7 @@ Examples:
   edgewise runs
   edgewise runs --state failed,blocked --flow release
   edgewise runs --limit 1 -q       the id of the last run
+  edgewise runs --all              also the runs that are parts of others
   edgewise runs -o jsonl | jq .state")]
 pub struct Runs {
     /// Only in these states
@@ -37,6 +38,9 @@ pub struct Runs {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub limit: usize,
+    /// Also the runs that are parts of others
+    #[arg(long)]
+    pub all: bool,
 }
 
 impl Runs {

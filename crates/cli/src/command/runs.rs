@@ -41,6 +41,9 @@ struct Listed {
     by: Option<Name>,
     key: Option<String>,
     labels: BTreeMap<String, String>,
+    /// The run that it is a part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<RunId>,
     plan: PlanHash,
     applied_seq: u64,
     row_version: EventId,
@@ -49,7 +52,7 @@ struct Listed {
 pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
     let filter = RunFilter { flow: args.flow.clone(), states: args.states(), limit: args.limit };
-    let rows = view.reader.runs(&filter)?;
+    let rows = if args.all { view.reader.runs(&filter)? } else { view.reader.roots(&filter)? };
     let frozen: BTreeMap<RunId, String> =
         view.reader.halves().0.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason)).collect();
     let now = wall_clock();
@@ -96,6 +99,7 @@ impl Listed {
             by: about.as_ref().map(|a| a.by.clone()),
             key: about.as_ref().and_then(|a| a.key.clone()),
             labels: about.map(|a| a.labels).unwrap_or_default(),
+            parent: row.parent().map(|parent| parent.run),
             plan: row.plan,
             applied_seq: row.applied_seq,
             row_version: row.version,
@@ -110,7 +114,10 @@ impl Listed {
         };
         vec![
             Cell::new(self.run.short(), Ink::Bold),
-            Cell::from(&*self.flow),
+            Cell::from(match &self.parent {
+                Some(parent) => format!("{} (part of {})", self.flow, parent.short()),
+                None => self.flow.to_string(),
+            }),
             Cell::new(format!("{} {word}", style.glyph(self.phase)), color),
             Cell::from(format!("{}/{}", self.tasks_done, self.tasks)),
             Cell::from(clock.short(row.started_at.known().unwrap_or(row.triggered_at))),

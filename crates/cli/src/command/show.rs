@@ -11,9 +11,12 @@ use crate::exit::Exit;
 use crate::problem::Result;
 use crate::view::View;
 use edgewise_core::event::TaskIx;
+use edgewise_core::id::RunId;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
+use edgewise_core::state::RunState;
 use edgewise_engine::engine::wall_clock;
+use std::collections::BTreeMap;
 
 pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
@@ -33,10 +36,21 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     // Most tasks are done on the day the run was asked for, and the head of it says which day that was.
     let day = run.about.as_ref().map_or(now, |about| about.at);
     let (clock, tasks) = (Clock::local(now), Clock::local(day));
-    let look = lines::Look { clock, tasks, now, style, columns, all: args.all };
+    let children = children(&run, args.all, &mut view)?;
+    let look = lines::Look { clock, tasks, now, style, columns, all: args.all, children };
     look.lines(&run, frozen.as_deref()).iter().try_for_each(|line| context.printer.raw(line))?;
     lock::say_if_nobody_works(&run, engine || frozen.is_some(), context);
     Ok(Exit::Ok)
+}
+
+/// The children of those tasks that are shown, and where they are.
+fn children(run: &Run, all: bool, view: &mut View) -> Result<BTreeMap<TaskIx, (RunId, Option<RunState>)>> {
+    let mut found = BTreeMap::new();
+    let shown = in_order(run, all).into_iter();
+    for (task, child) in shown.filter_map(|(task, _)| Some((task, run.last_child(task)?))) {
+        found.insert(task, (child, view.reader.row(child)?.map(|row| row.state)));
+    }
+    Ok(found)
 }
 
 /// All tasks in plan order, each composite followed by what is inside of it; with how deep they are nested. The items

@@ -59,5 +59,6 @@ fn timer(kind: TimerKind) -> &'static str {
         TimerKind::Deadline => "the gate's deadline has passed",
         TimerKind::Queue => "nobody took it in time",
         TimerKind::Overall => "it took too long altogether",
+        TimerKind::Attempt => "the sub-run took too long",
     }
 }

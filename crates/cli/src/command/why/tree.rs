@@ -219,7 +219,7 @@ fn worth_a_line(cause: &Cause) -> impl Iterator<Item = &Mover> {
     cause.moved_by.iter().filter(move |mover| match mover {
         Mover::Person { .. } => true,
         Mover::Clock { .. } => !said,
-        Mover::Worker { .. } | Mover::Engine | Mover::Holder => false,
+        Mover::Worker { .. } | Mover::Engine | Mover::Holder | Mover::Run { .. } => false,
     })
 }
 
