@@ -6,6 +6,7 @@
 
 mod answers;
 mod book;
+mod links;
 
 pub use answers::Answerer;
 pub use book::Book;
@@ -151,6 +152,7 @@ impl Witness {
             self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
             changed.insert(run);
         }
+        self.links_agree(&changed)?;
         for run in changed {
             self.books[&run].check()?;
             self.looks += 1;
@@ -266,6 +268,7 @@ impl Witness {
 
     /// What can only be said of whole streams, read once more from the beginning.
     pub fn close(&mut self) -> Held {
+        self.links_are_answered()?;
         for run in self.books.keys().copied().collect::<Vec<_>>() {
             self.compare(run)?;
             let book = &self.books[&run];

@@ -226,7 +226,7 @@ fn depth(plan: &Plan, by_hash: &BTreeMap<PlanHash, &Plan>, around: u16) -> Optio
     Some(1 + inner.collect::<Option<Vec<u16>>>()?.into_iter().max().unwrap_or(0))
 }
 
-fn too_deep() -> Fault {
+pub(crate) fn too_deep() -> Fault {
     let message = format!("flows start each other deeper than the {} levels allowed", limits::RUN_DEPTH);
     Fault::new("too_deep", message).help("start one of them apart".into())
 }

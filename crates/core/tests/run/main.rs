@@ -8,6 +8,7 @@ mod driver;
 mod exhaustive;
 mod found;
 mod invariants;
+mod links;
 mod load;
 mod pairs;
 mod programs;

@@ -1,8 +1,9 @@
 //! Flows that a program starts: of the same file, or found elsewhere. They are compiled before what starts them.
 
 use super::{Whole, error, in_calling_order};
-use crate::flow::compose::{Child, Composer, Fault, circle_of, nests, plans_of};
+use crate::flow::compose::{Child, Composer, Fault, circle_of, nests, plans_of, too_deep};
 use crate::flow::problem::Sink;
+use crate::limits;
 use crate::plan::Plan;
 use crate::text::tree::{ActionCall, Block, Call, Flow, Function, Program, StatementKind, Value, Work};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,8 +69,12 @@ impl<'t> Flows<'_, 't, '_, '_> {
                 continue;
             }
             match self.program.flows.iter().find(|flow| flow.name.as_str() == name) {
-                Some(flow) if self.way.len() <= usize::from(crate::limits::RUN_DEPTH) => self.compile(flow),
-                _ => {
+                Some(flow) if self.way.len() <= usize::from(limits::RUN_DEPTH) => self.compile(flow),
+                Some(_) => {
+                    say(self.sink, call.at, too_deep());
+                    self.children.insert(name.to_owned(), None);
+                }
+                None => {
                     let child = self.composer.child(name, self.file);
                     let child = child.map_err(|fault| say(self.sink, call.at, fault)).ok();
                     self.children.insert(name.to_owned(), child);
