@@ -2,7 +2,8 @@
 
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
-use edgewise_core::flow::{Compiled, Problems, choose, compile_file};
+use crate::siblings::Siblings;
+use edgewise_core::flow::{Compiled, Problems, choose, compile_file_with};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -18,15 +19,20 @@ pub struct FlowFile {
     pub path: PathBuf,
     /// Which of its flows is meant.
     pub flow: Option<String>,
+    /// What its name is relative to, and the names of files beside it.
+    pub cwd: PathBuf,
 }
 
 impl FlowFile {
     /// What was typed. A file that is really called so, with its `#`, is that file.
     pub fn typed(typed: &Path, cwd: &Path) -> Self {
         let (whole, path) = (typed.display().to_string(), cwd.join(typed));
+        let here = cwd.to_owned();
         match whole.rsplit_once('#').filter(|(file, flow)| !file.is_empty() && !flow.is_empty() && !path.exists()) {
-            Some((file, flow)) => Self { shown: file.into(), path: cwd.join(file), flow: Some(flow.into()) },
-            None => Self { shown: whole, path, flow: None },
+            Some((file, flow)) => {
+                Self { shown: file.into(), path: cwd.join(file), flow: Some(flow.into()), cwd: here }
+            }
+            None => Self { shown: whole, path, flow: None, cwd: here },
         }
     }
 
@@ -60,7 +66,7 @@ impl FlowFile {
             let next = format!("`edgewise test {}` reads and performs them", crate::text::quoted(&self.shown));
             return Err(Problem::new(Kind::Invalid, "case_file", what).next(next));
         }
-        match compile_file(&self.text()?, &self.shown) {
+        match compile_file_with(&self.text()?, &self.shown, &mut Siblings { cwd: &self.cwd }) {
             Ok(flows) if self.flow.is_some() => Ok(Ok(vec![choose(flows, &self.shown, self.flow.as_deref())?])),
             compiled => Ok(compiled),
         }

@@ -153,7 +153,9 @@ impl Look {
 fn is_stuck(run: &Run) -> bool {
     let held = run.state == RunState::BlockedByFailures;
     let retrying = run.counts[TaskState::WaitingForRetry as usize] > 0;
-    !run.state.is_done() && run.leased == 0 && (held || (run.paused && !retrying))
+    // A child goes on, also while nothing new of its parent begins.
+    let idle = run.leased == 0 && run.waiting_for_children().next().is_none();
+    !run.state.is_done() && idle && (held || (run.paused && !retrying))
 }
 
 async fn at(deadline: Option<Instant>) {

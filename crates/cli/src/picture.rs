@@ -99,7 +99,7 @@ impl Gather<'_> {
 
     fn line(&self, task: TaskIx, phase: Phase, depth: usize) -> TaskLine {
         let (entry, spec) = (&self.run.tasks[task.0 as usize], self.run.spec_of(task));
-        let is_attempt = spec.work.is_leased();
+        let is_attempt = self.run.has_attempts(task);
         // A gate or a spread has no attempts: it begins when it is reached. What was left out never began.
         let began = if is_attempt { entry.started_at } else { entry.ready_at };
         let shown = !matches!(phase, Phase::Skipped | Phase::Blocked);

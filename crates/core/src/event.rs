@@ -4,8 +4,10 @@
 //! `{"TaskFinished":{"t":3,"a":1,"k":"…","output":{"sha":"…"}}}`. Tasks are dense numbers here;
 //! whoever prints an event knows the plan and prints paths.
 
+mod link;
 mod record;
 
+pub use link::{LinkRef, LinkRequested, LinkResolved};
 pub use record::{Envelope, Record, Recorded, VERSION, decode, decode_events, encode, encode_events};
 
 use crate::id::{PlanHash, TokenHash};
@@ -71,6 +73,10 @@ pub enum Event {
     RunGivenUp(Request),
     /// An operator has work that is done opened again, with all that follows it.
     RunRerunRequested(Rerun),
+    /// A task of another run waits for this one.
+    LinkRequested(LinkRequested),
+    /// The run that a task of this one waited for ended so.
+    LinkResolved(LinkResolved),
     /// Written by a newer program: folds to nothing and is counted.
     #[serde(skip)]
     Unknown(Box<str>),
@@ -232,6 +238,8 @@ pub enum TimerKind {
     Queue,
     /// A task with all its attempts took too long.
     Overall,
+    /// One attempt took too long that nobody has a lease on: a sub-run.
+    Attempt,
 }
 
 /// Names a timer. Structured, never parsed back from text.
@@ -398,7 +406,7 @@ impl TimerKey {
     /// From the first to the last key that timers of a task can have.
     pub fn all_of(task: TaskIx) -> std::ops::RangeInclusive<TimerKey> {
         let first = TimerKey { task, kind: TimerKind::Retry, generation: 0, attempt: 0 };
-        let last = TimerKey { task, kind: TimerKind::Overall, generation: u16::MAX, attempt: u16::MAX };
+        let last = TimerKey { task, kind: TimerKind::Attempt, generation: u16::MAX, attempt: u16::MAX };
         first..=last
     }
 }
@@ -436,6 +444,8 @@ impl Event {
             Event::RunResolvedManually(_) => "RunResolvedManually",
             Event::RunGivenUp(_) => "RunGivenUp",
             Event::RunRerunRequested(_) => "RunRerunRequested",
+            Event::LinkRequested(_) => "LinkRequested",
+            Event::LinkResolved(_) => "LinkResolved",
             Event::Unknown(name) => name,
         }
     }
@@ -475,13 +485,14 @@ impl Event {
             | Event::TaskCancelRequested(e) => Some(e.task),
             Event::TaskCompletedManually(e) => Some(e.act.task),
             Event::RunRerunRequested(Rerun { from: RerunFrom::Task { task, .. }, .. }) => Some(*task),
+            Event::LinkResolved(e) => Some(e.link.task),
             _ => None,
         }
     }
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 22] = [
+pub const KNOWN: [&str; 24] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -504,6 +515,8 @@ pub const KNOWN: [&str; 22] = [
     "RunResolvedManually",
     "RunGivenUp",
     "RunRerunRequested",
+    "LinkRequested",
+    "LinkResolved",
 ];
 
 fn one() -> u16 {

@@ -11,6 +11,7 @@
 
 mod after;
 mod cases;
+pub(crate) mod compose;
 mod declare;
 mod file;
 mod gates;
@@ -27,12 +28,14 @@ mod scalar;
 mod schema;
 mod share;
 pub(crate) mod source;
+mod sub_run;
 mod task;
 mod task_names;
 mod tree;
 
 pub use cases::read_cases;
-pub use file::{Form, choose, compile_file};
+pub use compose::{Alone, Found, Resolve};
+pub use file::{Form, choose, compile_file, compile_file_with};
 pub use problem::{Level, Problem, Problems};
 pub use schema::schema;
 
@@ -40,6 +43,7 @@ use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
 use crate::plan::{OnFailure, Plan, Share};
+use compose::Composer;
 use graph::{Graph, Head};
 use holes::Holes;
 use problem::Sink;
@@ -47,6 +51,7 @@ use read::{Fields, Keys, choice, map, name, text};
 use reference::{Names, Place};
 use source::{Source, Span};
 use task::{Defaults, Tasks};
+use std::sync::Arc;
 use task_names::TaskNames;
 use tree::{Entry, Node};
 
@@ -55,6 +60,8 @@ use tree::{Entry, Node};
 pub struct Compiled {
     /// What is stored and run.
     pub plan: Plan,
+    /// The plans of all flows that it starts, and that these start.
+    pub children: Vec<Arc<Plan>>,
     /// What looks wrong but is not.
     pub warnings: Problems,
 }
@@ -95,6 +102,10 @@ const DEFAULTS: Keys =
 
 /// Compiles the text of a flow file; `file` is what problems call it.
 pub fn compile(text: &str, file: &str) -> Result<Compiled, Problems> {
+    compile_yaml(text, file, &mut Composer::new(&mut Alone))
+}
+
+fn compile_yaml(text: &str, file: &str, composer: &mut Composer<'_>) -> Result<Compiled, Problems> {
     let source = Source::new(if text.len() > limits::FLOW_BYTES { "" } else { text });
     let mut sink = Sink::new(&source);
     let plan = if text.len() > limits::FLOW_BYTES {
@@ -104,7 +115,7 @@ pub fn compile(text: &str, file: &str) -> Result<Compiled, Problems> {
     } else {
         let root = tree::read(text, &mut sink);
         match root {
-            Some(root) => flow(&root, &mut sink),
+            Some(root) => flow(&root, file, composer, &mut sink),
             None => {
                 if !sink.has_errors() {
                     let help = "start with `flow: name` and `tasks:`";
@@ -115,12 +126,15 @@ pub fn compile(text: &str, file: &str) -> Result<Compiled, Problems> {
         }
     };
     match plan {
-        Some(plan) if !sink.has_errors() => Ok(Compiled { plan, warnings: sink.finish(file) }),
+        Some((plan, children)) if !sink.has_errors() => Ok(Compiled { plan, children, warnings: sink.finish(file) }),
         _ => Err(sink.finish(file)),
     }
 }
 
-fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
+/// The plan, and those of the flows that it starts.
+type Whole = (Plan, Vec<Arc<Plan>>);
+
+fn flow(root: &Node<'_>, file: &str, composer: &mut Composer<'_>, sink: &mut Sink<'_>) -> Option<Whole> {
     let fields = Fields::read(root, "a flow", &FLOW, sink)?;
     let flow = required(&fields, "flow", root, sink).and_then(|n| name(n, "`flow`", sink));
     if let Some(node) = fields.get("description") {
@@ -146,12 +160,14 @@ fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
     if let Some(node) = fields.get("defaults") {
         defaults(node, &mut all, &names, sink);
     }
-    let graph = tasks.map(|tasks| graph(tasks, &Tasks { names: &names, defaults: &all }, sink));
+    let flows = sub_run::children(tasks.unwrap_or_default(), file, composer);
+    let graph = tasks.map(|tasks| graph(tasks, &Tasks { names: &names, defaults: &all, flows: &flows }, sink));
     let output = fields.get("output").map(|n| Holes::new(&names, Place::default()).template(n, sink));
     // A flow without a good name is not run, but its graph is still worth checking.
     let flow = flow.or_else(|| Name::parse("flow").ok())?;
     let head = Head { flow, naming, inputs, on_failure: on_failure.unwrap_or_default(), output };
-    graph??.build(head, sink)
+    let plan = graph??.build(head, sink)?;
+    Some((plan, compose::plans_of(flows.values().flatten())))
 }
 
 fn required<'n, 'a>(fields: &Fields<'n, 'a>, key: &str, root: &Node<'_>, sink: &mut Sink<'_>) -> Option<&'n Node<'a>> {

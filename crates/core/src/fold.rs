@@ -9,6 +9,8 @@ mod approval_withdrawn;
 mod dispatch_enqueued;
 mod dispatch_returned;
 mod gate_rejected;
+mod link_requested;
+mod link_resolved;
 mod plan_created;
 mod run_advanced;
 mod run_cancel_requested;
@@ -93,6 +95,8 @@ pub struct Changes {
     pub timers_set: Vec<(TimerKey, Time)>,
     /// Timers that were taken away.
     pub timers_gone: Vec<TimerKey>,
+    /// Tasks whose children are to be begun or ended.
+    pub links: Vec<TaskIx>,
 }
 
 /// A move of a task.
@@ -118,6 +122,7 @@ impl Changes {
         self.revoked.clear();
         self.timers_set.clear();
         self.timers_gone.clear();
+        self.links.clear();
     }
 }
 
@@ -174,6 +179,8 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::RunResolvedManually(_) => run_resolved_manually::check(run),
         Event::RunGivenUp(_) => run_given_up::check(run),
         Event::RunRerunRequested(e) => run_rerun_requested::check(run, e),
+        Event::LinkRequested(e) => link_requested::check(run, e),
+        Event::LinkResolved(e) => link_resolved::check(run, e),
         Event::Unknown(_) => Err(Ignored::Unknown),
     }
 }
@@ -224,6 +231,8 @@ impl Fold<'_> {
             Event::RunResolvedManually(e) => run_resolved_manually::apply(self, e),
             Event::RunGivenUp(e) => run_given_up::apply(self, e),
             Event::RunRerunRequested(e) => run_rerun_requested::apply(self, e),
+            Event::LinkRequested(e) => link_requested::apply(self, e),
+            Event::LinkResolved(e) => link_resolved::apply(self, e),
             Event::Unknown(_) => {}
         }
     }

@@ -112,6 +112,20 @@ impl RunId {
         self < Self::WORK
     }
 
+    /// The child of one attempt of a task: always the same, so that it cannot be made twice. The task's number
+    /// stands for its path, so that a row alone tells the child's id.
+    pub fn child(parent: RunId, task: u32, generation: u16, attempt: u16) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"sub-run");
+        hasher.update(&parent.0.to_le_bytes());
+        hasher.update(&task.to_le_bytes());
+        hasher.update(&generation.to_le_bytes());
+        hasher.update(&attempt.to_le_bytes());
+        let mut head = [0; 16];
+        head.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Self::from_bits(u128::from_le_bytes(head))
+    }
+
     /// The first eight characters: what tables show.
     pub fn short(&self) -> String {
         self.to_string()[..8].to_owned()

@@ -30,6 +30,8 @@ pub const SPREAD_ITEMS: usize = 1_000_000;
 pub const SPREAD_ERRORS: usize = 10;
 /// Deepest nesting of regions (a spread within a spread, a loop within a branch).
 pub const REGION_DEPTH: usize = 64;
+/// Deepest nesting of runs: a flow that starts a flow that starts a flow.
+pub const RUN_DEPTH: u16 = 16;
 /// Largest output of one task, as JSON text.
 pub const OUTPUT_BYTES: usize = 16 << 20;
 /// Largest input of a run, as JSON text.

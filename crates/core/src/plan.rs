@@ -27,12 +27,14 @@ pub use share::{Limit, Share};
 
 use crate::expr::Expr;
 use crate::gate::Gate;
+use crate::id::PlanHash;
 use crate::input::Input;
 use crate::name::Name;
 use crate::retry::Retry;
 use crate::template::Template;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The region a run starts with.
 pub const ROOT: u32 = 0;
@@ -106,6 +108,8 @@ pub enum Work {
     Http(Http),
     /// The world.
     Gate(Gate),
+    /// A run of its own.
+    SubRun(SubRun),
     /// Time passing: as many seconds as computed, or a duration as a text.
     Sleep(Expr),
     /// One scope of a region for each item, all at once.
@@ -122,6 +126,18 @@ pub enum Work {
     Try(Try),
     /// A function's body.
     Call(Call),
+}
+
+/// A run of another flow, pinned when the plan was made. Attempt n is child n.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubRun {
+    /// The other flow's name.
+    pub flow: Name,
+    /// Its plan.
+    pub plan: PlanHash,
+    /// What the child is given.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub with: Template,
 }
 
 /// A command for the built-in runner.
@@ -270,6 +286,17 @@ impl Plan {
     /// The root region.
     pub fn root(&self) -> &Region {
         &self.regions[ROOT as usize]
+    }
+
+    /// The flows that it starts runs of, with the plans they are pinned to; each once.
+    pub fn children(&self) -> BTreeMap<PlanHash, &Name> {
+        let works = self.specs.iter().map(|spec| &spec.work);
+        works
+            .filter_map(|work| match work {
+                Work::SubRun(sub) => Some((sub.plan, &sub.flow)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// What a node of a region is.

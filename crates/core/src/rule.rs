@@ -11,6 +11,7 @@ mod reopen;
 mod rerun;
 mod spread;
 mod stop;
+mod sub_run;
 mod timers;
 
 pub(crate) use chain::Exit;

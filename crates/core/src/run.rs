@@ -6,6 +6,7 @@
 mod chain;
 mod composite;
 mod held;
+mod link;
 mod pages;
 mod path;
 mod release;
@@ -14,10 +15,11 @@ mod value;
 
 pub use chain::{Chain, End, Held, Variable};
 pub use composite::{Chunk, Composite};
+pub use link::Outcome;
 pub use pages::Pages;
 pub(crate) use value::Seen;
 
-use crate::event::{Failure, TaskIx, TimerKey};
+use crate::event::{Failure, LinkRef, LinkRequested, TaskIx, TimerKey};
 use crate::gate::Approval;
 use crate::id::{EventId, PlanHash, RunId, TokenHash};
 use crate::name::Name;
@@ -44,6 +46,8 @@ pub struct Run {
     pub plan_hash: PlanHash,
     /// What was asked for; `None` before `RunTriggered`.
     pub about: Option<About>,
+    /// Whose child it is, if it is one.
+    pub parent: Option<LinkRequested>,
     /// Whether `PlanCreated` has been folded.
     pub planned: bool,
     /// Where it is.
@@ -68,6 +72,10 @@ pub struct Run {
     pub timers: BTreeMap<TimerKey, Time>,
     /// Tokens of grants that came back undelivered, of the attempt that a task is still to be given.
     pub returned: BTreeMap<TaskIx, Vec<TokenHash>>,
+    /// Children that their tasks went on without, and that are not known to be over.
+    pub disowned: BTreeMap<LinkRef, RunId>,
+    /// Children that tasks wait for instead of one of their own: they had failed, and go on.
+    pub adopted: BTreeMap<TaskIx, RunId>,
     /// Who approved which gate so far.
     pub approvals: BTreeMap<TaskIx, Vec<Approval>>,
     /// Composites that have begun.
@@ -217,6 +225,7 @@ impl Run {
             plan,
             plan_hash,
             about: None,
+            parent: None,
             planned: false,
             state: RunState::Pending,
             generation: 1,
@@ -229,6 +238,8 @@ impl Run {
             edges: Vec::new(),
             timers: BTreeMap::new(),
             returned: BTreeMap::new(),
+            disowned: BTreeMap::new(),
+            adopted: BTreeMap::new(),
             approvals: BTreeMap::new(),
             composites: BTreeMap::new(),
             chains: BTreeMap::new(),
@@ -277,6 +288,11 @@ impl Run {
     /// Whether a task is done by a worker under a lease (not by the world or by its scopes).
     pub fn is_leasable(&self, task: TaskIx) -> bool {
         self.spec_of(task).work.is_leased()
+    }
+
+    /// Whether a task has attempts: a worker's, or runs of its own.
+    pub fn has_attempts(&self, task: TaskIx) -> bool {
+        self.is_leasable(task) || matches!(self.spec_of(task).work, Work::SubRun(_))
     }
 
     /// What people see of a task.
@@ -433,6 +449,15 @@ pub const HTTP_ACTION: &str = "edgewise/http";
 
 /// What the outbox has for a run whose fold stopped at its bound on inline work.
 pub const ADVANCE_ACTION: &str = "edgewise/advance";
+
+/// What the outbox calls the children that a run's tasks went on without: the tasks themselves may be gone.
+pub const DISOWNED: TaskIx = TaskIx(u32::MAX - 1);
+
+/// What the outbox has for a task that waits for its child.
+pub const SUB_RUN_ACTION: &str = "edgewise/sub-run";
+
+/// What the outbox has for a run with children that its tasks went on without.
+pub const DISOWNED_ACTION: &str = "edgewise/disowned";
 
 /// How an edge resolves once its upstream is done.
 pub fn resolution_of(state: TaskState) -> Option<Resolution> {

@@ -83,6 +83,8 @@ pub enum NodeKind {
     Command,
     /// A wait on the world.
     Gate,
+    /// A run of another flow.
+    SubRun,
     /// Once for each item.
     Spread,
     /// Another composite, by its word: `if`, `for`, `try`.
@@ -96,6 +98,7 @@ impl NodeKind {
             Self::Action => "action",
             Self::Command => "command",
             Self::Gate => "gate",
+            Self::SubRun => "flow",
             Self::Spread => "spread",
             Self::Composite(word) => word,
         }

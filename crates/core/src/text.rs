@@ -22,6 +22,7 @@ mod parse;
 pub mod tree;
 
 pub use compile::compile;
+pub(crate) use compile::compile_with;
 pub use format::format;
 
 use crate::flow::Problems;

@@ -159,6 +159,23 @@ pub enum Because {
         /// How the last one failed.
         failure: Option<Failure>,
     },
+    /// The run that does its work has not ended.
+    Child {
+        /// Which run.
+        run: RunId,
+        /// Of which flow.
+        flow: Name,
+        /// Which attempt it is.
+        attempt: u16,
+        /// How many there may be.
+        max_attempts: u16,
+        /// Since when.
+        #[serde(serialize_with = "instant")]
+        since: Time,
+        /// When the task goes on without it.
+        #[serde(serialize_with = "instant")]
+        until: Time,
+    },
     /// A gate waits for an instant.
     Time {
         /// Which.

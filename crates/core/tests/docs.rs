@@ -1,6 +1,6 @@
 //! Every flow that the documents show compiles without a warning, every program is read, and every case passes.
 
-use edgewise_core::flow::{compile, compile_file, read_cases};
+use edgewise_core::flow::{Found, Resolve, compile, compile_file, compile_file_with, read_cases};
 use edgewise_core::rehearsal::{judge, perform};
 use edgewise_core::text;
 
@@ -31,6 +31,29 @@ fn every_flow_in_the_documents_compiles() {
                 Ok(compiled) => assert!(compiled.warnings.is_empty(), "{file}:{line} has warnings"),
                 Err(problems) => panic!("{file}:{line} does not compile:\n{problems}"),
             }
+        }
+    }
+}
+
+/// A document that shows flows which start each other holds them all.
+#[test]
+fn every_flow_in_the_guide_to_composition_compiles() {
+    struct Others(Vec<String>);
+    impl Resolve for Others {
+        fn find(&mut self, name: &str, _: &str) -> Result<Option<Found>, String> {
+            let found = self.0.iter().find(|text| text.starts_with(&format!("flow: {name}\n")));
+            Ok(found.map(|text| Found::File { text: text.clone(), file: format!("{name}.yaml") }))
+        }
+    }
+    let file = "docs/guide/composition.md";
+    let text = include_str!("../../../docs/guide/composition.md");
+    let yaml: Vec<String> = blocks(text, "yaml").into_iter().map(|(_, block)| block).collect();
+    let programs = blocks(text, "flow").into_iter().map(|(_, block)| block);
+    assert_eq!(yaml.len(), 2, "{file}");
+    for block in yaml.iter().cloned().chain(programs) {
+        match compile_file_with(&format!("{block}\n"), file, &mut Others(yaml.clone())) {
+            Ok(flows) => assert!(flows.iter().all(|one| one.warnings.is_empty()), "{file} has warnings"),
+            Err(problems) => panic!("{file} does not compile:\n{problems}"),
         }
     }
 }

@@ -3,8 +3,8 @@
 use edgewise_core::event::{DispatchEnqueued, Event, TaskIx, TimerKey};
 use edgewise_core::fold::Changes;
 use edgewise_core::id::EventId;
-use edgewise_core::rows::{LeaseRow, TimerRow};
-use edgewise_core::run::{Run, WHOLE_RUN};
+use edgewise_core::rows::{LeaseRow, OutboxRow, TimerRow};
+use edgewise_core::run::{DISOWNED, Run, WHOLE_RUN};
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
 use edgewise_store::{RunChange, Stream};
@@ -100,11 +100,13 @@ impl Cached {
             match run.tasks[task.0 as usize].state {
                 TaskState::Enqueued => cached.outbox.insert(task),
                 TaskState::InProgress if run.is_leasable(task) => cached.leases.insert(task),
+                TaskState::InProgress if run.awaited(task).is_some() => cached.outbox.insert(task),
                 _ => false,
             };
         }
         cached.outbox.extend(run.advancing.iter().copied());
         cached.outbox.extend(run.stall_row().map(|row| row.task));
+        cached.outbox.extend(run.disowned_row().map(|row| row.task));
         cached
     }
 
@@ -162,7 +164,8 @@ impl Cached {
             self.change_timers(task, &mut change);
             self.change_lease(task, leases, &mut change);
         }
-        self.change_stall(&mut change);
+        self.change_whole(WHOLE_RUN, self.run.stall_row(), &mut change);
+        self.change_whole(DISOWNED, self.run.disowned_row(), &mut change);
         self.over.append(&mut self.run.over);
         Some(change)
     }
@@ -172,10 +175,11 @@ impl Cached {
         self.run.release(std::mem::take(&mut self.over));
     }
 
-    fn change_stall(&mut self, change: &mut RunChange) {
-        match self.run.stall_row() {
+    /// A row of the outbox that is about the whole run.
+    fn change_whole(&mut self, what: TaskIx, row: Option<OutboxRow>, change: &mut RunChange) {
+        match row {
             Some(row) if self.outbox.insert(row.task) => change.outbox.push(row),
-            None if self.outbox.remove(&WHOLE_RUN) => change.outbox_gone.push(WHOLE_RUN),
+            None if self.outbox.remove(&what) => change.outbox_gone.push(what),
             _ => {}
         }
     }

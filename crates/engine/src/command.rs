@@ -127,6 +127,8 @@ pub enum Answer {
 pub struct Start {
     /// What to run.
     pub plan: Arc<Plan>,
+    /// The plans of all flows that it starts, and that these start; those that are in the ledger may be left out.
+    pub children: Vec<Arc<Plan>>,
     /// What it is given, as JSON text.
     pub input: Box<RawValue>,
     /// Who asks.

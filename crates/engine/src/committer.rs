@@ -273,7 +273,8 @@ impl<R> Committer<R> {
         let reload = (!self.desk.unloaded.is_empty()).then(|| self.desk.now.plus(AGAIN));
         let (tick, opening) = (self.desk.ticks.next_look(), self.desk.next_opening());
         let (lease, rows, removal) = (self.desk.leases.next_due(), self.flush_due(), self.retention_due());
-        [timer, tick, opening, lease, rows, removal, reload].into_iter().flatten().min()
+        let links = self.desk.links.is_waiting().then(|| self.desk.now.plus(AGAIN));
+        [timer, tick, opening, lease, rows, removal, reload, links].into_iter().flatten().min()
     }
 
     /// Grants that could not be delivered: the next step takes them back, their attempts unspent.

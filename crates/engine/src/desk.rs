@@ -17,6 +17,7 @@ use crate::command::no_such_run;
 use crate::entropy::Entropy;
 use crate::lanes::Lanes;
 use crate::leases::{Found, Lease, Leases};
+use crate::links::Links;
 use crate::load::{self, Plans};
 use crate::metrics::Counts;
 use crate::queues;
@@ -28,8 +29,9 @@ use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey};
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::name::Name;
+use edgewise_core::plan::Plan;
 use edgewise_core::rows::LeaseRow;
-use edgewise_core::run::Run;
+use edgewise_core::run::{DISOWNED, Run};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Kind, Result};
@@ -89,6 +91,8 @@ pub(crate) struct Desk {
     pub ticks: Ticks,
     /// Runs whose fold stopped at its bound on inline work.
     pub advancing: BTreeSet<RunId>,
+    /// Tasks whose children are to be looked at.
+    pub links: Links,
     /// How many tasks the runs on the desk have together.
     pub cached_tasks: u64,
     /// Runs that were put on the desk since somebody last looked whether they must stay.
@@ -139,6 +143,12 @@ pub(crate) struct Batch {
     pub given: Given,
     /// Runs that ended.
     pub ended: Vec<RunId>,
+    /// Plans of runs that are started here, for children that begin before they are stored.
+    pub fresh_plans: BTreeMap<PlanHash, Arc<Plan>>,
+    /// Streams that were only read, and where they ended: what was decided on them holds only if they still do.
+    pub relied: BTreeMap<RunId, u64>,
+    /// Links that were looked at; looked at again if the commit does not land.
+    pub looked_at: Vec<(RunId, TaskIx)>,
     /// The alarm: a run whose readiness overflowed.
     pub overflow: Option<(RunId, String)>,
 }
@@ -169,6 +179,7 @@ impl Desk {
             timers: BTreeSet::new(),
             ticks: Ticks::default(),
             advancing: BTreeSet::new(),
+            links: Links::default(),
             cached_tasks: 0,
             fresh: Vec::new(),
             to_sweep: Vec::new(),
@@ -271,6 +282,12 @@ impl Desk {
         if run.state.is_done() {
             self.found_over.push((run.id, run.state));
             self.ticks.ended(run.id);
+            // Whoever waits for it may not have been told.
+            self.links.due.extend(run.parent.as_ref().map(|parent| (parent.run, parent.link.task)));
+        }
+        self.links.due.extend(run.waiting_for_children().map(|task| (run.id, task)));
+        if !run.disowned.is_empty() {
+            self.links.due.insert((run.id, DISOWNED));
         }
         // What this engine knows of leases may be older than the ledger.
         self.leases.retain(run.id, |task, lease| {
@@ -361,7 +378,9 @@ impl Desk {
         }
         if cached.run.state.is_done() && !was_done {
             self.batch.ended.push(run);
+            self.links.due.extend(cached.run.parent.as_ref().map(|parent| (parent.run, parent.link.task)));
         }
+        self.links.due.extend(self.changes.links.iter().map(|task| (run, *task)));
         if cached.run.is_advancing() {
             self.advancing.insert(run);
         }
@@ -389,6 +408,27 @@ impl Desk {
             }
         }
         Ok(())
+    }
+
+    /// Keeps a plan for the append, and for runs of it that begin before.
+    pub fn keep_plan(&mut self, hash: PlanHash, plan: &Arc<Plan>, bytes: impl FnOnce() -> Vec<u8>) {
+        if self.batch.fresh_plans.insert(hash, Arc::clone(plan)).is_none() {
+            self.batch.plans.push((hash, bytes()));
+        }
+    }
+
+    /// A plan that is stored, or will be with this commit.
+    pub fn plan(&mut self, hash: PlanHash) -> Result<Arc<Plan>> {
+        match self.batch.fresh_plans.get(&hash) {
+            Some(plan) => Ok(Arc::clone(plan)),
+            None => load::plan_of(&mut *self.ledger, hash, &mut self.plans),
+        }
+    }
+
+    /// Remembers that the commit is decided on a run that it may not change: it lands only if nobody else does.
+    pub fn rely_on(&mut self, run: RunId) {
+        let seq = self.runs.get(&run).map_or(0, |cached| cached.durable);
+        self.batch.relied.insert(run, seq);
     }
 
     /// A lease's deadline moved: its row follows with the next flush, so that the next engine keeps to it.

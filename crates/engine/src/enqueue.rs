@@ -5,6 +5,7 @@ mod bring_back;
 mod expire;
 mod fire;
 mod grant;
+mod link;
 mod sweep;
 mod tick;
 
@@ -13,7 +14,8 @@ pub(crate) use sweep::sweep;
 
 use crate::desk::Desk;
 
-/// What is due without anybody asking: timers, leases that are over, folds that go on.
+/// What is due without anybody asking: timers, leases that are over, folds that go on, and last the links between
+/// runs, which all of this may have changed.
 pub(crate) fn chores(desk: &mut Desk) {
     desk.load_forgotten();
     bring_back::bring_back(desk);
@@ -21,6 +23,7 @@ pub(crate) fn chores(desk: &mut Desk) {
     tick::tick(desk);
     expire::expire(desk);
     advance::advance(desk);
+    link::link(desk);
     desk.open_keys();
 }
 
@@ -29,5 +32,5 @@ pub(crate) fn has_chores(desk: &Desk) -> bool {
     let timer = desk.timers.first().is_some_and(|(due, _, _)| *due <= desk.now);
     let tick = desk.ticks.next_look().is_some_and(|at| at <= desk.now);
     let opening = desk.next_opening().is_some_and(|due| due <= desk.now);
-    timer || tick || opening || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty()
+    timer || tick || opening || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty() || desk.links.is_due()
 }

@@ -17,6 +17,7 @@ pub mod handler;
 pub mod http;
 mod lanes;
 mod leases;
+mod links;
 mod load;
 pub mod metrics;
 pub mod query;

@@ -101,7 +101,7 @@ impl Reader {
     /// The run that a person means: an id, a unique beginning of one, or `@` for the newest.
     pub fn find(&mut self, text: &str) -> Result<RunId> {
         if text == "@" {
-            let newest = self.runs(&RunFilter { limit: 1, ..RunFilter::default() })?;
+            let newest = self.roots(&RunFilter { limit: 1, ..RunFilter::default() })?;
             let none = || Error::not_found("no_runs", "there are no runs yet; start one with `edgewise run FILE`");
             return newest.first().map(|r| r.id).ok_or_else(none);
         }
@@ -163,6 +163,35 @@ impl Reader {
     /// What is remembered of a run that was taken away.
     pub fn gone(&mut self, run: RunId) -> Result<Option<Gone>> {
         self.ledger.gone(&self.home.stream(run))
+    }
+
+    /// The same without runs that are parts of others.
+    pub fn roots(&mut self, filter: &RunFilter) -> Result<Vec<RunRow>> {
+        let mut limit = filter.limit;
+        loop {
+            let mut rows = self.runs(&RunFilter { limit, ..filter.clone() })?;
+            let all = rows.len() < limit;
+            rows.retain(|row| row.parent().is_none());
+            if all || rows.len() >= filter.limit {
+                rows.truncate(filter.limit);
+                return Ok(rows);
+            }
+            // Children may be many more than what they are part of.
+            limit = limit.saturating_mul(4);
+        }
+    }
+
+    /// A run's own row as it is now; `None` if there is no such run.
+    pub fn row(&mut self, run: RunId) -> Result<Option<RunRow>> {
+        let stream = self.home.stream(run);
+        let head = self.ledger.head(&stream)?;
+        if head.seq == 0 {
+            return Ok(None);
+        }
+        match self.projections.run(&stream)? {
+            Some(row) if row.applied_seq == head.seq => Ok(Some(row)),
+            _ => Ok(self.run(run)?.row()),
+        }
     }
 
     /// Runs with records that the rows do not have yet.

@@ -4,7 +4,7 @@ mod complete;
 mod give_back;
 mod heartbeat;
 
-pub(crate) use complete::complete;
+pub(crate) use complete::{check_output, complete};
 pub(crate) use give_back::give_back;
 pub(crate) use heartbeat::heartbeat;
 

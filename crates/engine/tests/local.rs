@@ -84,7 +84,7 @@ fn flow(text: &str) -> Start {
     let mut flows = edgewise_core::flow::compile_file(text, "test").unwrap_or_else(|p| panic!("{p:?}"));
     let plan = flows.remove(0).plan;
     let input = serde_json::value::RawValue::from_string("{}".into()).unwrap();
-    Start { plan: Arc::new(plan), input, by: name("tester"), key: None, labels: BTreeMap::new() }
+    Start { plan: Arc::new(plan), children: Vec::new(), input, by: name("tester"), key: None, labels: BTreeMap::new() }
 }
 
 fn one(action: &str) -> Start {

@@ -9,7 +9,7 @@ mod generation;
 
 use crate::cover::Cover;
 use crate::dice::Dice;
-use crate::plans::{PEOPLE, random_plan};
+use crate::plans::{PEOPLE, has_children, random_plan, with_children};
 use crate::violation::{self, Held, ensure};
 use crate::{Options, Summary, Violation};
 use edgewise_core::event::{
@@ -65,7 +65,10 @@ struct Lone {
 
 impl Lone {
     fn new(seed: u64, trace: bool) -> Self {
-        let plan = random_plan(&mut Dice::new(seed), BEGIN);
+        let mut plan = random_plan(&mut Dice::new(seed), BEGIN);
+        if has_children(seed) {
+            plan = with_children(seed, &plan, BEGIN).0;
+        }
         let run = Run::new(RunId(u128::from(seed) + 1), plan.encode().0, plan);
         Self { run, now: BEGIN, ledger: Vec::new(), cover: Cover::default(), hash: seed, log: trace.then(Vec::new) }
     }
@@ -140,6 +143,7 @@ impl Lone {
                 self.now = self.now.max(due);
                 Some(Event::TimerFired(TimerFired { timer, due }))
             })
+            .or_else(|| self.run.waiting_for_children().find_map(|task| Some(self.told(self.run.awaited(task)?, None))))
             .or_else(|| self.yes())
             .or_else(|| self.dealt_with())
     }

@@ -1,6 +1,9 @@
 //! The flows under test, in their authors' words.
 
+use crate::driver::start_of;
+use edgewise_core::flow::{Found, Resolve, compile_file_with};
 use edgewise_core::plan::Plan;
+use edgewise_engine::command::Start;
 use std::sync::Arc;
 
 /// A flow compiled; it has no problems.
@@ -81,3 +84,47 @@ tasks:
 
 /// All that can be stormed.
 pub const ALL: [&str; 7] = [ONE, CHAIN, DIAMOND, SPREAD, GATE, TIMEOUTS, FAST];
+
+/// A task that runs another flow, which runs a third one; the middle one is tried twice.
+pub const NESTED: [&str; 3] = [
+    "
+flow: outer
+tasks:
+  a: { action: work, retry: 2 }
+  sub: { after: a, flow: middle, with: { n: 1 }, retry: { max_attempts: 2, backoff: { kind: fixed, base: 1s }, jitter: 0 } }
+  z: { after: sub, action: work, retry: 2 }
+",
+    "
+flow: middle
+inputs: { n: { type: integer } }
+tasks:
+  inner: { flow: inmost }
+  m: { after: { inner: done }, action: work, retry: 2 }
+",
+    "
+flow: inmost
+tasks:
+  i: { action: work, retry: 2 }
+  j: { after: i, action: work, retry: 1 }
+",
+];
+
+/// A start of the first flow, which may start runs of the others.
+pub fn composed(texts: &[&str]) -> Start {
+    struct Others<'t>(&'t [&'t str]);
+    impl Resolve for Others<'_> {
+        fn find(&mut self, name: &str, _: &str) -> Result<Option<Found>, String> {
+            // The name of a flow stands at the beginning of a line, or of the whole text.
+            let is = |text: &&&str| {
+                let words = text.trim_start_matches(['{', ' ', '\n']);
+                let rest = words.strip_prefix("flow: ").and_then(|words| words.strip_prefix(name));
+                rest.is_some_and(|rest| rest.starts_with(['\n', ',']))
+            };
+            let file = |text: &&str| Found::File { text: (*text).to_owned(), file: format!("{name}.yaml") };
+            Ok(self.0.iter().find(is).map(file))
+        }
+    }
+    let flows = compile_file_with(texts[0], "test.yaml", &mut Others(&texts[1..]));
+    let one = flows.unwrap_or_else(|problems| panic!("{problems}")).remove(0);
+    Start { children: one.children, ..start_of(&Arc::new(one.plan)) }
+}

@@ -38,6 +38,8 @@ pub fn compare(book: &Book) -> Held {
 fn ends_of(book: &Book) -> Ends<'_> {
     let mut ends = Ends::new(&book.run.plan);
     let mut yes: BTreeMap<TaskIx, BTreeSet<Name>> = BTreeMap::new();
+    // The last attempt of a sub-run that took too long.
+    let mut timed_out: BTreeMap<TaskIx, u16> = BTreeMap::new();
     let mut input = None;
     for entry in &book.entries {
         match &entry.event {
@@ -49,6 +51,16 @@ fn ends_of(book: &Book) -> Ends<'_> {
             Event::RunCancelRequested(_) => ends.cancel(),
             Event::ApprovalGiven(e) => drop(yes.entry(e.task).or_default().insert(e.by.clone())),
             Event::ApprovalWithdrawn(e) => drop(yes.entry(e.task).or_default().remove(&e.by)),
+            Event::TimerFired(e) if e.timer.kind == TimerKind::Attempt => {
+                timed_out.insert(e.timer.task, e.timer.attempt);
+            }
+            // What is told of a child that its task went on without changes nothing.
+            Event::LinkResolved(e)
+                if timed_out.get(&e.link.task).is_some_and(|last| e.link.attempt <= *last)
+                    || ends.has_ended(&book.run.path(e.link.task)) =>
+            {
+                continue;
+            }
             _ => {}
         }
         let Some(task) = entry.event.task() else { continue };
@@ -68,6 +80,10 @@ fn accepted(spec: &Spec, event: &Event, said_yes: usize) -> Option<Resolution> {
             None => Some(Resolution::Success),
             Some(failure) => is_last(&spec.retry, e.attempt, failure).then_some(Resolution::Failed),
         },
+        Event::LinkResolved(e) => match &e.error {
+            None => Some(Resolution::Success),
+            Some(failure) => is_last(&spec.retry, e.link.attempt, failure).then_some(Resolution::Failed),
+        },
         Event::GateRejected(_) => Some(Resolution::Failed),
         Event::ApprovalGiven(_) => {
             let enough = |wait: &Wait| matches!(wait, Wait::Approval { count, .. } if said_yes >= *count as usize);
@@ -75,6 +91,10 @@ fn accepted(spec: &Spec, event: &Event, said_yes: usize) -> Option<Resolution> {
         }
         Event::TimerFired(e) => match e.timer.kind {
             TimerKind::Retry => None,
+            TimerKind::Attempt => {
+                let timeout = Failure::new("timeout", "");
+                is_last(&spec.retry, e.timer.attempt, &timeout).then_some(Resolution::Failed)
+            }
             TimerKind::Gate => Some(Resolution::Success),
             TimerKind::Deadline if gate.is_some_and(|g| g.on_deadline == OnDeadline::Open) => Some(Resolution::Success),
             TimerKind::Deadline | TimerKind::Queue | TimerKind::Overall => Some(Resolution::Failed),
@@ -93,8 +113,11 @@ fn is_last(retry: &Retry, attempt: u16, failure: &Failure) -> bool {
 
 /// How many items the output has that an event tells of, if it is a list.
 fn list_in(event: &Event) -> Option<usize> {
-    let Event::TaskFinished(e) = event else { return None };
-    let output: &RawValue = e.output.as_deref()?;
+    let output: &RawValue = match event {
+        Event::TaskFinished(e) => e.output.as_deref()?,
+        Event::LinkResolved(e) => e.output.as_deref()?,
+        _ => return None,
+    };
     serde_json::from_str::<Value>(output.get()).ok()?.as_array().map(Vec::len)
 }
 

@@ -6,7 +6,7 @@ use edgewise_core::gate::{Gate, OnDeadline, Wait};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{
     Accepts, Command, Items, Join, Limit, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Share, Spec, Spread,
-    Timeouts, Work,
+    SubRun, Timeouts, Work,
 };
 use edgewise_core::rate::Rate;
 use edgewise_core::retry::{Backoff, Retry};
@@ -35,6 +35,37 @@ pub fn random_plan(dice: &mut Dice, now: Time) -> Arc<Plan> {
         Ok(plan) => Arc::new(plan),
         Err(problems) => panic!("the dice made a plan with problems: {problems:?}"),
     }
+}
+
+/// Whether the storm of a seed has runs within runs: one in seven, and none of those that are kept for what they once
+/// found, so that their dice fall as they did.
+pub fn has_children(seed: u64) -> bool {
+    seed % 7 == 3
+}
+
+/// The same plan with some of its actions done by runs of others, and the plans of these. With dice of its own.
+pub fn with_children(seed: u64, plan: &Arc<Plan>, now: Time) -> (Arc<Plan>, Vec<Arc<Plan>>) {
+    let mut dice = Dice::new(seed.rotate_left(17) ^ 0x5b);
+    let leaf = random_plan(&mut dice, now);
+    let middle = random_plan(&mut dice, now);
+    let middle = started(&mut dice, &middle, std::slice::from_ref(&leaf));
+    let plan = started(&mut dice, plan, &[Arc::clone(&middle), Arc::clone(&leaf)]);
+    (plan, vec![middle, leaf])
+}
+
+/// Some actions of a plan become runs of others.
+fn started(dice: &mut Dice, plan: &Plan, others: &[Arc<Plan>]) -> Arc<Plan> {
+    let mut plan = plan.clone();
+    let mut any = false;
+    for spec in plan.specs.iter_mut().filter(|spec| matches!(spec.work, Work::Action { .. })) {
+        if !any || dice.one_in(2) {
+            let other = dice.pick(others);
+            let sub = SubRun { flow: other.flow.clone(), plan: other.encode().0, with: Template::default() };
+            spec.work = Work::SubRun(sub);
+            any = true;
+        }
+    }
+    Arc::new(plan)
 }
 
 fn fill(dice: &mut Dice, draft: &mut PlanDraft, region: usize, nodes: u32, depth: u32, now: Time) {

@@ -15,7 +15,7 @@ use crate::dice::Dice;
 use crate::driver::{No, home};
 use crate::flows::{self, flow};
 use crate::orchestrator::Orchestrator;
-use crate::plans::{SLOW, SLOW_SLOTS, random_plan};
+use crate::plans::{SLOW, SLOW_SLOTS, has_children, random_plan, with_children};
 use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
@@ -47,6 +47,9 @@ enum Ask {
     Person,
 }
 
+/// A plan, and those of the flows that it starts.
+type Whole = (Arc<Plan>, Vec<Arc<Plan>>);
+
 /// Everything there is.
 pub(crate) struct Storm {
     seed: u64,
@@ -61,7 +64,7 @@ pub(crate) struct Storm {
     lives: u64,
     orchestrators: Vec<Orchestrator>,
     workers: Vec<Worker>,
-    plans: Vec<Arc<Plan>>,
+    plans: Vec<Whole>,
     net: Vec<Message>,
     asks: BTreeMap<No, Ask>,
     /// Those who wait for the end of a run in calm, and were not told yet.
@@ -85,11 +88,14 @@ fn witness_over(store: &Store) -> std::result::Result<Witness, Violation> {
 }
 
 /// One of the flows that authors wrote, and some that the dice did.
-fn plans_of(dice: &mut Dice) -> Vec<Arc<Plan>> {
+fn plans_of(seed: u64, dice: &mut Dice) -> Vec<Whole> {
     let fixed = flows::ALL[dice.below(flows::ALL.len() as u64) as usize];
     let mut plans = vec![flow(fixed)];
     plans.extend((0..1 + dice.below(3)).map(|_| random_plan(dice, BEGIN)));
-    plans
+    if has_children(seed) {
+        return plans.iter().zip(seed..).map(|(plan, seed)| with_children(seed, plan, BEGIN)).collect();
+    }
+    plans.into_iter().map(|plan| (plan, Vec::new())).collect()
 }
 
 impl Storm {
@@ -105,7 +111,7 @@ impl Storm {
         let skewed = [Trouble::Skew, Trouble::JumpForward, Trouble::JumpBack];
         witness.clocks_agree = skewed.iter().all(|t| !weather.has(*t));
         witness.is_fair = Trouble::ALL.iter().all(|t| !weather.has(*t));
-        let plans = plans_of(&mut dice);
+        let plans = plans_of(seed, &mut dice);
         let workers = (0..1 + dice.below(8)).map(|n| Worker::new(n, count, &mut dice)).collect();
         let mut storm = Self {
             seed,

@@ -8,6 +8,7 @@ mod answers;
 mod book;
 mod control;
 mod shares;
+mod links;
 
 pub use answers::Answerer;
 pub use book::Book;
@@ -177,6 +178,7 @@ impl Witness {
         if !changed.is_empty() {
             self.shares()?;
         }
+        self.links_agree(&changed)?;
         for run in changed {
             self.books[&run].check()?;
             self.looks += 1;
@@ -300,6 +302,7 @@ impl Witness {
     /// What can only be said of whole streams, read once more from the beginning.
     pub fn close(&mut self) -> Held {
         self.compare_control()?;
+        self.links_are_answered()?;
         for run in self.books.keys().copied().collect::<Vec<_>>() {
             self.compare(run)?;
             let book = &self.books[&run];

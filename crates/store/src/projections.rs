@@ -145,6 +145,11 @@ pub trait Projections: Send {
     /// All rows of a run in one snapshot; `None` if it has none.
     fn load(&mut self, stream: &Stream) -> Result<Option<RunRows>>;
 
+    /// A run's own row; `None` if it has none.
+    fn run(&mut self, stream: &Stream) -> Result<Option<RunRow>> {
+        Ok(self.load(stream)?.map(|rows| rows.run))
+    }
+
     /// One task's row; `None` if it has none. For what a run in memory has given back.
     fn task(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<TaskRow>>;
 

@@ -33,6 +33,7 @@ Examples:
   edgewise runs release                    in the name of the flow, or at the start of the id
   edgewise runs --state failed,blocked --flow release
   edgewise runs --limit 1 -q               the id of the last run
+  edgewise runs --all                      also the runs that are parts of others
   edgewise runs --watch                    drawn anew whenever something changes
   edgewise runs -o jsonl | jq .state
   edgewise runs export 'flow:release' --to runs.jsonl
@@ -59,6 +60,9 @@ pub struct Runs {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub limit: usize,
+    /// Also the runs that are parts of others
+    #[arg(long)]
+    pub all: bool,
     /// Go on looking: redraw the table, or print a line for each change where there is no terminal
     #[arg(long)]
     pub watch: bool,

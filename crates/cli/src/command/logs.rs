@@ -133,6 +133,10 @@ fn nothing(run: &Run, task: Option<&str>) -> String {
     };
     match &run.spec_of(ix).work {
         Work::Gate(_) => format!("`{path}` is a gate: it writes nothing; see `edgewise why`"),
+        Work::SubRun(_) => run.last_child(ix).map_or_else(
+            || format!("`{path}` is a run of its own, which has not begun"),
+            |child| format!("`{path}` is a run of its own: `edgewise logs {}`", child.short()),
+        ),
         Work::Action { .. } => format!("`{path}` is an action: what its worker writes stays with the worker"),
         Work::Command(_) if task.state.is_done() && task.attempt == 0 => {
             format!("`{path}` never ran; `edgewise why {} {}` says why", run.id.short(), text::quoted(path))

@@ -115,6 +115,7 @@ fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
         .map_err(|error| Problem::new(Kind::Bug, "unprintable", "the input has no JSON form").why(error.to_string()))?;
     Ok(Start {
         plan: Arc::new(compiled.plan),
+        children: compiled.children,
         input,
         by: context.config.who.value.clone(),
         key: args.key.clone(),

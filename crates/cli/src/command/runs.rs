@@ -48,6 +48,9 @@ struct Listed {
     by: Option<Name>,
     key: Option<String>,
     labels: BTreeMap<String, String>,
+    /// The run that it is a part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<RunId>,
     plan: PlanHash,
     applied_seq: u64,
     row_version: EventId,
@@ -63,8 +66,9 @@ struct Listing {
 }
 
 impl Listing {
-    fn of(filter: &RunFilter, reader: &mut Reader) -> Result<Self> {
-        let rows = reader.runs(filter)?;
+    /// Runs that are parts of others are left out unless all are wanted.
+    fn of(filter: &RunFilter, all: bool, reader: &mut Reader) -> Result<Self> {
+        let rows = if all { reader.runs(filter)? } else { reader.roots(filter)? };
         Self::with(rows, reader)
     }
 
@@ -96,7 +100,7 @@ pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     if args.watch {
         return watch::perform(args, &filter, view, context);
     }
-    let mut listing = Listing::of(&RunFilter { limit: args.limit.saturating_add(1), ..filter }, &mut view.reader)?;
+    let mut listing = Listing::of(&RunFilter { limit: args.limit.saturating_add(1), ..filter }, args.all, &mut view.reader)?;
     let more = listing.rows.len() > args.limit;
     listing.rows.truncate(args.limit);
     if listing.rows.is_empty() && context.printer.for_people() {
@@ -159,6 +163,7 @@ impl Listed {
             by: row.marks.by.clone(),
             key: row.marks.key.clone(),
             labels: row.marks.labels.clone(),
+            parent: row.parent().map(|parent| parent.run),
             plan: row.plan,
             applied_seq: row.applied_seq,
             row_version: row.version,
@@ -178,7 +183,10 @@ impl Listed {
         let (word, color) = self.word();
         vec![
             Cell::new(self.run.short(), Ink::Bold),
-            Cell::from(&*self.flow),
+            Cell::from(match &self.parent {
+                Some(parent) => format!("{} (part of {})", self.flow, parent.short()),
+                None => self.flow.to_string(),
+            }),
             Cell::new(format!("{} {word}", style.glyph(self.phase)), color),
             Cell::from(format!("{}/{}", self.tasks_done, self.tasks)),
             Cell::from(clock.short(row.started_at.known().unwrap_or(row.triggered_at))),

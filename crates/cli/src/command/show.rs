@@ -15,11 +15,14 @@ use crate::problem::Result;
 use crate::style::Ink;
 use crate::view::{AsOf, Then, View, find_task};
 use edgewise_core::event::TaskIx;
+use edgewise_core::id::RunId;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
+use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A run as it was, for programs.
 #[derive(Serialize)]
@@ -51,7 +54,8 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
         context.printer.one(run.id.to_string(), &[], &facts::RunFacts::new(&run, frozen, engine))?;
         return Ok(Exit::Ok);
     }
-    look(&run, wall_clock(), args.all, context)
+    let children = children(&run, args.all, &mut view)?;
+    lines::Look { children, ..look(&run, wall_clock(), args.all, context) }
         .lines(&run, frozen.as_deref())
         .iter()
         .try_for_each(|line| context.printer.raw(line))?;
@@ -80,7 +84,17 @@ fn look(run: &Run, now: Time, all: bool, context: &Context<'_>) -> lines::Look {
     // Most tasks are done on the day the run was asked for, and the head of it says which day that was.
     let day = run.about.as_ref().map_or(now, |about| about.at);
     let (clock, tasks) = (Clock::local(wall_clock()), Clock::local(day));
-    lines::Look { clock, tasks, now, style, columns, all }
+    lines::Look { clock, tasks, now, style, columns, all, children: BTreeMap::new() }
+}
+
+/// The children of those tasks that are shown, and where they are.
+fn children(run: &Run, all: bool, view: &mut View) -> Result<BTreeMap<TaskIx, (RunId, Option<RunState>)>> {
+    let mut found = BTreeMap::new();
+    let shown = in_order(run, all).into_iter();
+    for (task, child) in shown.filter_map(|(task, _)| Some((task, run.last_child(task)?))) {
+        found.insert(task, (child, view.reader.row(child)?.map(|row| row.state)));
+    }
+    Ok(found)
 }
 
 /// All tasks in plan order, each composite followed by what is inside of it; with how deep they are nested. The items

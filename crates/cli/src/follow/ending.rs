@@ -91,6 +91,9 @@ fn over(run: &Run, drawn: bool, context: &mut Context<'_>) -> Result<Exit> {
             if matches!(run.spec_of(*task).work, Work::Command(_)) {
                 context.printer.say(&format!("    edgewise logs {id} {}", text::quoted(&path)));
             }
+            if let Some(child) = run.last_child(*task) {
+                context.printer.say(&format!("    edgewise why {}", child.short()));
+            }
         }
         if failed.len() > FAILURES {
             context.printer.say(&format!("  and {} more; `edgewise show {id}` lists them", failed.len() - FAILURES));

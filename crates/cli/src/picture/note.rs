@@ -15,6 +15,9 @@ pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, now: Time) -> String {
     match (phase, &run.spec_of(task).work) {
         (Phase::Waiting, Work::Gate(gate)) => closed(run, task, gate, now),
         (Phase::Waiting, Work::Sleep(_)) => opens(run, task, now),
+        (Phase::Waiting, Work::SubRun(sub)) if run.awaited(task).is_some() => {
+            run.last_child(task).map_or(String::new(), |child| format!("run {} of {}", child.short(), sub.flow))
+        }
         (Phase::Running | Phase::Succeeded, Work::For(_) | Work::While(_)) => round(run, task, phase),
         (Phase::Running, Work::Try(_)) => {
             let caught = run.composites.get(&task).and_then(|state| state.caught.as_ref());

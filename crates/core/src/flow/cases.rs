@@ -209,6 +209,7 @@ impl Scene {
     fn actions(&self) -> impl Iterator<Item = &str> {
         self.plan.specs.iter().filter_map(|spec| match &spec.work {
             Work::Action { action, .. } => Some(action.as_str()),
+            Work::SubRun(sub) => Some(sub.flow.as_str()),
             _ => None,
         })
     }

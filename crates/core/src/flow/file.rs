@@ -5,7 +5,8 @@
 
 use super::problem::Sink;
 use super::source::{Source, Span};
-use super::{Compiled, Problems, compile};
+use super::compose::{Alone, Composer, Resolve};
+use super::{Compiled, Problems, compile_yaml};
 use crate::error::{Error, Result};
 use crate::suggest::{nearest, shown};
 use crate::{limits, text};
@@ -45,11 +46,21 @@ impl Form {
     }
 }
 
-/// Compiles all flows of a file, in their order; `file` is what problems call it. There is at least one.
+/// Compiles all flows of a file, in their order; `file` is what problems call it. There is at least one. It starts
+/// no flows of other files.
 pub fn compile_file(text: &str, file: &str) -> Result<Vec<Compiled>, Problems> {
+    compile_file_with(text, file, &mut Alone)
+}
+
+/// The same for a file that starts flows which `resolver` finds.
+pub fn compile_file_with(text: &str, file: &str, resolver: &mut dyn Resolve) -> Result<Vec<Compiled>, Problems> {
+    Composer::new(resolver).file(text, file)
+}
+
+pub(super) fn compile_one(text: &str, file: &str, composer: &mut Composer<'_>) -> Result<Vec<Compiled>, Problems> {
     match Form::of(file, text) {
-        Some(Form::Yaml) => compile(text, file).map(|one| vec![one]),
-        Some(Form::Program) => text::compile(text, file),
+        Some(Form::Yaml) => compile_yaml(text, file, composer).map(|one| vec![one]),
+        Some(Form::Program) => text::compile_with(text, file, composer),
         None => {
             let source = Source::new(if text.len() > limits::FLOW_BYTES { "" } else { text });
             let mut sink = Sink::new(&source);

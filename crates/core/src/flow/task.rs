@@ -11,6 +11,7 @@ use super::reference::{Names, Place};
 use super::scalar::{literal, resolve};
 use super::share::share;
 use super::source::Span;
+use super::sub_run::{self, Children};
 use super::tree::{Entry, Kind, Node};
 use crate::expr::Expr;
 use crate::expr::is_reserved;
@@ -23,10 +24,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Keys of the design that this version refuses, with what to do instead.
-pub(super) const LATER: [(&str, &str); 8] = [
+pub(super) const LATER: [(&str, &str); 7] = [
     ("let", "name the value with `let:` at the top of the flow"),
     ("item", "use `gate: { approval: … }` for work of people"),
-    ("flow", "put the tasks of the other flow into this one"),
     ("emit", "use `run:` to tell the outside"),
     ("publish", "use `run:` to tell the outside"),
     ("on", "start runs with `edgewise run`"),
@@ -49,6 +49,7 @@ pub(super) const TASK: Keys = Keys {
         "output",
         "action",
         "with",
+        "flow",
         "http",
         "gate",
         "retry",
@@ -61,18 +62,18 @@ pub(super) const TASK: Keys = Keys {
 };
 
 /// The keys that say who does a task's work.
-const WORKS: [&str; 4] = ["run", "action", "http", "gate"];
+const WORKS: [&str; 5] = ["run", "action", "http", "flow", "gate"];
 
 /// Which work a key belongs to, and what to use with another.
 const BELONGS: [(&str, &[&str], &str); 8] = [
     ("env", &["run"], "give an action its values with `with:`"),
     ("output", &["run"], "an action's output is what its worker returns"),
-    ("with", &["action"], "give a command its values with `env:`"),
-    ("retry", &["run", "action", "http"], "a gate opens once; bound it with `deadline`"),
-    ("timeout", &["run", "action", "http"], "bound a gate with `deadline`"),
-    ("queue", &["run", "action", "http"], "no worker is given a gate, so it waits in no queue"),
-    ("priority", &["run", "action", "http"], "no worker is given a gate, so it takes no turns"),
-    ("limit", &["run", "action", "http"], "limit the task behind the gate"),
+    ("with", &["action", "flow"], "give a command its values with `env:`"),
+    ("retry", &["run", "action", "http", "flow"], "a gate opens once; bound it with `deadline`"),
+    ("timeout", &["run", "action", "http", "flow"], "bound a gate with `deadline`"),
+    ("queue", &["run", "action", "http"], "only what a worker is given waits in a queue"),
+    ("priority", &["run", "action", "http"], "only what a worker is given takes turns"),
+    ("limit", &["run", "action", "http"], "limit the tasks that workers are given"),
 ];
 
 /// What all tasks have unless they say otherwise.
@@ -108,6 +109,7 @@ pub(super) struct Each {
 pub(super) struct Tasks<'s, 'n> {
     pub(super) names: &'s Names<'n>,
     pub(super) defaults: &'s Defaults,
+    pub(super) flows: &'s Children,
 }
 
 impl Tasks<'_, '_> {
@@ -142,9 +144,13 @@ impl Tasks<'_, '_> {
             timeouts: Timeouts::default(),
             share: Share::default(),
         };
-        if !matches!(spec.work, Work::Gate(_)) {
-            spec.share = share;
-            self.policies(&fields, &mut spec, sink);
+        match spec.work {
+            Work::Gate(_) => {}
+            Work::SubRun(_) => sub_run::policies(&fields, &self.defaults.retry, &mut spec, sink),
+            _ => {
+                spec.share = share;
+                self.policies(&fields, &mut spec, sink);
+            }
         }
         let edges = fields.get("after").map(|n| after(n, me, self.names, sink)).unwrap_or_default();
         let join_node = fields.get("join");
@@ -179,6 +185,7 @@ impl Tasks<'_, '_> {
                 name(&work.value, "`action`", sink).map(|action| Work::Action { action, with })
             }
             "http" => http(&work.value, holes, sink).map(Work::Http),
+            "flow" => sub_run::read(work, fields, self.flows, holes, sink).map(Work::SubRun),
             _ => gate(&work.value, sink).map(Work::Gate),
         }
     }
@@ -225,7 +232,7 @@ fn nothing() -> Work {
 }
 
 fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_>], sink: &mut Sink<'_>) {
-    let later = ["item", "flow", "emit"].iter().any(|k| fields.entry(k).is_some());
+    let later = ["item", "emit"].iter().any(|k| fields.entry(k).is_some());
     if (works.len() > 1 || !later) && sink.only_counts() {
         return;
     }
@@ -235,7 +242,7 @@ fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_
         sink.error(second.at, "several_works", message).help(Some("make two tasks of it".into()));
     } else if !later {
         let message = format!("{} has no work to do", shown(&entry.key));
-        sink.error(entry.at, "no_work", message).help(Some("give it one of `run`, `action`, `http` or `gate`".into()));
+        sink.error(entry.at, "no_work", message).help(Some("give it one of `run`, `action`, `http`, `flow` or `gate`".into()));
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn check(run: &Run) -> Result<(), Ignored> {
 
 pub(super) fn apply(fold: &mut Fold<'_>) {
     fold.run.paused = false;
+    fold.look_at_links();
     if fold.run.counts[TaskState::Enqueued as usize] == 0 {
         return;
     }

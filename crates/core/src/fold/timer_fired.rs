@@ -23,7 +23,12 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &TimerFired) {
     fold.clear_timer(event.timer);
     let task = event.timer.task;
     match event.timer.kind {
-        TimerKind::Retry => fold.enqueue(task, Move::RetryDue),
+        TimerKind::Retry if fold.run.is_leasable(task) => fold.enqueue(task, Move::RetryDue),
+        TimerKind::Retry => fold.next_child(task, Move::RetryDue),
+        TimerKind::Attempt => {
+            fold.disown(task);
+            fold.fail(task, Failure::new("timeout", "the sub-run took longer than its timeout"));
+        }
         TimerKind::Gate => fold.succeed(task, Value::Null),
         TimerKind::Deadline => deadline(fold, event),
         TimerKind::Queue => {

@@ -3,6 +3,7 @@
 use super::task::is_outcome;
 use super::{Allowed, Held, Step, broken, tasks};
 use crate::event::{Event, TaskIx, TimerKind};
+use crate::fold::TaskMove;
 use crate::history::Stream;
 use crate::run::{Reason, Run};
 use crate::state::{Move, TaskState};
@@ -27,7 +28,7 @@ pub fn leased_only_if_ready(run: &Run) -> Held {
 pub fn attempts_are_bounded(run: &Run) -> Held {
     for ix in tasks(run) {
         let attempt = run.tasks[ix.0 as usize].attempt;
-        let most = if run.is_leasable(ix) { run.spec_of(ix).retry.most_attempts() } else { 0 };
+        let most = if run.has_attempts(ix) { run.spec_of(ix).retry.most_attempts() } else { 0 };
         if attempt > most {
             let message = format!("it is at attempt {attempt}, {most} are allowed");
             return broken("attempts_are_bounded", run, Some(ix), message);
@@ -59,7 +60,7 @@ pub fn one_live_lease(run: &Run) -> Held {
 pub fn one_outcome_per_attempt(stream: &Stream<'_>) -> Held {
     let mut ended: BTreeSet<(TaskIx, u16, u16)> = BTreeSet::new();
     stream.walk(|run, _, changes, _| {
-        for m in changes.moves.iter().filter(|m| is_outcome(m.by) && run.is_leasable(m.task)) {
+        for m in changes.moves.iter().filter(|m| is_outcome(m.by) && run.has_attempts(m.task)) {
             let task = &run.tasks[m.task.0 as usize];
             if !ended.insert((m.task, task.generation, task.attempt)) {
                 let message = format!("attempt {} of generation {} ended twice", task.attempt, task.generation);
@@ -97,8 +98,8 @@ pub fn retry_waits(run: &Run) -> Held {
 pub fn outbox_has_cause(step: &Step<'_>) -> Held {
     let fail = |task, message: &str| broken("outbox_has_cause", step.after, Some(task), message);
     let offered: BTreeSet<TaskIx> = step.changes.ready.iter().copied().collect();
-    let into = |m: Move| matches!(m, Move::Allowed | Move::RetryDue | Move::Returned);
-    let became: BTreeSet<TaskIx> = step.changes.moves.iter().filter(|m| into(m.by)).map(|m| m.task).collect();
+    let into = |m: &&TaskMove| matches!(m.by, Move::Allowed | Move::RetryDue | Move::Returned) && m.to == TaskState::Enqueued;
+    let became: BTreeSet<TaskIx> = step.changes.moves.iter().filter(into).map(|m| m.task).collect();
     if let Some(task) = became.difference(&offered).next() {
         return fail(*task, "it became ready and is not offered");
     }
@@ -110,9 +111,11 @@ pub fn outbox_has_cause(step: &Step<'_>) -> Held {
         let row = step.after.outbox_row(task);
         let entry = &step.after.tasks[task.0 as usize];
         let advancing = entry.state == TaskState::InProgress && step.after.advancing.contains(&task);
-        let due = entry.state == TaskState::Enqueued || advancing;
+        let child = entry.state == TaskState::InProgress && step.after.sub_run(task).is_some();
+        let due = entry.state == TaskState::Enqueued || advancing || child;
+        let attempt = if child { entry.attempt } else { entry.attempt + 1 };
         let fits = row.as_ref().is_none_or(|r| {
-            (r.generation, r.attempt, r.ready_at) == (entry.generation, entry.attempt + 1, entry.ready_at)
+            (r.generation, r.attempt, r.ready_at) == (entry.generation, attempt, entry.ready_at)
                 && r.attempt <= step.after.spec_of(task).retry.most_attempts()
         });
         if row.is_some() != due || !fits {

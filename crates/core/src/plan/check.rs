@@ -151,8 +151,7 @@ fn check_spec(spec: &Spec, region: &RegionDraft, say: &mut dyn FnMut(&'static st
     {
         say("reserved_name", format!("`{action}` is ours: names of actions do not start with `edgewise/`"));
     }
-    let of_programs =
-        spec.work.is_composite() && !matches!(spec.work, Work::Spread(_));
+    let of_programs = spec.work.is_composite() && !matches!(spec.work, Work::Spread(_));
     if of_programs && region.script.is_none() {
         say("bad_region", "only a chain has branches, loops, handlers, arms and calls".into());
     }

@@ -112,7 +112,7 @@ pub struct Call {
 impl Work {
     /// Whether its scopes do the work.
     pub fn is_composite(&self) -> bool {
-        !self.is_leased() && !matches!(self, Work::Gate(_) | Work::Sleep(_))
+        !self.is_leased() && !matches!(self, Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_))
     }
 
     /// Whether a worker does it under a lease.
@@ -123,7 +123,8 @@ impl Work {
     /// The region of its scope of an index.
     pub fn region_at(&self, index: u32) -> Option<u32> {
         match self {
-            Work::Action { .. } | Work::Command(_) | Work::Http(_) | Work::Gate(_) | Work::Sleep(_) => None,
+            Work::Action { .. } | Work::Command(_) | Work::Http(_) => None,
+            Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_) => None,
             Work::Spread(Spread { region, .. })
             | Work::For(For { region, .. })
             | Work::While(While { region, .. })
@@ -154,6 +155,7 @@ impl Work {
             Work::Http(_) => "http",
             Work::Gate(_) => "gate",
             Work::Sleep(_) => "sleep",
+            Work::SubRun(_) => "flow",
             Work::Spread(_) => "spread",
             Work::Parallel(_) => "parallel",
             Work::Branch(_) => "if",
@@ -175,6 +177,7 @@ impl Work {
             Work::For(each) => see(&each.items),
             Work::While(each) => see(&each.when),
             Work::Sleep(span) => see(span),
+            Work::SubRun(sub) => sub.with.expressions(see),
             Work::Call(call) => call.args.iter().for_each(|(_, arg)| see(arg)),
             _ => {}
         }

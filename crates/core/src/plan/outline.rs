@@ -168,6 +168,7 @@ impl<'p> Outline<'p> {
             Work::Http(http) => format!("http {} {}", http.method.as_str(), short(&http.url.shown())),
             Work::Gate(gate) => of_gate(gate),
             Work::Sleep(span) => format!("sleep {}", short(span.text())),
+            Work::SubRun(sub) => format!("flow {}, plan {}", sub.flow, sub.plan),
             Work::Spread(spread) => {
                 let items = match &spread.items {
                     Items::Literal(list) => format!("{} items", list.len()),

@@ -3,16 +3,16 @@
 
 use super::{Answer, Case, Ends, Of, Said, Says, fits};
 use crate::event::{
-    Approved, DispatchEnqueued, Event, Failure, PlanCreated, RULES, RunAdvanced, RunTriggered, TaskFinished, TaskIx,
+    Approved, DispatchEnqueued, Event, Failure, LinkResolved, PlanCreated, RULES, RunAdvanced, RunTriggered, TaskFinished, TaskIx,
     TimerFired, TimerKey,
 };
 use crate::fold::{Changes, Stamp, fold};
 use crate::id::{EventId, RunId, TokenHash};
 use crate::limits;
 use crate::name::Name;
-use crate::plan::{Plan, Work};
+use crate::plan::{Plan, SubRun, Work};
 use crate::run::Run;
-use crate::state::TaskState;
+use crate::state::{RunState, TaskState};
 use crate::template::{Root, Values};
 use crate::time::{Millis, Time};
 use serde_json::value::RawValue;
@@ -61,6 +61,8 @@ struct Stage<'c> {
     changes: Changes,
     effects: Vec<Effect>,
     ready: VecDeque<TaskIx>,
+    /// Sub-runs that have begun and whose stubs were not asked yet.
+    children: VecDeque<TaskIx>,
     /// By instant, then attempts before people, then in the order in which they were arranged.
     due: BTreeMap<(Time, u8, u64), Due>,
     /// How often each stub was asked, and for whom.
@@ -79,6 +81,7 @@ pub fn perform(case: &Case) -> Performance {
         changes: Changes::default(),
         effects: Vec::new(),
         ready: VecDeque::new(),
+        children: VecDeque::new(),
         due: BTreeMap::new(),
         asked: BTreeMap::new(),
         arranged: 0,
@@ -125,6 +128,10 @@ impl Stage<'_> {
             }
             return Ok(true);
         }
+        if let Some(task) = self.children.pop_front() {
+            self.begin_child(task)?;
+            return Ok(true);
+        }
         if self.run.state.is_done() {
             return Ok(false);
         }
@@ -165,8 +172,14 @@ impl Stage<'_> {
         fold(&mut self.run, stamp, event, &mut self.changes);
         self.ready.extend(&self.changes.ready);
         let begun = self.changes.moves.iter().filter(|step| step.to == TaskState::InProgress).map(|step| step.task);
-        let gates: Vec<TaskIx> = begun.filter(|task| matches!(self.run.spec_of(*task).work, Work::Gate(_))).collect();
-        gates.into_iter().for_each(|gate| self.answer(gate));
+        let begun: Vec<TaskIx> = begun.collect();
+        for task in begun {
+            match self.run.spec_of(task).work {
+                Work::Gate(_) => self.answer(task),
+                Work::SubRun(_) => self.children.push_back(task),
+                _ => {}
+            }
+        }
     }
 
     /// Arranges what the case's people say at a gate.
@@ -198,16 +211,7 @@ impl Stage<'_> {
         };
         let with = self.given(task).map_err(|failure| format!("`{path}`: {}", failure.chain()))?;
         let answer = self.ask(task, &path, action.as_deref())?;
-        let (output, error) = match &answer.ends {
-            Ends::Fails(failure) => (None, Some((**failure).clone())),
-            Ends::Returns(template) => {
-                let seen = Seen { with: with.clone(), attempt: attempt.into() };
-                let made = template.eval(&seen).map(Cow::into_owned).map_err(|failure| {
-                    format!("what the stub for `{path}` returns cannot be computed: {}", failure.chain())
-                })?;
-                (RawValue::from_string(made.to_string()).ok(), None)
-            }
-        };
+        let (output, error) = ending(&answer, &path, &with, attempt)?;
         self.effects.push(Effect { path, action, with });
         let token = TokenHash(u64::from(attempt));
         let worker = "rehearsal".into();
@@ -222,10 +226,28 @@ impl Stage<'_> {
         Ok(())
     }
 
+    /// A sub-run has begun; the stub of its task or of its flow says how the child will end. It is not performed.
+    fn begin_child(&mut self, task: TaskIx) -> Result<(), String> {
+        let (Some(link), path) = (self.run.awaited(task), self.run.path(task)) else { return Ok(()) };
+        let child = self.run.child(link);
+        let Some(flow) = self.run.sub_run(task).map(|sub| sub.flow.clone()) else { return Ok(()) };
+        let with = self.given(task).map_err(|failure| format!("`{path}`: {}", failure.chain()))?;
+        let answer = self.ask(task, &path, Some(&flow))?;
+        let (output, error) = ending(&answer, &path, &with, link.attempt)?;
+        let state = if error.is_some() { RunState::Error } else { RunState::Complete };
+        let error = error.map(|cause| Failure::of_sub_run(child, &flow, Some(cause)));
+        self.effects.push(Effect { path, action: Some(flow), with });
+        let ended = Event::LinkResolved(LinkResolved { link, run: child, state, output, error });
+        self.arrange(self.now.plus(answer.takes), 0, Due::Say(ended));
+        Ok(())
+    }
+
     /// What an attempt is given: the arguments of an action, the variables of a command, a request.
     fn given(&self, task: TaskIx) -> Result<Value, Failure> {
         match &self.run.spec_of(task).work {
-            Work::Action { with, .. } => self.run.evaluate(task, with).map(Cow::into_owned),
+            Work::Action { with, .. } | Work::SubRun(SubRun { with, .. }) => {
+                self.run.evaluate(task, with).map(Cow::into_owned)
+            }
             Work::Command(command) => {
                 let mut env = Map::new();
                 for (name, template) in &command.env {
@@ -265,6 +287,23 @@ impl Stage<'_> {
         }
     }
 }
+
+/// What an attempt comes to as its stub says: what it makes, or why it fails.
+fn ending(answer: &Answer, path: &str, with: &Value, attempt: u16) -> Result<Ending, String> {
+    match &answer.ends {
+        Ends::Fails(failure) => Ok((None, Some((**failure).clone()))),
+        Ends::Returns(template) => {
+            let seen = Seen { with: with.clone(), attempt: attempt.into() };
+            let made = template.eval(&seen).map(Cow::into_owned).map_err(|failure| {
+                format!("what the stub for `{path}` returns cannot be computed: {}", failure.chain())
+            })?;
+            Ok((RawValue::from_string(made.to_string()).ok(), None))
+        }
+    }
+}
+
+/// What an attempt made, or why it failed.
+type Ending = (Option<Box<RawValue>>, Option<Failure>);
 
 /// What the output of a stub sees.
 struct Seen {

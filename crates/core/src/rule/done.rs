@@ -47,7 +47,7 @@ impl Fold<'_> {
         self.derive_run_state();
         let attempt = self.run.tasks[task.0 as usize].attempt;
         let retry = &self.run.spec_of(task).retry;
-        let again = self.run.is_leasable(task) && retry.allows_another(attempt, &failure);
+        let again = self.run.has_attempts(task) && retry.allows_another(attempt, &failure);
         if !again {
             return self.fail_for_good(task, failure, Move::Evaluated);
         }
@@ -67,6 +67,7 @@ impl Fold<'_> {
 
     /// Says that a lease has ended by something else than its own finish.
     pub(crate) fn revoke(&mut self, task: TaskIx) {
+        self.disown(task);
         if self.run.is_leasable(task) {
             let entry = &self.run.tasks[task.0 as usize];
             self.changes.revoked.push(AttemptRef {

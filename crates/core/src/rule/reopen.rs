@@ -101,6 +101,7 @@ impl Fold<'_> {
         self.run.outputs.remove(&task);
         self.run.reasons.remove(&task);
         self.run.approvals.remove(&task);
+        self.run.adopted.remove(&task);
     }
 
     /// In-edges are read off their upstreams anew. But the first is ready already, and a spread that has begun

@@ -19,6 +19,7 @@ impl Run {
                 self.outputs.remove(&task);
                 self.reasons.remove(&task);
                 self.approvals.remove(&task);
+                self.adopted.remove(&task);
                 self.tasks.give_back(task.0 as usize);
             }
             for edge in scope.edge..scope.edge + self.region_of(&scope).edge_count() {

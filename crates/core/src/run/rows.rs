@@ -7,10 +7,10 @@
 mod load;
 
 use super::{About, Asked, Chunk, End, Held, Reason, Run};
-use crate::event::{Failure, TaskFinished, TaskIx, TimerKey, TimerKind};
+use crate::event::{Failure, LinkRef, LinkRequested, TaskFinished, TaskIx, TimerKey, TimerKind};
 use crate::fold::Ignored;
 use crate::gate::Approval;
-use crate::id::TokenHash;
+use crate::id::{RunId, TokenHash};
 use crate::plan::{Resolution, Var, Work};
 use crate::rows::{KeyLimit, Marks, OutboxRow, RunRow, TaskRow, Turn};
 use crate::state::TaskState;
@@ -23,10 +23,15 @@ use std::sync::Arc;
 #[derive(Serialize, Deserialize)]
 struct RunBody {
     about: Option<About>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<LinkRequested>,
     planned: bool,
     /// How often finished work of it was opened again, and one.
     #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
     generation: u16,
+    /// Children that nobody waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    disowned: Vec<(LinkRef, RunId)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cancel: Option<Asked>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,6 +67,8 @@ struct TaskBody {
     timers: Vec<(TimerKind, u16, Time)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     returned: Vec<TokenHash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    adopted: Option<RunId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     approvals: Vec<Approval>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +123,11 @@ impl RunRow {
     pub fn about(&self) -> Option<About> {
         serde_json::from_str::<RunBody>(&self.body).ok()?.about
     }
+
+    /// Whose child the run is, if it is one and the row can be read.
+    pub fn parent(&self) -> Option<LinkRequested> {
+        serde_json::from_str::<RunBody>(&self.body).ok()?.parent
+    }
 }
 
 impl TaskRow {
@@ -156,8 +168,10 @@ impl Run {
             marks: self.marks(about),
             body: json(&RunBody {
                 about: self.about.clone(),
+                parent: self.parent.clone(),
                 planned: self.planned,
                 generation: self.generation,
+                disowned: self.disowned.iter().map(|(link, child)| (*link, *child)).collect(),
                 cancel: self.cancel.clone(),
                 resolved: self.resolved.clone(),
                 given_up: self.given_up.clone(),
@@ -216,11 +230,12 @@ impl Run {
         let returned = self.returned.get(&ix).cloned().unwrap_or_default();
         let before = self.before.get(&ix).cloned().unwrap_or_default();
         let since = self.since(ix);
+        let adopted = self.adopted.get(&ix).copied();
         let plain = timers.is_empty() && returned.is_empty() && approvals.is_empty() && composite.is_none();
-        if plain && before.is_empty() && since.is_empty() {
+        if plain && before.is_empty() && since.is_empty() && adopted.is_none() {
             return None;
         }
-        Some(json(&TaskBody { timers, returned, approvals, composite, before, since }))
+        Some(json(&TaskBody { timers, returned, adopted, approvals, composite, before, since }))
     }
 
     /// What a chain was handed since the task it stands at began.
@@ -263,16 +278,26 @@ impl Run {
         (!self.stalled.is_empty()).then_some(row)
     }
 
-    /// The outbox row of a task that waits for a worker, or of a spread that is still to be made whole.
+    /// The outbox row of a run with children that its tasks went on without.
+    pub fn disowned_row(&self) -> Option<OutboxRow> {
+        let action = crate::name::Name::parse(super::DISOWNED_ACTION).ok()?;
+        let ready_at = self.about.as_ref()?.at;
+        let turn = Turn::default();
+        let row = OutboxRow { task: super::DISOWNED, generation: 1, attempt: 1, action, ready_at, turn };
+        (!self.disowned.is_empty()).then_some(row)
+    }
+
+    /// The outbox row of a task that waits for a worker, of a spread that is still to be made whole, or of a task
+    /// that waits for its child.
     pub fn outbox_row(&self, ix: TaskIx) -> Option<OutboxRow> {
         let task = &self.tasks[ix.0 as usize];
-        let action = match task.state {
-            TaskState::Enqueued => self.action_of(ix)?,
-            TaskState::InProgress if self.advancing.contains(&ix) => super::ADVANCE_ACTION,
-            _ => return None,
+        let (action, attempt) = match task.state {
+            TaskState::Enqueued => (self.action_of(ix)?, task.attempt + 1),
+            TaskState::InProgress if self.advancing.contains(&ix) => (super::ADVANCE_ACTION, task.attempt + 1),
+            _ => (super::SUB_RUN_ACTION, self.awaited(ix)?.attempt),
         };
         let action = crate::name::Name::parse(action).ok()?;
-        let (generation, attempt) = (task.generation, task.attempt + 1);
+        let generation = task.generation;
         let turn = if task.state == TaskState::Enqueued { self.turn(ix) } else { Turn::default() };
         Some(OutboxRow { task: ix, generation, attempt, action, ready_at: task.ready_at, turn })
     }

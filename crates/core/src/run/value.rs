@@ -4,7 +4,7 @@ use super::{End, Run, Scope};
 use crate::event::{Failure, TaskIx};
 use crate::expr::Expr;
 use crate::limits;
-use crate::plan::{Body, Http, Items, Var, Work};
+use crate::plan::{Body, Http, Items, SubRun, Var, Work};
 use crate::template::{Root, Template, Values, kind, list_of};
 use crate::time::Millis;
 use serde_json::Value;
@@ -156,7 +156,7 @@ impl Run {
             return Ok(());
         }
         match work {
-            Work::Action { with, .. } => self.evaluate(task, with).map(|_| ()),
+            Work::Action { with, .. } | Work::SubRun(SubRun { with, .. }) => self.evaluate(task, with).map(|_| ()),
             Work::Command(command) => command.env.iter().try_for_each(|(_, t)| self.evaluate(task, t).map(|_| ())),
             Work::Http(http) => http.templates().try_for_each(|t| self.evaluate(task, t).map(|_| ())),
             _ => Ok(()),

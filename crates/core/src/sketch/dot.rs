@@ -50,6 +50,7 @@ fn attributes(node: &Node) -> String {
     let mut text = format!("label=\"{label}\", tooltip=\"{}\"", safe::dot(&node.id));
     match node.kind {
         NodeKind::Gate => text += ", shape=hexagon",
+        NodeKind::SubRun => text += ", shape=component",
         NodeKind::Spread => text += ", peripheries=2",
         NodeKind::Action | NodeKind::Command | NodeKind::Composite(_) => {}
     }

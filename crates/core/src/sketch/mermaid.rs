@@ -60,6 +60,7 @@ fn shape(kind: NodeKind) -> (&'static str, &'static str) {
     match kind {
         NodeKind::Action | NodeKind::Command | NodeKind::Composite(_) => ("[", "]"),
         NodeKind::Gate => ("{{", "}}"),
+        NodeKind::SubRun => ("[/", "/]"),
         NodeKind::Spread => ("[[", "]]"),
     }
 }

@@ -16,6 +16,7 @@ pub(super) fn kind(spec: &Spec) -> NodeKind {
         Work::Gate(_) => NodeKind::Gate,
         Work::Spread(_) => NodeKind::Spread,
         Work::Sleep(_) => NodeKind::Gate,
+        Work::SubRun(_) => NodeKind::SubRun,
         composite => NodeKind::Composite(composite.kind()),
     }
 }
@@ -41,6 +42,7 @@ fn work(plan: &Plan, spec: &Spec) -> String {
         Work::Gate(gate) => wait(gate),
         Work::Spread(spread) => each(plan, spread),
         Work::Sleep(span) => format!("sleeps for {}", short(span.text())),
+        Work::SubRun(sub) => format!("runs {}", sub.flow),
         Work::Parallel(parallel) => format!("{} at once", parallel.arms.len()),
         Work::Branch(branch) => {
             branch.arms.first().and_then(|arm| arm.when.as_ref()).map_or_else(String::new, condition)

@@ -28,6 +28,10 @@ impl Sketch {
                 )
             };
             drawn.sketch.nodes[number].now = Some(now);
+            if number < root as usize && run.planned {
+                let child = run.last_child(TaskIx(number as u32)).map(|child| format!(": {}", child.short()));
+                drawn.sketch.nodes[number].note += &child.unwrap_or_default();
+            }
         }
         for (edge, fact) in drawn.sketch.edges.iter_mut().zip(facts) {
             edge.resolution = fact;
@@ -92,7 +96,7 @@ fn steps(run: &Run, drawn: &Drawn<'_>, scope: &Scope, facts: &mut [Option<Option
 
 /// A node of the root is one task. The root is made first, so its tasks have the numbers of its nodes.
 fn of_root(run: &Run, task: TaskIx) -> Now {
-    let leased = run.is_leasable(task);
+    let leased = run.has_attempts(task);
     let at_once = matches!(run.spec_of(task).work, Work::Spread(_) | Work::Parallel(_));
     let items = run.composites.get(&task).filter(|_| at_once).map(|spread| {
         let scopes = spread.scopes().map(|scope| &run.scopes[scope as usize]);

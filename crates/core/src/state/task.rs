@@ -12,7 +12,7 @@ pub enum TaskState {
     Pending,
     /// Ready: a worker may take it.
     Enqueued,
-    /// A worker has a lease on it; a gate waits for the world; a composite for its scopes.
+    /// A worker has a lease on it; a gate waits for the world, a sub-run for its child, a composite for its scopes.
     InProgress,
     /// Its worker reported success, not yet evaluated.
     EnqueuedForOrchestration,
@@ -37,7 +37,7 @@ pub enum TaskState {
 pub enum Move {
     /// Its in-edges allow it: a worker may take it.
     Allowed,
-    /// Its in-edges allow it: a gate or composite begins by itself.
+    /// Its in-edges allow it: a gate, sub-run or composite begins by itself.
     Begun,
     /// Its in-edges decided against it.
     DecidedAgainst,
@@ -49,9 +49,9 @@ pub enum Move {
     Leased,
     /// Nobody took it in time.
     QueueTimeout,
-    /// Success was reported, a gate opened, a composite ended well.
+    /// Success was reported, a gate opened, a child or composite ended well.
     Succeeded,
-    /// Failure was reported, a gate was rejected, a composite failed.
+    /// Failure was reported, a gate was rejected, a child or composite failed.
     Failed,
     /// Its grant came back undelivered.
     Returned,
@@ -89,7 +89,7 @@ pub const MOVES: &[(&[TaskState], Move, &[TaskState])] = &[
     (&[S::InProgress], Move::Returned, &[S::Enqueued]),
     (&[S::EnqueuedForOrchestration], Move::Evaluated, &[S::Complete]),
     (&[S::EnqueuedAsErrorForOrchestration], Move::Evaluated, &[S::WaitingForRetry, S::Error]),
-    (&[S::WaitingForRetry], Move::RetryDue, &[S::Enqueued]),
+    (&[S::WaitingForRetry], Move::RetryDue, &[S::Enqueued, S::InProgress]),
     (S::OPEN, Move::OverallTimeout, &[S::Error]),
     (&[S::Pending, S::Enqueued, S::WaitingForRetry, S::InProgress], Move::SkippedByOperator, &[S::Skipped]),
     (S::OPEN, Move::Cancelled, &[S::Cancelled]),

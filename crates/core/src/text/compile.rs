@@ -6,6 +6,7 @@
 
 mod body;
 mod command;
+mod flows;
 mod http;
 mod names;
 mod naming;
@@ -15,33 +16,50 @@ use super::tree::{Block, Call, Extent, Flow, Function, Parameter, Program, State
 use crate::expr;
 use crate::flow::Compiled;
 use crate::flow::Problems;
+use crate::flow::compose::{Alone, Composer};
 use crate::flow::problem::Sink;
 use crate::flow::source::Source;
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
 use crate::plan::{self, Plan, PlanDraft};
-use body::{Body, Regions};
+use body::{Around, Body, Regions};
+use flows::{Children, Flows};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-/// Compiles every flow of a program; `file` is what problems call it.
+/// Compiles every flow of a program; `file` is what problems call it. It starts no flows of other files.
 pub fn compile(text: &str, file: &str) -> Result<Vec<Compiled>, Problems> {
+    compile_with(text, file, &mut Composer::new(&mut Alone))
+}
+
+/// The same for a program that starts flows of other files.
+pub(crate) fn compile_with(text: &str, file: &str, composer: &mut Composer<'_>) -> Result<Vec<Compiled>, Problems> {
     let source = Source::new(if text.len() > limits::FLOW_BYTES { "" } else { text });
     let mut sink = Sink::new(&source);
-    let plans = super::read(text, &mut sink).map(|program| plans(&program, &mut sink)).unwrap_or_default();
+    let program = super::read(text, &mut sink);
+    let plans = program.map(|program| plans(&program, file, composer, &mut sink)).unwrap_or_default();
     if sink.has_errors() {
         return Err(sink.finish(file));
     }
     let warnings = sink.finish(file);
-    Ok(plans.into_iter().map(|plan| Compiled { plan, warnings: warnings.clone() }).collect())
+    let whole = |(plan, children)| Compiled { plan, children, warnings: warnings.clone() };
+    Ok(plans.into_iter().map(whole).collect())
 }
 
-fn plans(program: &Program, sink: &mut Sink<'_>) -> Vec<Plan> {
+/// Each plan with those of the flows that it starts.
+fn plans(
+    program: &Program,
+    file: &str,
+    composer: &mut Composer<'_>,
+    sink: &mut Sink<'_>,
+) -> Vec<(Plan, Vec<Arc<Plan>>)> {
     let functions = Functions::of(program);
     // A function that no flow calls is read too: what is wrong with it should be said.
     let mut unused: BTreeSet<&str> = functions.by_name.keys().copied().collect();
-    let mut plans = Vec::new();
+    let (children, way, plans) = Default::default();
+    let mut flows = Flows { program, functions: &functions, file, composer, sink, children, way, plans };
     for flow in &program.flows {
         let called = in_calling_order(&flow.body, &functions);
         // Each flow has its functions to itself, so they grow with the product of both.
@@ -49,20 +67,20 @@ fn plans(program: &Program, sink: &mut Sink<'_>) -> Vec<Plan> {
         if functions.copies(again.map(|name| statements(functions.by_name[name])).sum()) {
             let most = limits::COPIED_STATEMENTS;
             let message = format!("what several flows call comes to more than {most} statements up to here");
-            error(sink, flow.at, "too_large", message)
+            error(flows.sink, flow.at, "too_large", message)
                 .help(Some("put some of the flows into files of their own".into()));
             break;
         }
-        plans.extend(Whole { functions: &functions, called, sink }.plan(flow));
+        flows.compile(flow);
     }
     for name in unused {
-        let mut regions = Regions::default();
         let function = functions.by_name[name];
-        let defaults = Default::default();
+        flows.find(&flows::started_by(&function.body));
+        let around = Around { functions: &functions, children: &flows.children, defaults: &Default::default() };
         let written = (function.parameters.as_slice(), &function.body);
-        Body::new(written, &functions, &defaults, sink).compile(&mut regions, &function.body);
+        Body::new(written, around, flows.sink).compile(&mut Regions::default(), &function.body);
     }
-    plans
+    program.flows.iter().filter_map(|flow| flows.plans.remove(flow.name.as_str())).collect()
 }
 
 /// The functions of a file.
@@ -91,6 +109,8 @@ struct Whole<'c, 't, 's> {
     functions: &'c Functions<'t>,
     /// Callers before what they call.
     called: Vec<&'t str>,
+    /// The flows that it can start.
+    children: &'c Children,
     sink: &'c mut Sink<'s>,
 }
 
@@ -101,13 +121,14 @@ impl<'t> Whole<'_, 't, '_> {
         let defaults = policy::Defaults::new(&flow.defaults);
         let mut regions = Regions::default();
         let written = (flow.parameters.as_slice(), &flow.body);
-        Body::new(written, self.functions, &defaults, self.sink).compile(&mut regions, &flow.body);
+        let around = Around { functions: self.functions, children: self.children, defaults: &defaults };
+        Body::new(written, around, self.sink).compile(&mut regions, &flow.body);
         let mut place = BTreeMap::new();
         for name in &self.called {
             place.insert((*name).to_owned(), regions.drafts.len() as u32);
             let function = self.functions.by_name[name];
             let written = (function.parameters.as_slice(), &function.body);
-            Body::new(written, self.functions, &defaults, self.sink).compile(&mut regions, &function.body);
+            Body::new(written, around, self.sink).compile(&mut regions, &function.body);
         }
         for spec in &mut regions.specs {
             if let plan::Work::Call(call) = &mut spec.work {
@@ -254,6 +275,6 @@ fn called_by<'t>(work: &'t Work, found: &mut Vec<&'t str>) {
     };
     found.extend(calls.iter().filter_map(|call| match call {
         Call::Function(call) => Some(call.name.text.as_str()),
-        Call::Action(_) => None,
+        Call::Action(_) | Call::Flow(_) => None,
     }));
 }

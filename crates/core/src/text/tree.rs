@@ -246,19 +246,21 @@ pub struct Gather {
     pub fail_fast: bool,
 }
 
-/// A call of an action or a function.
+/// A call of an action or a function, or the start of a flow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Call {
     /// `@name(key=…)`.
     Action(Box<ActionCall>),
     /// `name(…)`.
     Function(FunctionCall),
+    /// `flow name(key=…)`: a run of its own.
+    Flow(Box<ActionCall>),
 }
 
-/// `@name(key=…) [policies]`.
+/// `@name(key=…) [policies]`, or the same of a flow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActionCall {
-    /// What workers offer it as.
+    /// What workers offer it as, or the flow's name.
     pub name: Name,
     /// Where the name stands.
     pub at: Extent,

@@ -3,7 +3,7 @@
 use super::{Act, Because, needs};
 use crate::event::{TaskIx, TimerKey, TimerKind};
 use crate::gate::{Gate, Wait};
-use crate::plan::Work;
+use crate::plan::{SubRun, Work};
 use crate::rule::is_handled;
 use crate::run::{Reason, Run};
 use crate::state::TaskState;
@@ -26,6 +26,7 @@ pub(super) fn of(run: &Run, ix: TaskIx) -> Because {
         TaskState::InProgress => match &spec.work {
             Work::Gate(gate) => closed(run, ix, gate),
             Work::Sleep(_) => Because::Time { until: due(run, ix, TimerKind::Gate).unwrap_or_default() },
+            Work::SubRun(sub) => child(run, ix, sub),
             Work::Spread(_) | Work::Parallel(_) => items(run, ix),
             work if work.is_leased() => at_work(run, ix),
             composite => inside(run, ix, composite),
@@ -60,6 +61,19 @@ fn at_work(run: &Run, ix: TaskIx) -> Because {
         attempt: task.attempt,
         max_attempts: spec.retry.most_attempts(),
         worker: None,
+        since: task.started_at,
+        until: until.unwrap_or_default(),
+    }
+}
+
+fn child(run: &Run, ix: TaskIx, sub: &SubRun) -> Because {
+    let task = &run.tasks[ix.0 as usize];
+    let until = due(run, ix, TimerKind::Attempt).into_iter().chain(due(run, ix, TimerKind::Overall)).min();
+    Because::Child {
+        run: run.last_child(ix).unwrap_or_default(),
+        flow: sub.flow.clone(),
+        attempt: task.attempt,
+        max_attempts: run.spec_of(ix).retry.most_attempts(),
         since: task.started_at,
         until: until.unwrap_or_default(),
     }

@@ -3,6 +3,7 @@
 use super::Because;
 use crate::event::{TaskIx, TimerKey, TimerKind};
 use crate::gate::{Gate, OnDeadline};
+use crate::id::RunId;
 use crate::plan::Work;
 use crate::run::{COMMAND_ACTION, Run};
 use crate::state::{RunState, TaskState};
@@ -30,6 +31,11 @@ pub enum Mover {
     Engine,
     /// The worker that has the lease.
     Holder,
+    /// A run that ends.
+    Run {
+        /// Which.
+        run: RunId,
+    },
     /// A person, with what they would type.
     Person {
         /// Who; anybody if absent.
@@ -62,6 +68,7 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
         Because::Unclaimed { action, .. } => vec![Mover::Worker { action: action.clone() }],
         Because::AtWork { .. } => vec![Mover::Holder],
         Because::Approval { .. } => approvers(run, task, because),
+        Because::Child { .. } => child(run, task),
         Because::Items { .. } if run.advancing.contains(&task) => vec![Mover::Engine],
         Because::Failed { held: true, .. } => who_decides(run),
         _ => Vec::new(),
@@ -95,8 +102,16 @@ fn then(kind: TimerKind, work: &Work) -> &'static str {
         (TimerKind::Deadline, Work::Gate(Gate { on_deadline: OnDeadline::Open, .. })) => "the gate opens",
         (TimerKind::Deadline, _) => "the gate is rejected",
         (TimerKind::Queue, _) => "it fails as queue_timeout",
+        (TimerKind::Attempt, _) => "the attempt ends as timeout",
         (TimerKind::Overall, _) => "it fails as timeout",
     }
+}
+
+/// The child moves it, once there is one: a run that is paused begins nothing.
+fn child(run: &Run, task: TaskIx) -> Vec<Mover> {
+    let child = run.last_child(task).map(|child| Mover::Run { run: child });
+    let paused = run.paused.then(|| resume(run));
+    paused.into_iter().chain(child).collect()
 }
 
 fn resume(run: &Run) -> Mover {

@@ -65,6 +65,10 @@ impl Cause {
                 let after = failure.as_ref().map(|f| format!(", after {}", f.kind)).unwrap_or_default();
                 format!("waits until {} for {}{after}", clock(*until), tries(*attempt, *max_attempts))
             }
+            Because::Child { run, flow, attempt, max_attempts, .. } => {
+                let tries = if *max_attempts > 1 { format!(", {}", tries(*attempt, *max_attempts)) } else { String::new() };
+                format!("waits for run {} of {flow}{tries}", run.short())
+            }
             Because::Time { until } => format!("gate, opens at {}", clock(*until)),
             Because::Approval { count, from, have, .. } => {
                 let from: Vec<&str> = from.iter().map(Name::as_str).collect();
@@ -129,6 +133,7 @@ impl Mover {
         match self {
             Self::Clock { at, then } => format!("at {} {then}", clock(*at)),
             Self::Worker { action } => format!("a worker that offers {action}"),
+            Self::Run { run } => format!("run {} ends: `edgewise why {}`", run.short(), run.short()),
             Self::Engine => "an engine at work in this folder".into(),
             Self::Holder => "its worker reports how it ended".into(),
             Self::Person { command, .. } => command.clone(),

@@ -10,6 +10,7 @@ mod driver;
 mod exhaustive;
 mod found;
 mod invariants;
+mod links;
 mod load;
 mod pairs;
 mod programs;

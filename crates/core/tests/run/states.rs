@@ -1,9 +1,11 @@
 //! Both state machines as tables: every state is reached, every move is taken, every event meets every state.
 
 use crate::driver::{Driver, Sketch, Watch, action, approval, gate, name, work};
+use crate::links::{sub_run, told};
 use crate::programs::Performance;
 use edgewise_core::event::{
-    Approved, DispatchEnqueued, Event, Failure, Rerun, RerunFrom, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
+    Approved, DispatchEnqueued, Event, Failure, LinkRef, Rerun, RerunFrom, TaskCompletedManually, TaskHeartbeat,
+    TimerFired, TimerKey, TimerKind,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
@@ -227,6 +229,15 @@ fn timed() -> Vec<Driver> {
     again.say(Event::DispatchReturned(lease));
     again.fail("t");
     all.push(again);
+    // A sub-run begins its next attempt by itself.
+    let mut child = beside(sub_run(2), OnFailure::Continue);
+    child.ok("other");
+    let (task, generation) = (child.ix("t"), 1);
+    let ended = told(&child, LinkRef { task, generation, attempt: 1 }, Some(Failure::new("SubRunFailed", "")));
+    child.say(ended);
+    child.fire_next();
+    assert_eq!(child.state("t"), TaskState::InProgress);
+    all.push(child);
     all
 }
 

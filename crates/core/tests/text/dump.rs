@@ -80,6 +80,7 @@ fn call(call: &Call) -> String {
     let named = |list: &[(Word, Expr)]| list.iter().map(|(w, e)| format!("{}={}", w.text, expr(e))).collect::<Vec<_>>();
     match call {
         Call::Action(a) => format!("@{}({}){}", a.name, named(&a.arguments).join(", "), policies(&a.policies)),
+        Call::Flow(a) => format!("flow {}({}){}", a.name, named(&a.arguments).join(", "), policies(&a.policies)),
         Call::Function(f) => {
             let all: Vec<String> = f.positional.iter().map(expr).chain(named(&f.named)).collect();
             format!("{}({})", f.name.text, all.join(", "))

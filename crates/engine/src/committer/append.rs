@@ -6,6 +6,7 @@ use edgewise_core::event::{AttemptRef, Envelope, Record, TaskIx, encode};
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Appended, Guard};
+use std::collections::HashSet;
 
 /// Whether a batch is in the ledger.
 pub(super) enum Landed {
@@ -70,6 +71,10 @@ fn encode_batch(desk: &mut Desk) -> Append {
         let record = Record::new(&cached.stream.label(), cached.durable + 1, count, bytes);
         batch.guards.push(Guard { stream: cached.stream.clone(), seq: cached.durable });
         batch.records.push((cached.stream.clone(), record, cached.run.last));
+    }
+    let touched: HashSet<RunId> = desk.batch.touched.iter().copied().collect();
+    for (run, seq) in desk.batch.relied.iter().filter(|(run, _)| !touched.contains(run)) {
+        batch.guards.push(Guard { stream: desk.home.stream(*run), seq: *seq });
     }
     desk.control.stage(&desk.home.stream(RunId::CONTROL), (desk.now, &desk.source), &mut batch);
     batch
@@ -142,8 +147,11 @@ fn undo(desk: &mut Desk) {
     for (run, task, lease) in batch.lapsed {
         desk.leases.put(run, task, lease);
     }
+    desk.links.due.extend(batch.looked_at);
     let control = desk.control.is_staged().then_some(RunId::CONTROL);
-    let undone: Vec<RunId> = batch.touched.into_iter().chain(control).collect();
+    let mut undone: Vec<RunId> = batch.touched.into_iter().chain(batch.relied.into_keys()).chain(control).collect();
+    undone.sort_unstable();
+    undone.dedup();
     desk.forget(&undone);
 }
 

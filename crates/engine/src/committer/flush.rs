@@ -136,6 +136,8 @@ impl<R> Committer<R> {
             let Some(cached) = self.desk.runs.get(&run) else { continue };
             let under_way = self.rows.flushing.as_ref().is_some_and(|runs| runs.contains(&run));
             let idle = !cached.is_dirty() && !under_way && cached.run.leased == 0 && !cached.run.is_advancing();
+            // Children that nobody waits for end soon, and each of them is told to their run.
+            let idle = idle && cached.run.disowned.is_empty();
             let crowded = self.desk.cached_tasks > CACHED_TASKS || self.desk.runs.len() > CACHED_RUNS;
             if idle && (cached.run.state.is_done() || crowded) {
                 self.desk.put_away(run);

@@ -7,7 +7,8 @@ impl<R> Committer<R> {
     /// Whether nothing runs, nothing could be given to a worker that waits, no timer is set and no schedule ticks.
     pub fn is_idle(&mut self) -> bool {
         let desk = &self.desk;
-        let at_work = !desk.leases.is_empty() || !desk.advancing.is_empty() || !desk.unloaded.is_empty();
+        let linked = !desk.links.is_empty();
+        let at_work = linked || !desk.leases.is_empty() || !desk.advancing.is_empty() || !desk.unloaded.is_empty();
         let opening = desk.next_opening().is_some();
         !at_work && !opening && desk.ticks.is_empty() && !desk.could_match() && !self.has_timer()
     }

@@ -4,7 +4,7 @@ use super::Committer;
 use crate::desk::{Desk, lost_lease, offer_turn};
 use crate::lanes::Offer;
 use edgewise_core::id::RunId;
-use edgewise_core::run::ADVANCE_ACTION;
+use edgewise_core::run::{ADVANCE_ACTION, DISOWNED_ACTION, SUB_RUN_ACTION};
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
 use edgewise_core::{Kind, Result};
@@ -70,6 +70,11 @@ impl<R> Committer<R> {
             }
             if row.action.as_str() == ADVANCE_ACTION {
                 self.desk.advancing.insert(run);
+            } else if row.action.as_str() == DISOWNED_ACTION {
+                self.desk.links.due.insert((run, row.task));
+            } else if row.action.as_str() == SUB_RUN_ACTION {
+                let child = RunId::child(run, row.task.0, row.generation, row.attempt);
+                self.desk.links.unsure.push((run, row.task, child));
             } else {
                 let offer = Offer { run, task: row.task, generation: row.generation, attempt: row.attempt };
                 let Desk { lanes, queues, .. } = &mut self.desk;

@@ -7,13 +7,16 @@ use crate::desk::{Desk, lost_lease, offer};
 use crate::lanes::{Lanes, Offer};
 use crate::queues;
 use crate::turns::Bound;
-use edgewise_core::event::TaskIx;
+use edgewise_core::event::{LinkRef, TaskIx};
 use edgewise_core::id::RunId;
-use edgewise_core::run::Run;
+use edgewise_core::run::{DISOWNED, Run};
 use edgewise_core::state::TaskState;
 
 /// Most tasks looked at in one sweep; the next one goes on with the next runs.
 const TASKS: u64 = 200_000;
+
+/// So many tasks are looked at in the time of one look into the store.
+const STORE_LOOK: u64 = 20;
 
 /// Looks at the runs on the desk, some at a time, and gives the number of hints that were missing.
 pub(crate) fn sweep(desk: &mut Desk) -> usize {
@@ -30,8 +33,30 @@ pub(crate) fn sweep(desk: &mut Desk) -> usize {
     {
         looked_at += desk.runs.get(&run).map_or(0, |cached| cached.counted);
         found += look_at(desk, run);
+        found += look_at_links(desk, run, &mut looked_at);
     }
     found
+}
+
+/// Tasks whose child is not there, or is over and was not told; and children that nobody waits for.
+fn look_at_links(desk: &mut Desk, run: RunId, looked_at: &mut u64) -> usize {
+    let Some(run) = desk.runs.get(&run).map(|cached| &cached.run) else { return 0 };
+    let (id, mut missing) = (run.id, Vec::new());
+    if !run.disowned.is_empty() {
+        missing.push(DISOWNED);
+    }
+    let waiting: Vec<(TaskIx, LinkRef)> =
+        run.waiting_for_children().filter_map(|task| Some((task, run.awaited(task)?))).collect();
+    // A run that is paused begins nothing.
+    let paused = run.paused;
+    for (task, link) in waiting {
+        // A look into the store is worth many looks at a task.
+        *looked_at += STORE_LOOK;
+        if !paused && super::link::is_missing(desk, id, link) {
+            missing.push(task);
+        }
+    }
+    missing.into_iter().filter(|task| desk.links.due.insert((id, *task))).count()
 }
 
 fn look_at(desk: &mut Desk, run: RunId) -> usize {
@@ -89,7 +114,7 @@ mod tests {
         let flow = "{ flow: f, tasks: { a: { action: work }, g: { gate: { timer: 1h } } } }";
         let plan = Arc::new(edgewise_core::flow::compile(flow, "f.yaml").unwrap().plan);
         let input = RawValue::from_string("{}".into()).unwrap();
-        let start = Start { plan, input, by: name("me"), key: None, labels: Default::default() };
+        let start = Start { plan, children: Vec::new(), input, by: name("me"), key: None, labels: Default::default() };
         let Ok(Answer::Started { run, .. }) = request::start(&mut desk, &start) else { panic!("not started") };
         (desk, run)
     }

@@ -345,6 +345,8 @@ mod start {
     #[serde(deny_unknown_fields)]
     struct Wire {
         plan: Box<RawValue>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        children: Vec<Box<RawValue>>,
         input: Box<RawValue>,
         by: Name,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -354,16 +356,25 @@ mod start {
     }
 
     pub fn serialize<S: Serializer>(start: &Start, to: S) -> Result<S::Ok, S::Error> {
-        let text = String::from_utf8(start.plan.encode().1).map_err(serde::ser::Error::custom)?;
-        let plan = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+        let stored = |plan: &Arc<Plan>| {
+            let text = String::from_utf8(plan.encode().1).map_err(serde::ser::Error::custom)?;
+            RawValue::from_string(text).map_err(serde::ser::Error::custom)
+        };
+        let plan = stored(&start.plan)?;
+        let children = start.children.iter().map(stored).collect::<Result<_, S::Error>>()?;
         let (input, by, key, labels) = (start.input.clone(), start.by.clone(), start.key.clone(), start.labels.clone());
-        Wire { plan, input, by, key, labels }.serialize(to)
+        Wire { plan, children, input, by, key, labels }.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Start, D::Error> {
-        let Wire { plan, input, by, key, labels } = Wire::deserialize(from)?;
-        let plan = Plan::decode(plan.get().as_bytes()).map_err(serde::de::Error::custom)?;
-        Ok(Start { plan: Arc::new(plan), input, by, key, labels })
+        let Wire { plan, children, input, by, key, labels } = Wire::deserialize(from)?;
+        let read = |plan: &Box<RawValue>| match Plan::decode(plan.get().as_bytes()) {
+            Ok(plan) => Ok(Arc::new(plan)),
+            Err(error) => Err(serde::de::Error::custom(error)),
+        };
+        let plan = read(&plan)?;
+        let children = children.iter().map(read).collect::<Result<_, D::Error>>()?;
+        Ok(Start { plan, children, input, by, key, labels })
     }
 }
 

@@ -12,11 +12,14 @@ use edgewise_store::{KeyClaim, KeyOwner};
 use std::sync::Arc;
 
 pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
+    let children = check_children(desk, start)?;
     let (hash, bytes) = desk.encoded.of(&start.plan);
     let answer = start_stored(desk, start, hash)?;
-    let new = matches!(answer, Answer::Started { new: true, .. });
-    if new && !desk.batch.plans.iter().any(|(h, _)| *h == hash) {
-        desk.batch.plans.push((hash, bytes.to_vec()));
+    if matches!(answer, Answer::Started { new: true, .. }) {
+        desk.keep_plan(hash, &start.plan, || bytes.to_vec());
+        for (hash, bytes, plan) in children {
+            desk.keep_plan(hash, plan, || bytes);
+        }
     }
     Ok(answer)
 }
@@ -108,6 +111,24 @@ fn key_of(plan: PlanHash, start: &Start) -> Option<(String, u64)> {
     hasher.update(&plan.0.to_le_bytes());
     hasher.update(input.as_bytes());
     Some((format!("{IDENTITY}{}", &hasher.finalize().to_hex()[..32]), body))
+}
+
+/// The plans of the flows that are started, with their stored forms. All that a plan names must be there, so that
+/// no task finds out later that its child cannot be made.
+fn check_children<'s>(desk: &mut Desk, start: &'s Start) -> Result<Vec<(PlanHash, Vec<u8>, &'s Arc<Plan>)>> {
+    let encode = |plan: &'s Arc<Plan>| {
+        let (hash, bytes) = plan.encode();
+        (hash, bytes, plan)
+    };
+    let given: Vec<(PlanHash, Vec<u8>, &Arc<Plan>)> = start.children.iter().map(encode).collect();
+    let named = std::iter::once(&start.plan).chain(&start.children).flat_map(|plan| plan.children());
+    for (hash, flow) in named {
+        if !given.iter().any(|(known, ..)| *known == hash) && desk.ledger.plan(hash)?.is_none() {
+            let message = format!("the flow {flow} is started with plan {hash}, which was not given: compile it anew");
+            return Err(Error::invalid("plan_missing", message));
+        }
+    }
+    Ok(given)
 }
 
 /// A key used up by this very batch counts too.

@@ -67,7 +67,7 @@ fn from_row(desk: &mut Desk, run: RunId, report: &TaskFinished) -> Result<std::r
 }
 
 /// What a worker made must fit the limits; else its attempt has failed.
-fn check_output(raw: &RawValue) -> std::result::Result<(), Failure> {
+pub(crate) fn check_output(raw: &RawValue) -> std::result::Result<(), Failure> {
     if raw.get().len() > limits::OUTPUT_BYTES {
         let message = format!("the output has {} bytes, at most {} are allowed", raw.get().len(), limits::OUTPUT_BYTES);
         return Err(Failure::new("output_too_large", message));

@@ -6,12 +6,12 @@ use crate::dice::Dice;
 use crate::plans::PEOPLE;
 use crate::violation::Held;
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Event, Failure, Request, Rerun, RerunFrom, RunAdvanced, TaskAct,
-    TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired,
+    Approved, AttemptRef, DispatchEnqueued, Event, Failure, LinkRef, LinkRequested, LinkResolved, Request, Rerun, RerunFrom,
+    RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired,
 };
-use edgewise_core::id::Token;
+use edgewise_core::id::{RunId, Token};
 use edgewise_core::plan::Work;
-use edgewise_core::state::TaskState;
+use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 
 impl Lone {
@@ -29,6 +29,10 @@ impl Lone {
         if !self.run.planned && !dice.one_in(4) {
             return Some(self.begin(dice));
         }
+        // Only where there are children, so that the dice of other storms fall as they did.
+        if !self.run.plan.children().is_empty() && dice.one_in(5) {
+            return Some(self.link(dice));
+        }
         match dice.below(30) {
             0..=5 => self.some(dice, TaskState::Enqueued).map(|task| self.lease(task)),
             6..=11 => self.finish(dice),
@@ -44,10 +48,44 @@ impl Lone {
         }
     }
 
+    /// What is told of children, mostly of one that is waited for; or that somebody waits for this run.
+    fn link(&self, dice: &mut Dice) -> Event {
+        if dice.one_in(8) {
+            let (task, generation) = self.any_task(dice);
+            return waited_for(dice, LinkRef { task, generation, attempt: 1 });
+        }
+        let known = self.run.waiting_for_children().filter_map(|task| self.run.awaited(task));
+        let known: Vec<LinkRef> = known.chain(self.run.disowned.keys().copied()).collect();
+        let mut link = match dice.index(known.len()) {
+            Some(at) => known[at],
+            None => {
+                let (task, generation) = self.any_task(dice);
+                LinkRef { task, generation, attempt: 1 }
+            }
+        };
+        match dice.below(8) {
+            0 => link.attempt = link.attempt.wrapping_sub(1),
+            1 => link.generation = older(link.generation),
+            _ => {}
+        }
+        let failure = Failure { retryable: !dice.one_in(3), ..Failure::new("SubRunFailed", "it broke") };
+        self.told(link, dice.one_in(2).then_some(failure))
+    }
+
+    /// How the child of an attempt ended.
+    pub(super) fn told(&self, link: LinkRef, error: Option<Failure>) -> Event {
+        let state = if error.is_some() { RunState::Error } else { RunState::Complete };
+        let output = error.is_none().then(|| raw("[1,2]"));
+        Event::LinkResolved(LinkResolved { link, run: RunId(1), state, output, error })
+    }
+
     /// A run begins with its trigger and its plan, but what is asked of it may come in between.
     fn begin(&self, dice: &mut Dice) -> Event {
         match self.run.about {
             None => self.trigger(),
+            Some(_) if !self.run.plan.children().is_empty() && dice.one_in(3) => {
+                waited_for(dice, LinkRef { task: TaskIx(0), generation: 1, attempt: 1 })
+            }
             Some(_) if dice.one_in(3) => request(dice),
             Some(_) => self.plan(),
         }
@@ -213,6 +251,12 @@ impl Lone {
 /// The generation before; there is none before the first.
 fn older(generation: u16) -> u16 {
     (generation - 1).max(1)
+}
+
+/// A task of another run waits for this one.
+fn waited_for(dice: &mut Dice, link: LinkRef) -> Event {
+    let (run, depth) = (RunId(u128::from(dice.below(2))), 1 + dice.below(16) as u16);
+    Event::LinkRequested(LinkRequested { run, link, path: "n0".into(), depth })
 }
 
 fn request(dice: &mut Dice) -> Event {

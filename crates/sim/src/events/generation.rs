@@ -4,11 +4,13 @@ use crate::violation::{Held, ensure};
 use edgewise_core::event::{AttemptRef, Event, Rerun, RerunFrom, TaskAct, TaskIx};
 use edgewise_core::fold::Verdict;
 use edgewise_core::invariant::Step;
+use edgewise_core::state::TaskState;
 
 /// Everything that must hold of generations, of one step.
 pub fn check(step: &Step<'_>) -> Held {
     a_rerun_is_of_the_run_that_was_meant(step)?;
     old_names_change_nothing(step)?;
+    old_children_change_nothing(step)?;
     reopened_work_is_bare(step)?;
     timers_are_of_this_generation(step)
 }
@@ -32,6 +34,19 @@ fn a_rerun_is_of_the_run_that_was_meant(step: &Step<'_>) -> Held {
     ensure(meant || step.verdict != Verdict::Applied, "a_rerun_is_of_the_run_that_was_meant", || {
         format!("a rerun of generation {} counted for {}", rerun.generation, step.before.generation)
     })
+}
+
+/// Of children only the one that is waited for counts; of one that its task went on without it is known that it is over.
+fn old_children_change_nothing(step: &Step<'_>) -> Held {
+    let Event::LinkResolved(told) = step.event else { return Ok(()) };
+    let entry = step.before.task(told.link.task);
+    let waited = entry.is_some_and(|task| {
+        (task.generation, task.attempt, task.state) == (told.link.generation, told.link.attempt, TaskState::InProgress)
+    });
+    let left = step.before.disowned.contains_key(&told.link);
+    ensure(waited || left || step.verdict != Verdict::Applied, "old_names_change_nothing", || format!("{told:?}"))?;
+    let moved = step.changes.moves.iter().any(|step| step.task == told.link.task);
+    ensure(!left || !moved, "old_names_change_nothing", || format!("{told:?} moved its task"))
 }
 
 /// The task and generation that an event is about.
@@ -69,7 +84,9 @@ fn reopened_work_is_bare(step: &Step<'_>) -> Held {
         if is.generation == step.before.tasks[at].generation {
             continue;
         }
-        let bare = is.attempt == 0 && is.token == Default::default() && !step.after.approvals.contains_key(&task);
+        // A sub-run needs nobody to begin its first attempt.
+        let first = u16::from(step.after.sub_run(task).is_some());
+        let bare = is.attempt <= first && is.token == Default::default() && !step.after.approvals.contains_key(&task);
         ensure(bare, "reopened_work_is_bare", || {
             format!("generation {} of task {at} began with what was of the one before", is.generation)
         })?;

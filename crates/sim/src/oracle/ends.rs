@@ -69,6 +69,11 @@ impl<'a> Ends<'a> {
         self.follow();
     }
 
+    /// Whether a task has ended.
+    pub fn has_ended(&self, path: &str) -> bool {
+        self.nodes.iter().any(|node| node.path == path && node.end.is_some())
+    }
+
     /// How each task ended; those that did not have no resolution.
     pub fn of_tasks(&self) -> BTreeMap<String, Option<Resolution>> {
         self.nodes.iter().map(|node| (node.path.clone(), node.end)).collect()

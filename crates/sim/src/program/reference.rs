@@ -235,7 +235,8 @@ impl<'p> Machine<'p> {
 
     fn call(&mut self, call: &'p Call, env: &mut Env) -> Ran<Value> {
         match call {
-            Call::Action(call) => self.action(call, env),
+            // No program that is grown starts a flow.
+            Call::Action(call) | Call::Flow(call) => self.action(call, env),
             Call::Function(call) => self.function(call, env),
         }
     }

@@ -36,9 +36,9 @@ impl Storm {
         }
         // The same key names the same plan and input, but for a client that is mistaken.
         let body = key.filter(|_| !self.dice.one_in(8)).unwrap_or_else(|| self.dice.below(100));
-        let plan = self.plans[body as usize % self.plans.len()].clone();
+        let (plan, children) = self.plans[body as usize % self.plans.len()].clone();
         let input = RawValue::from_string(INPUTS[body as usize % 3].into()).unwrap_or_else(|e| panic!("{e}"));
-        self.ask(Command::Start(Start { key: key.map(|k| format!("key-{k}")), input, ..start_of(&plan) }));
+        self.ask(Command::Start(Start { key: key.map(|k| format!("key-{k}")), input, children, ..start_of(&plan) }));
     }
 
     /// A run, rather one that asks people for something; now and then one that does not exist.

@@ -1,60 +1,61 @@
 //! Crash at every write boundary: for each scenario and each store operation, the operation fails before or
 //! after it happened, or the engine dies around it; the run comes to the same end as without any fault.
 
-use edgewise_core::event::Failure;
+use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::RunId;
-use edgewise_core::plan::Plan;
+use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
 use edgewise_engine::command::{Answer, Command, Grant, Start};
 use edgewise_sim::driver::{World, boom, claim_of, finish_of};
-use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, SPREAD, flow};
+use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, NESTED, SPREAD, composed};
 use edgewise_store::faulty::{Fault, Faults};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What a handler does, by the task's path and the attempt: the same in every life.
 type Handler = fn(&str, u16) -> Result<(), Failure>;
 
 struct Scenario {
-    flow: &'static str,
+    /// The flow, and those it starts runs of.
+    flows: &'static [&'static str],
     handler: Handler,
     end: RunState,
 }
 
-const SCENARIOS: [Scenario; 4] = [
-    Scenario { flow: CHAIN, handler: |path, attempt| fails_if(path == "b" && attempt == 1), end: RunState::Complete },
-    Scenario { flow: DIAMOND, handler: |path, _| fails_if(path == "left"), end: RunState::Complete },
-    Scenario { flow: SPREAD, handler: |path, _| fails_if(path == "each[2]"), end: RunState::Complete },
-    Scenario { flow: GATE, handler: |_, _| Ok(()), end: RunState::Complete },
+const SCENARIOS: [Scenario; 5] = [
+    Scenario { flows: &[CHAIN], handler: |path, attempt| fails_if(path == "b" && attempt == 1), end: RunState::Complete },
+    Scenario { flows: &[DIAMOND], handler: |path, _| fails_if(path == "left"), end: RunState::Complete },
+    Scenario { flows: &[SPREAD], handler: |path, _| fails_if(path == "each[2]"), end: RunState::Complete },
+    Scenario { flows: &[GATE], handler: |_, _| Ok(()), end: RunState::Complete },
+    // The inmost run fails, so the middle one is made once more, with another one in it.
+    Scenario { flows: &NESTED, handler: |path, _| fails_if(path == "j"), end: RunState::Error },
 ];
 
 fn fails_if(bad: bool) -> Result<(), Failure> {
     if bad { Err(boom()) } else { Ok(()) }
 }
 
-/// How the run ended: its own state and that of each task.
-type End = (RunState, BTreeMap<String, TaskState>);
+/// How the run and those it started ended: their own states and that of each task, by the flow.
+type End = (RunState, Vec<(String, RunState, BTreeMap<String, TaskState>)>);
 
 struct Life<'a> {
     world: World,
-    plan: Arc<Plan>,
+    start: Start,
     scenario: &'a Scenario,
-    /// How often a handler began, by path.
-    began: BTreeMap<String, u16>,
+    /// How often a handler began, by run and path.
+    began: BTreeMap<(RunId, String), u16>,
 }
 
 impl<'a> Life<'a> {
     fn new(scenario: &'a Scenario, faults: Faults) -> Self {
-        let plan = flow(scenario.flow);
-        Self { world: World::with(7, faults), plan, scenario, began: BTreeMap::new() }
+        let start = Start { key: Some("once".into()), ..composed(scenario.flows) };
+        Self { world: World::with(7, faults), start, scenario, began: BTreeMap::new() }
     }
 
     /// A client that asks until it is answered, with a key so that it starts one run.
     fn start(&mut self) -> RunId {
         for _ in 0..100 {
-            let start = Start { key: Some("once".into()), ..edgewise_sim::driver::start_of(&self.plan) };
-            if let Some(Ok(Answer::Started { run, .. })) = self.world.ask(Command::Start(start)) {
+            if let Some(Ok(Answer::Started { run, .. })) = self.world.ask(Command::Start(self.start.clone())) {
                 return run;
             }
         }
@@ -80,7 +81,7 @@ impl<'a> Life<'a> {
     }
 
     fn attempt(&mut self, grant: &Grant) {
-        let began = self.began.entry(grant.path.clone()).or_default();
+        let began = self.began.entry((grant.lease.run, grant.path.clone())).or_default();
         *began += 1;
         assert!(*began <= grant.max_attempts, "the handler of {} began {began} times", grant.path);
         for _ in 0..100 {
@@ -93,9 +94,14 @@ impl<'a> Life<'a> {
     }
 
     fn end(&self, run: RunId) -> End {
-        let run = self.world.run(run);
-        let tasks = (0..run.total()).map(edgewise_core::event::TaskIx);
-        (run.state, tasks.map(|t| (run.path(t), run.task(t).unwrap().state)).collect())
+        let tasks = |run: &Run| {
+            let all = (0..run.total()).map(TaskIx);
+            all.map(|t| (run.path(t), run.task(t).unwrap().state)).collect()
+        };
+        let books = self.world.witness.books.values().map(|book| &book.run);
+        let mut ends: Vec<_> = books.map(|run| (run.plan.flow.to_string(), run.state, tasks(run))).collect();
+        ends.sort();
+        (self.world.run(run).state, ends)
     }
 
     fn live(mut self) -> (End, World) {
@@ -149,6 +155,12 @@ fn a_spread_that_bears_a_failure_ends_the_same_whatever_fails() {
 fn a_gate_with_a_deadline_ends_the_same_whatever_fails() {
     disturbed(&SCENARIOS[3], &BEFORE);
     disturbed(&SCENARIOS[3], &AFTER);
+}
+
+#[test]
+fn runs_within_runs_end_the_same_whatever_fails() {
+    disturbed(&SCENARIOS[4], &BEFORE);
+    disturbed(&SCENARIOS[4], &AFTER);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod leases;
 mod limits;
+mod links;
 mod rerun;
 mod runs;
 mod several;

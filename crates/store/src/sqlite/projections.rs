@@ -84,6 +84,11 @@ impl Projections for SqliteProjections {
         })
     }
 
+    fn run(&mut self, stream: &Stream) -> Result<Option<RunRow>> {
+        let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str());
+        Ok(self.list(include_str!("sql/state_load_run.sql"), name, rows::run)?.pop().map(|(_, _, run)| run))
+    }
+
     fn task(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<TaskRow>> {
         read(&self.conn, STATE, |conn| {
             let Some((no, _)) = find_run(conn, stream)? else { return Ok(None) };

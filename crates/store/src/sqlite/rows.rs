@@ -15,8 +15,14 @@ use rusqlite::Row;
 use rusqlite::types::{FromSql, ValueRef};
 use std::cell::RefCell;
 
-const KINDS: [TimerKind; 5] =
-    [TimerKind::Retry, TimerKind::Gate, TimerKind::Deadline, TimerKind::Queue, TimerKind::Overall];
+const KINDS: [TimerKind; 6] = [
+    TimerKind::Retry,
+    TimerKind::Gate,
+    TimerKind::Deadline,
+    TimerKind::Queue,
+    TimerKind::Overall,
+    TimerKind::Attempt,
+];
 
 fn get<T: FromSql>(row: &Row<'_>, column: usize) -> Result<T> {
     row.get(column).of(STATE)

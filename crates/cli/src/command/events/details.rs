@@ -34,6 +34,11 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
         | Event::TaskResetForRetry(e)
         | Event::TaskSkipRequested(e)
         | Event::TaskCancelRequested(e) => (act(e), Ink::Wait),
+        Event::LinkRequested(e) => plain(format!("waited for by `{}` of run {}", e.path, e.run)),
+        Event::LinkResolved(e) => match &e.error {
+            Some(failure) => (format!("run {}: {}: {}", e.run.short(), failure.kind, failure.message), Ink::Bad),
+            None => (format!("run {} {}", e.run.short(), e.state.phase().word()), Ink::Good),
+        },
         Event::Unknown(_) => ("of a newer program, folded to nothing".into(), Ink::Dim),
     }
 }
@@ -70,5 +75,6 @@ fn timer(kind: TimerKind) -> &'static str {
         TimerKind::Deadline => "the gate's deadline has passed",
         TimerKind::Queue => "nobody took it in time",
         TimerKind::Overall => "it took too long altogether",
+        TimerKind::Attempt => "the sub-run took too long",
     }
 }

@@ -165,6 +165,7 @@ fn kind_sign(node: &Node, unicode: bool) -> &'static str {
     let (fancy, ascii) = match node.kind {
         NodeKind::Action | NodeKind::Command => ("○", "o"),
         NodeKind::Gate => ("◇", "?"),
+        NodeKind::SubRun => ("▣", "%"),
         NodeKind::Spread => ("◎", "@"),
         NodeKind::Composite(_) => ("□", "#"),
     };

@@ -34,7 +34,7 @@ pub(super) fn perform(args: &Runs, filter: &RunFilter, mut view: View, context: 
     let mut screen = (context.printer.for_people() && can_draw()).then(|| Screen::new(stdout()));
     let mut told: BTreeMap<RunId, (u64, bool)> = BTreeMap::new();
     let looked = until_over(PAUSE, || {
-        let listing = Listing::of(filter, &mut view.reader)?;
+        let listing = Listing::of(filter, args.all, &mut view.reader)?;
         match &mut screen {
             Some(screen) => draw(&listing, screen, context.printer.out_style)?,
             None => tell(&listing, &mut told, context)?,

@@ -25,6 +25,9 @@ pub(in crate::command) struct RunFacts<'a> {
     paused: bool,
     frozen: Option<String>,
     engine: bool,
+    /// Whose child it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<ParentFacts<'a>>,
     plan: PlanHash,
     rules: Option<u32>,
     by: Option<&'a Name>,
@@ -55,6 +58,11 @@ pub(super) struct TaskFacts<'a> {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<&'a str>,
+    /// The flow that it is a run of, and that run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow: Option<&'a Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    child: Option<RunId>,
     state: TaskState,
     phase: Phase,
     generation: u16,
@@ -74,6 +82,15 @@ pub(super) struct TaskFacts<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     spread: Option<SpreadFacts>,
     row_version: EventId,
+}
+
+/// The task that waits for the run.
+#[derive(Serialize)]
+struct ParentFacts<'a> {
+    run: RunId,
+    task: &'a str,
+    generation: u16,
+    attempt: u16,
 }
 
 /// Why it did not succeed.
@@ -127,6 +144,12 @@ impl<'a> RunFacts<'a> {
             paused: run.paused,
             frozen,
             engine,
+            parent: run.parent.as_ref().map(|parent| ParentFacts {
+                run: parent.run,
+                task: &parent.path,
+                generation: parent.link.generation,
+                attempt: parent.link.attempt,
+            }),
             plan: run.plan_hash,
             rules: about.map(|a| a.rules),
             by: about.map(|a| &a.by),
@@ -167,6 +190,8 @@ impl<'a> TaskFacts<'a> {
             task: ix,
             kind,
             action,
+            flow: run.sub_run(ix).map(|sub| &sub.flow),
+            child: run.last_child(ix),
             state: task.state,
             phase: run.phase_of(ix),
             generation: task.generation,

@@ -7,12 +7,14 @@ use crate::style::{Ink, Style, ink};
 use crate::table::{self, Cell};
 use crate::text;
 use edgewise_core::event::TaskIx;
+use edgewise_core::id::RunId;
 use edgewise_core::plan::Work;
 use edgewise_core::run::{About, Asked, Run};
-use edgewise_core::state::{Phase, TaskState};
+use edgewise_core::state::{Phase, RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_core::why::{Because, Cause};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 const HEADER: [&str; 6] = ["task", "state", "try", "started", "took", "note"];
 /// Columns of the words before each fact of the run.
@@ -31,6 +33,8 @@ pub(super) struct Look {
     pub columns: Option<usize>,
     /// Also the items of spreads.
     pub all: bool,
+    /// The runs that tasks are done by, and where these are.
+    pub children: BTreeMap<TaskIx, (RunId, Option<RunState>)>,
 }
 
 impl Look {
@@ -86,6 +90,9 @@ impl Look {
                 let labels: Vec<String> = about.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
                 facts.push(("labels", labels.join(", "), Ink::Plain));
             }
+        }
+        if let Some(parent) = &run.parent {
+            facts.push(("part of", format!("run {}, task {}", parent.run, parent.path), Ink::Plain));
         }
         facts.push(("plan", run.plan_hash.to_string(), Ink::Dim));
         if let Some(about) = run.about.as_ref().filter(|a| !is_nothing(&a.input)) {
@@ -176,6 +183,7 @@ impl Look {
             Cause { because: Because::Items { total, done, failed }, .. } => (items(total, done, failed), Ink::Plain),
             Cause { because: Because::Succeeded { .. }, .. } => (output(run, ix), Ink::Plain),
             Cause { because: Because::AtWork { .. }, .. } => (String::new(), Ink::Plain),
+            Cause { because: Because::Child { flow, .. }, .. } => (format!("of {flow}"), Ink::Plain),
             cause => {
                 // The phase stands in its own column.
                 let said = cause.sentence(&|at| self.tasks.second(at));
@@ -183,7 +191,16 @@ impl Look {
                 (said, Ink::Plain)
             }
         };
-        (again + &note, color)
+        (again + &self.child(ix) + &note, color)
+    }
+
+    /// `run k3f9x2ab running; `
+    fn child(&self, ix: TaskIx) -> String {
+        match self.children.get(&ix) {
+            Some((child, Some(state))) => format!("run {} {}; ", child.short(), state.phase().word()),
+            Some((child, None)) => format!("run {} not begun; ", child.short()),
+            None => String::new(),
+        }
     }
 }
 

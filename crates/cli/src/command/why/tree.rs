@@ -222,7 +222,7 @@ fn worth_a_line(cause: &Cause) -> impl Iterator<Item = &Mover> {
     cause.moved_by.iter().filter(move |mover| match mover {
         Mover::Person { .. } => true,
         Mover::Clock { at, .. } => said != Some(*at),
-        Mover::Worker { .. } | Mover::Engine | Mover::Holder => false,
+        Mover::Worker { .. } | Mover::Engine | Mover::Holder | Mover::Run { .. } => false,
     })
 }
 

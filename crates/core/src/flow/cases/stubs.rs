@@ -8,6 +8,7 @@ use super::{Scene, Stub, fits};
 use crate::event::Failure;
 use crate::expr::{self, Hyphens};
 use crate::rehearsal::{Answer, Ends, Of, Says};
+use crate::plan::Work;
 use crate::suggest::shown;
 use crate::template::{Root, Template};
 use crate::time::Millis;
@@ -36,7 +37,7 @@ pub(super) fn read(node: &Node<'_>, scene: &Scene, strict: bool, sink: &mut Sink
             let paths = scene.places.iter().filter(|place| scene.is_work(place.region, place.node));
             let known = scene.actions().chain(paths.map(|place| place.path.as_str()));
             let help = sink.meant(&name, known);
-            let message = format!("no action and no task of the flow is called {}", shown(&name));
+            let message = format!("no action, no other flow and no task of the flow is called {}", shown(&name));
             let instead = "name an action, or a task by its path, such as `build`, `rows[*]` or `for#0.load`";
             sink.error(entry.at, "unknown_stub", message).help(help.or_else(|| Some(instead.into())));
         }
@@ -48,7 +49,8 @@ pub(super) fn read(node: &Node<'_>, scene: &Scene, strict: bool, sink: &mut Sink
 
 impl Scene {
     fn is_work(&self, region: u32, node: u32) -> bool {
-        self.plan.spec(region, node).work.is_leased()
+        let work = &self.plan.spec(region, node).work;
+        work.is_leased() || matches!(work, Work::SubRun(_))
     }
 
     fn does(&self, path: &str) -> bool {

@@ -42,6 +42,8 @@ impl Run {
         run.started_at = row.started_at;
         run.completed_at = row.completed_at;
         run.about = body.about;
+        run.parent = body.parent;
+        run.disowned = body.disowned.into_iter().collect();
         run.planned = body.planned;
         run.generation = body.generation;
         run.cancel = body.cancel;
@@ -125,6 +127,9 @@ impl Run {
         }
         if !body.returned.is_empty() {
             self.returned.insert(row.task, body.returned);
+        }
+        if let Some(adopted) = body.adopted {
+            self.adopted.insert(row.task, adopted);
         }
         if !body.approvals.is_empty() {
             self.approvals.insert(row.task, body.approvals);

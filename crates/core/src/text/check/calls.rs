@@ -52,7 +52,7 @@ impl<'t> Check<'_, 't, '_> {
         }
         let message = format!("there is no function `{name}`");
         let help = if self.flows.iter().any(|flow| flow.name.as_str() == name) {
-            "a flow is started, not called: move what both need into a `fn`".to_owned()
+            format!("start it as a run of its own: `flow {name}(…)`, or move what both need into a `fn`")
         } else {
             let expected = crate::text::expression::expected(name);
             let near = expected.or_else(|| self.sink.meant(name, self.functions.keys().copied()));

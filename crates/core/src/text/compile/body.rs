@@ -4,6 +4,7 @@ use super::command;
 use super::http;
 use super::names::Names;
 use super::policy::Defaults;
+use super::flows::Children;
 use super::{Functions, error, known_beforehand, say_all};
 use crate::expr::{self, Ast, Fault, Hyphens};
 use crate::flow::problem::Sink;
@@ -51,11 +52,18 @@ struct Place {
     used: BTreeMap<String, u32>,
 }
 
+/// What a body can use that stands outside of it.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'c, 't> {
+    pub(super) functions: &'c Functions<'t>,
+    pub(super) children: &'c Children,
+    pub(super) defaults: &'c Defaults,
+}
+
 /// A body being compiled.
 pub(super) struct Body<'c, 't, 's> {
     names: Names<'t>,
-    functions: &'c Functions<'t>,
-    defaults: &'c Defaults,
+    around: Around<'c, 't>,
     sink: &'c mut Sink<'s>,
     /// Loops around the statement: what is assigned below it in a loop may be known above it in the next round.
     loops: u32,
@@ -68,12 +76,11 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
     /// The body of a flow or of a function, with its parameters.
     pub(super) fn new(
         (parameters, body): (&'t [Parameter], &'t Block),
-        functions: &'c Functions<'t>,
-        defaults: &'c Defaults,
+        around: Around<'c, 't>,
         sink: &'c mut Sink<'s>,
     ) -> Self {
         let names = Names::new(parameters.iter().map(|p| p.name.text.as_str()), body);
-        Self { names, functions, defaults, sink, loops: 0, bound: Recent::default() }
+        Self { names, around, sink, loops: 0, bound: Recent::default() }
     }
 
     /// Compiles the body; its region is the next one.
@@ -261,6 +268,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         match call {
             Call::Action(call) => self.action(regions, place, call, called, item),
             Call::Function(call) => self.function(regions, place, call, item),
+            Call::Flow(call) => self.sub_run(regions, place, call, called, item),
         }
     }
 
@@ -272,24 +280,18 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         called: Option<&str>,
         item: Option<&'t Word>,
     ) -> Option<u32> {
-        let mut values = Vec::new();
-        for (_, value) in &call.arguments {
-            values.extend(self.expr(value, item));
-        }
-        if values.len() < call.arguments.len() {
-            return None;
-        }
+        let values = self.arguments(call, item)?;
         let work = if call.name.as_str() == command::NAME {
             plan::Work::Command(command::command(call, values, self.sink)?)
         } else if call.name.as_str() == http::NAME {
             plan::Work::Http(http::http(call, values, self.sink)?)
         } else {
-            let with = call.arguments.iter().zip(values).map(|((key, _), value)| (key.text.clone(), given(value)));
+            let with = call.arguments.iter().zip(values).map(|((key, _), value)| (key.text.clone(), given_as(value)));
             plan::Work::Action { action: call.name.clone(), with: Template::Map(with.collect()) }
         };
         let name = called.map_or_else(|| call.name.replace('.', "-"), str::to_owned);
         let node = place.node(regions, &name, work);
-        let (retry, timeouts, mut share) = self.defaults.under(&call.policies);
+        let (retry, timeouts, mut share) = self.around.defaults.under(&call.policies);
         let limit = &call.policies.limit;
         if let Some(key) = &limit.key {
             let key = self.expr(key, item)?;
@@ -301,6 +303,39 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         Some(node)
     }
 
+    /// The values of a call's arguments, in their order.
+    fn arguments(&mut self, call: &'t ActionCall, item: Option<&'t Word>) -> Option<Vec<expr::Expr>> {
+        let values: Vec<Option<expr::Expr>> = call.arguments.iter().map(|(_, value)| self.expr(value, item)).collect();
+        values.into_iter().collect()
+    }
+
+    /// A run of another flow. What it is given is held beside what that flow declares.
+    fn sub_run(
+        &mut self,
+        regions: &mut Regions,
+        place: &mut Place,
+        call: &'t ActionCall,
+        called: Option<&str>,
+        item: Option<&'t Word>,
+    ) -> Option<u32> {
+        let values = self.arguments(call, item)?;
+        let child = self.around.children.get(call.name.as_str())?.as_ref()?;
+        let given = call.arguments.iter().zip(&values).map(|((key, _), value)| (key.text.as_str(), value.as_literal()));
+        for misfit in child.misfits(given) {
+            let at = misfit.at.map_or(call.at, |at| call.arguments[at].0.at);
+            error(self.sink, at, misfit.fault.code, misfit.fault.message).help(misfit.fault.help);
+        }
+        let with = call.arguments.iter().zip(values).map(|((key, _), value)| (key.text.clone(), given_as(value)));
+        let with = Template::Map(with.collect());
+        let work = plan::Work::SubRun(plan::SubRun { flow: call.name.clone(), plan: child.hash, with });
+        let name = called.map_or_else(|| call.name.replace(['.', '/'], "-"), str::to_owned);
+        let node = place.node(regions, &name, work);
+        if let Some(spec) = regions.specs.last_mut() {
+            (spec.retry, spec.timeouts) = Defaults::of_sub_run(&call.policies);
+        }
+        Some(node)
+    }
+
     fn function(
         &mut self,
         regions: &mut Regions,
@@ -308,7 +343,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         call: &'t FunctionCall,
         item: Option<&'t Word>,
     ) -> Option<u32> {
-        let functions = self.functions;
+        let functions = self.around.functions;
         let function = functions.by_name.get(call.name.text.as_str())?;
         let left = function.parameters.len().saturating_sub(call.positional.len() + call.named.len());
         if functions.copies(left) {
@@ -432,7 +467,7 @@ fn sleep(span: Millis) -> plan::Work {
 }
 
 /// What a worker is given under one name.
-pub(super) fn given(value: expr::Expr) -> Template {
+pub(super) fn given_as(value: expr::Expr) -> Template {
     match value.as_literal() {
         Some(literal) => Template::Value(literal.clone()),
         None => Template::Expr(value),

@@ -3,7 +3,7 @@
 //! The script is known when the program is read. Data reaches it as variables of its environment, one for each
 //! further argument, so data never becomes code.
 
-use super::body::given;
+use super::body::given_as;
 use super::error;
 use crate::expr;
 use crate::flow::problem::Sink;
@@ -37,7 +37,7 @@ pub(super) fn command(call: &ActionCall, arguments: Vec<expr::Expr>, sink: &mut 
                 Some(form) => command.output = form,
                 None => good = false,
             },
-            variable => command.env.push((variable.to_owned(), given(value))),
+            variable => command.env.push((variable.to_owned(), given_as(value))),
         }
     }
     if script.is_none() && good {

@@ -1,6 +1,6 @@
 //! `@http(url=…, json=…)`: a request for the built-in runner, as `http:` is in YAML.
 
-use super::body::given;
+use super::body::given_as;
 use super::error;
 use crate::expr;
 use crate::flow::problem::Sink;
@@ -22,15 +22,15 @@ pub(super) fn http(call: &ActionCall, arguments: Vec<expr::Expr>, sink: &mut Sin
                 method = method_of(&value, written.at, sink);
                 good &= method.is_some();
             }
-            "url" => url = Some(given(value)),
-            "headers" => http.headers = given(value),
+            "url" => url = Some(given_as(value)),
+            "headers" => http.headers = given_as(value),
             "json" | "body" if http.body.is_some() => {
                 let message = "a request has `json` or `body`, not both";
                 error(sink, written.at, "misplaced_key", message.into());
                 good = false;
             }
-            "json" => http.body = Some(Body::Json(given(value))),
-            "body" => http.body = Some(Body::Text(given(value))),
+            "json" => http.body = Some(Body::Json(given_as(value))),
+            "body" => http.body = Some(Body::Text(given_as(value))),
             other => {
                 let help = nearest(other, ARGUMENTS).map(|near| format!("did you mean {}?", shown(near)));
                 let message = format!("`@http` has no argument {}", shown(other));

@@ -18,6 +18,14 @@ impl Defaults {
         Self { retry, timeouts, share }
     }
 
+    /// What holds for a sub-run: it is tried once and takes as long as it likes, unless its own brackets say
+    /// otherwise. The tasks in it have attempts and bounds of their own.
+    pub(super) fn of_sub_run(own: &Policies) -> (Retry, Timeouts) {
+        let once = Retry { max_attempts: 1, ..Retry::default() };
+        let (retry, timeouts, _) = Self { retry: once, ..Self::default() }.under(own);
+        (retry, timeouts)
+    }
+
     /// What holds for an action with these brackets. Its typed rules come before those of the flow.
     pub(super) fn under(&self, own: &Policies) -> (Retry, Timeouts, Share) {
         let mut retry = own.retry.over(&self.retry);

@@ -67,8 +67,22 @@ impl Spaces<'_, '_> {
 
     /// Whether the token stands within the name of a flow, which may have `-`, `.` and `/` in it.
     fn is_heading(&self, token: usize) -> bool {
-        let header = matches!(self.layout.word(self.line.from), "flow" | "fn");
+        if self.is_started(token) {
+            return true;
+        }
+        let header = self.is_header();
         header && self.open.len() == 1 && token > self.line.from + 1 && !self.seen_parameters(token)
+    }
+
+    /// Whether the token stands within the name of a flow that is started: behind `flow`, and behind its first word.
+    fn is_started(&self, token: usize) -> bool {
+        let in_name = |t: &usize| {
+            let word = self.layout.word(*t);
+            word != "flow" && (self.layout.tokens[*t].kind == Kind::Name || matches!(word, "-" | "." | "/"))
+        };
+        let words = (self.line.from..token).rev().take_while(in_name).count();
+        let before = (token - words).checked_sub(1).filter(|t| *t >= self.line.from);
+        words > 0 && in_name(&token) && before.is_some_and(|t| self.layout.word(t) == "flow")
     }
 
     fn seen_parameters(&self, token: usize) -> bool {
@@ -77,6 +91,11 @@ impl Spaces<'_, '_> {
 
     fn equals_is_wide(&self) -> bool {
         !matches!(self.open.last(), Some((Holds::Arguments | Holds::Parameters(false), _)))
+    }
+
+    /// Whether the line declares a flow or a function. Starting a flow looks the same but for the colon.
+    fn is_header(&self) -> bool {
+        matches!(self.layout.word(self.line.from), "flow" | "fn") && self.layout.word(self.line.to - 1) == ":"
     }
 
     /// Whether a bracket behind this token belongs to it.
@@ -98,7 +117,7 @@ impl Spaces<'_, '_> {
         self.unary = kind == Kind::Op && (word == "!" || (word == "-" && !value_before));
         let depth = self.open.len();
         match (kind, word) {
-            (Kind::Open, "(") if depth == 1 && matches!(self.layout.word(self.line.from), "flow" | "fn") => {
+            (Kind::Open, "(") if depth == 1 && self.is_header() => {
                 self.open.push((Holds::Parameters(false), 0));
             }
             (Kind::Open, "(") if value_before => self.open.push((Holds::Arguments, 0)),

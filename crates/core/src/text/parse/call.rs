@@ -1,4 +1,4 @@
-//! Calls: `@action(key=value) [policies]` and `function(value, key=value)`.
+//! Calls: `@action(key=value) [policies]`, `flow name(key=value) [policies]` and `function(value, key=value)`.
 
 use super::Parser;
 use super::policy::Owner;
@@ -14,6 +14,9 @@ type Named = Vec<(Word, Expr)>;
 impl Parser<'_, '_, '_> {
     /// A call; the slice is one, as far as its brackets go. How failures are gathered is said for a spread only.
     pub(super) fn call(&mut self, slice: Slice, owner: Owner) -> Option<(Call, Gather)> {
+        if self.is(slice, slice.from, "flow") {
+            return self.flow_call(slice, owner);
+        }
         let is_action = self.kind(slice, slice.from) == Some(Kind::Action);
         let open = slice.from + 1;
         if !self.is(slice, open, "(") {
@@ -41,6 +44,26 @@ impl Parser<'_, '_, '_> {
         let name = Word { text: self.layout.word(slice.from).to_owned(), at: self.extent(slice.before(open)) };
         let (positional, named) = self.function_arguments(inner)?;
         Some((Call::Function(FunctionCall { name, positional, named }), brackets?.gather))
+    }
+
+    /// `flow name(key=value) [policies]`.
+    fn flow_call(&mut self, slice: Slice, owner: Owner) -> Option<(Call, Gather)> {
+        let rest = slice.after(slice.from);
+        let Some(open) = self.tops(rest).find(|t| self.layout.word(*t) == "(") else {
+            let name = if rest.is_empty() { "name".to_owned() } else { super::brief(self.text(rest)) };
+            let help = format!("write `flow {name}(key=value)`");
+            self.error(self.extent(slice), "bad_call", "a flow is started with parentheses").help(Some(help));
+            return None;
+        };
+        let close = self.mate(open);
+        let (named, inner) = (rest.before(open), Slice { from: open + 1, to: close });
+        let brackets = self.policies(slice.after(close), owner);
+        let arguments = self.action_arguments(inner, &format!("flow {}", self.text(named)));
+        let at = self.extent(named);
+        let name = self.accept(Name::parse(self.text(named)), at)?;
+        let brackets = brackets?;
+        let call = ActionCall { name, at, arguments: arguments?, policies: brackets.policies };
+        Some((Call::Flow(Box::new(call)), brackets.gather))
     }
 
     fn action_arguments(&mut self, slice: Slice, action: &str) -> Option<Named> {
@@ -107,7 +130,7 @@ impl Parser<'_, '_, '_> {
         let text = super::brief(self.text(slice));
         let name = if self.kind(slice, slice.from) == Some(Kind::Name) && slice.len() == 1 { &text } else { "name" };
         let help = format!("name it: `{action}({name}={text})`");
-        let message = "the arguments of an action have names";
+        let message = "the arguments of an action or a flow have names";
         self.error(self.extent(slice), "positional_argument", message).help(Some(help));
     }
 

@@ -50,6 +50,7 @@ impl Parser<'_, '_, '_> {
                 "sleep" => return self.sleep(slice).map(StatementKind::Sleep),
                 "wait" => return self.wait(slice.after(slice.from)).map(StatementKind::Wait),
                 "elif" | "else" | "except" => return self.orphan(slice, word),
+                "flow" if !self.is(slice, slice.to - 1, ":") => {}
                 "flow" | "fn" => return self.inner_block(slice, word),
                 _ if self.refuse_statement(slice) => return None,
                 _ => {}

@@ -40,6 +40,7 @@ impl Parser<'_, '_, '_> {
     /// function of expressions.
     fn is_call(&self, slice: Slice) -> bool {
         match self.kind(slice, slice.from) {
+            Some(Kind::Name) if self.layout.word(slice.from) == "flow" => true,
             Some(Kind::Action) => {
                 // A word behind it was meant as a policy.
                 let end = self.call_end(slice, slice.from + 1);
@@ -112,7 +113,7 @@ impl Parser<'_, '_, '_> {
             _ if self.find(slice, &super::statement::ASSIGN).is_some() => {
                 "name the results in front: `a, b = parallel:`"
             }
-            _ => "write `@action(key=value)` or `function(value)`",
+            _ => "write `@action(key=value)`, `flow name(key=value)` or `function(value)`",
         };
         self.error(self.extent(slice), "not_a_call", message.to_owned()).help(Some(help.into()));
     }

@@ -1,0 +1,94 @@
+//! Links: the children of a run's tasks, and what a child's end means to whoever waited for it.
+
+use super::Run;
+use crate::event::{Failure, LinkRef, TaskIx};
+use crate::id::RunId;
+use crate::name::Name;
+use crate::plan::{SubRun, Work};
+use crate::retry::Retry;
+use crate::rule::is_handled;
+use crate::state::{RunState, TaskState};
+use serde_json::Value;
+
+/// How a child ended, for the task that waited: what it made, or why it failed.
+pub type Outcome = Result<Value, Failure>;
+
+/// The type of the failure of a task whose child failed.
+const FAILED: &str = "SubRunFailed";
+/// The type of the failure of a task whose child was cancelled by somebody.
+const CANCELLED: &str = "SubRunCancelled";
+
+impl Run {
+    /// What a task that is done by a run of its own says about it.
+    pub fn sub_run(&self, task: TaskIx) -> Option<&SubRun> {
+        match &self.spec_of(task).work {
+            Work::SubRun(sub) => Some(sub),
+            _ => None,
+        }
+    }
+
+    /// The attempt of a task that waits for its child; `None` if it waits for none.
+    pub fn awaited(&self, task: TaskIx) -> Option<LinkRef> {
+        let entry = self.task(task).filter(|entry| entry.state == TaskState::InProgress)?;
+        self.sub_run(task)?;
+        Some(LinkRef { task, generation: entry.generation, attempt: entry.attempt })
+    }
+
+    /// The child of an attempt.
+    pub fn child(&self, link: LinkRef) -> RunId {
+        let entry = self.task(link.task);
+        let current = entry.is_some_and(|task| (task.generation, task.attempt) == (link.generation, link.attempt));
+        match self.adopted.get(&link.task).filter(|_| current) {
+            Some(adopted) => *adopted,
+            None => RunId::child(self.id, link.task.0, link.generation, link.attempt),
+        }
+    }
+
+    /// The child that a task waits for, or had when it last waited for one.
+    pub fn last_child(&self, task: TaskIx) -> Option<RunId> {
+        let entry = self.task(task).filter(|entry| entry.attempt > 0)?;
+        self.sub_run(task)?;
+        Some(self.child(LinkRef { task, generation: entry.generation, attempt: entry.attempt }))
+    }
+
+    /// The tasks that wait for children.
+    pub fn waiting_for_children(&self) -> impl Iterator<Item = TaskIx> + '_ {
+        let any = self.plan.specs.iter().any(|spec| matches!(spec.work, Work::SubRun(_)));
+        let waiting = any.then(|| self.present().filter(|task| self.awaited(*task).is_some()));
+        waiting.into_iter().flatten()
+    }
+
+    /// The failure that the run ended with: a program's own, or the first one of a task that nobody answered.
+    pub fn ending_failure(&self) -> Option<Failure> {
+        if self.is_program() {
+            return self.failure().cloned();
+        }
+        let failed = |task: &TaskIx| self.tasks[task.0 as usize].state == TaskState::Error && !is_handled(self, *task);
+        self.present().find(failed).and_then(|task| self.failure_of(task).cloned())
+    }
+
+    /// What this run's end means to the task that waited for it, under that task's policy.
+    pub fn outcome_for(&self, retry: &Retry) -> Outcome {
+        match self.state {
+            RunState::Error => Err(Failure::of_sub_run(self.id, &self.plan.flow, self.ending_failure())),
+            RunState::Cancelled => {
+                let by = self.cancel.as_ref().map_or_else(String::new, |asked| format!(" by {}", asked.by));
+                let message = format!("run {} of {} was cancelled{by}", self.id, self.plan.flow);
+                let failure = Failure::new(CANCELLED, message);
+                // Somebody did not want it: another one is made only where the flow asks for just that.
+                let retryable = retry.after(&failure).on.iter().any(|kind| kind == CANCELLED);
+                Err(Failure { retryable, ..failure })
+            }
+            _ => self.final_output(),
+        }
+    }
+}
+
+impl Failure {
+    /// The failure of a task whose child failed; its cause is the child's own.
+    pub fn of_sub_run(run: RunId, flow: &Name, cause: Option<Failure>) -> Self {
+        let why = cause.as_ref().map_or_else(String::new, |cause| format!(" with {}", cause.kind));
+        let failed = Failure::new(FAILED, format!("run {run} of {flow} failed{why}"));
+        Failure { cause: cause.map(Box::new), ..failed }
+    }
+}

@@ -1,0 +1,259 @@
+//! Links: children begin, end and are told about, in the commit of what caused it.
+//!
+//! ```text
+//! parent's task is ready ──► child: RunTriggered, LinkRequested, PlanCreated
+//! child is over          ──► parent: LinkResolved
+//! task went on without   ──► child: RunCancelRequested, and then as above
+//! ```
+//!
+//! One look does whatever is missing between a task and its child, read off both streams, so it does not matter
+//! why it is looked at, or how often. What was only read is guarded too: two engines that look at the same time
+//! cannot both be right.
+
+use crate::committer::CHORES;
+use crate::desk::Desk;
+use crate::result::check_output;
+use edgewise_core::Kind;
+use edgewise_core::event::{
+    Event, Failure, LinkRef, LinkRequested, LinkResolved, PlanCreated, RULES, Request, RunTriggered, TaskIx,
+};
+use edgewise_core::id::RunId;
+use edgewise_core::input;
+use edgewise_core::run::{DISOWNED, Outcome, Run};
+use edgewise_core::state::RunState;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Where a child is.
+enum Found {
+    /// Not in the ledger.
+    Missing,
+    /// At work; it need not be on the desk for that.
+    Open,
+    /// On the desk: it is over, or it does not know who waits for it.
+    OnDesk,
+    /// Nobody can say now.
+    Unknown,
+    /// Only an operator can go on with it.
+    Frozen,
+}
+
+/// Looks at links until nothing is missing, or enough is done for one commit.
+pub(super) fn link(desk: &mut Desk) {
+    let later = std::mem::take(&mut desk.links.later);
+    desk.links.due.extend(later);
+    let mut looks = 0;
+    while looks < CHORES {
+        looks += 1;
+        if let Some((run, task)) = desk.links.due.pop_first() {
+            desk.batch.looked_at.push((run, task));
+            looks += look(desk, run, task);
+        } else if let Some((run, task, child)) = desk.links.unsure.pop() {
+            if !matches!(find(desk, child, None), Found::Open) {
+                desk.links.due.insert((run, task));
+            }
+        } else {
+            return;
+        }
+    }
+}
+
+/// Does what is missing between a task and its children; gives how much more that was than one thing.
+fn look(desk: &mut Desk, run: RunId, task: TaskIx) -> usize {
+    let Some(cached) = desk.open_hinted(run) else { return 0 };
+    let of_task = |link: &LinkRef| task == DISOWNED || link.task == task;
+    let all = cached.run.disowned.iter().filter(|(link, _)| of_task(link));
+    let disowned: Vec<(LinkRef, RunId)> = all.take(CHORES).map(|(link, child)| (*link, *child)).collect();
+    let awaited = if task == DISOWNED { None } else { cached.run.awaited(task) };
+    for (link, child) in &disowned {
+        let_go(desk, run, *link, *child);
+    }
+    if disowned.len() == CHORES {
+        desk.links.due.insert((run, DISOWNED));
+    }
+    if let Some(link) = awaited {
+        wait_for(desk, run, link);
+    }
+    disowned.len()
+}
+
+/// The child of an attempt begins, or is over.
+fn wait_for(desk: &mut Desk, parent: RunId, link: LinkRef) {
+    let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return };
+    let child = run.child(link);
+    match find(desk, child, Some((parent, link))) {
+        Found::Missing => begin(desk, parent, link, child),
+        Found::OnDesk => {
+            relink(desk, parent, link, child);
+            let over = desk.runs.get(&child).is_some_and(|cached| cached.run.state.is_done());
+            if over {
+                tell(desk, parent, link, child);
+            }
+        }
+        Found::Unknown => drop(desk.links.later.insert((parent, link.task))),
+        Found::Open | Found::Frozen => {}
+    }
+}
+
+/// A child that nobody waits for is cancelled, and its run is told once it is over.
+fn let_go(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
+    match find(desk, child, None) {
+        // It never began: nobody else may begin it from now on.
+        Found::Missing => {
+            desk.rely_on(child);
+            resolve(desk, parent, link, child, RunState::Cancelled, Ok(Value::Null));
+        }
+        Found::Open | Found::OnDesk => {
+            let Some(cached) = desk.open_hinted(child) else { return };
+            let (state, mine) = (cached.run.state, is_parent(&cached.run, parent, link));
+            if !mine || state.is_done() {
+                // Over, or a later attempt goes on with it.
+                desk.rely_on(child);
+                return resolve(desk, parent, link, child, state, Ok(Value::Null));
+            }
+            let asked = desk.runs.get(&parent).map(|cached| why_not(&cached.run, link));
+            if let Some(request) = asked.flatten() {
+                // Its end puts the link back among those that are due.
+                let _ = desk.record(child, Event::RunCancelRequested(request));
+            }
+        }
+        Found::Unknown => drop(desk.links.later.insert((parent, DISOWNED))),
+        Found::Frozen => {}
+    }
+}
+
+/// Where a child is. One that is at work for just this attempt is not loaded for that.
+fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
+    if desk.frozen.contains_key(&child) {
+        return Found::Frozen;
+    }
+    if let Some(cached) = desk.runs.get(&child) {
+        let known = by.is_none_or(|(parent, link)| is_parent(&cached.run, parent, link));
+        return if cached.run.state.is_done() || !known { Found::OnDesk } else { Found::Open };
+    }
+    let stream = desk.home.stream(child);
+    let Ok(head) = desk.ledger.head(&stream) else { return Found::Unknown };
+    if head.seq == 0 {
+        return Found::Missing;
+    }
+    let Ok(row) = desk.projections.run(&stream) else { return Found::Unknown };
+    let at_work = row.is_some_and(|row| {
+        let known = by.is_none_or(|(run, link)| row.parent().is_some_and(|p| (p.run, p.link) == (run, link)));
+        known && row.applied_seq == head.seq && !row.state.is_done()
+    });
+    if at_work {
+        return Found::Open;
+    }
+    match desk.open(child).map(|cached| cached.run.state.is_done()) {
+        Ok(_) => Found::OnDesk,
+        Err(error) if error.kind == Kind::Unavailable => Found::Unknown,
+        Err(_) => Found::Frozen,
+    }
+}
+
+/// Whether the child of an attempt is not there, or is over: then something should have moved.
+pub(super) fn is_missing(desk: &mut Desk, parent: RunId, link: LinkRef) -> bool {
+    let Some(child) = desk.runs.get(&parent).map(|cached| cached.run.child(link)) else { return false };
+    matches!(find(desk, child, Some((parent, link))), Found::Missing | Found::OnDesk)
+}
+
+fn is_parent(child: &Run, parent: RunId, link: LinkRef) -> bool {
+    child.parent.as_ref().is_some_and(|known| (known.run, known.link) == (parent, link))
+}
+
+/// Makes the child of an attempt. Nothing of a run that is paused begins.
+fn begin(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
+    let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run).filter(|run| !run.paused) else { return };
+    let Some(hash) = run.sub_run(link.task).map(|sub| sub.plan) else { return };
+    let plan = match desk.plan(hash) {
+        Ok(plan) => plan,
+        Err(error) if error.kind == Kind::Unavailable => {
+            desk.links.later.insert((parent, link.task));
+            return;
+        }
+        Err(error) => {
+            let failure = Failure::permanent("plan_missing", error.message);
+            return resolve(desk, parent, link, child, RunState::Error, Err(failure));
+        }
+    };
+    let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return };
+    let by = run.about.as_ref().map(|about| about.by.clone());
+    let (input, requested) = (input_of(run, link, &plan.inputs), request_of(run, link));
+    let input = match input {
+        Ok(input) => input,
+        Err(failure) => return resolve(desk, parent, link, child, RunState::Error, Err(failure)),
+    };
+    let Some(by) = by else { return };
+    desk.rely_on(parent);
+    let flow = plan.flow.clone();
+    desk.begin(Run::new(child, hash, plan));
+    let (key, labels) = (None, Default::default());
+    let triggered = RunTriggered { flow, plan: hash, rules: RULES, input, by, key, labels };
+    // A new run refuses none of these.
+    let _ = desk.record(child, Event::RunTriggered(triggered));
+    let _ = desk.record(child, Event::LinkRequested(requested));
+    let _ = desk.record(child, Event::PlanCreated(PlanCreated { plan: hash }));
+}
+
+/// A later attempt goes on with a child that is there already: the child is told who waits for it now.
+fn relink(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
+    let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return };
+    let requested = request_of(run, link);
+    let known = desk.runs.get(&child).is_some_and(|cached| is_parent(&cached.run, parent, link));
+    if !known {
+        desk.rely_on(parent);
+        let _ = desk.record(child, Event::LinkRequested(requested));
+    }
+}
+
+fn request_of(run: &Run, link: LinkRef) -> LinkRequested {
+    let depth = run.parent.as_ref().map_or(0, |parent| parent.depth) + 1;
+    LinkRequested { run: run.id, link, path: run.path(link.task), depth }
+}
+
+/// What a child is given: evaluated here, from facts, and completed as whoever starts a run completes it.
+fn input_of(run: &Run, link: LinkRef, declared: &[input::Input]) -> Result<Box<RawValue>, Failure> {
+    let bad = |message: String| Failure::permanent("bad_input", message);
+    let Some(sub) = run.sub_run(link.task) else { return Err(bad("the task starts no run".into())) };
+    let given = match run.evaluate(link.task, &sub.with)?.into_owned() {
+        Value::Object(given) => given,
+        Value::Null => Default::default(),
+        other => return Err(bad(format!("`with` of flow {} must come to a map, not to {other}", sub.flow))),
+    };
+    let text = input::complete(declared, &given).map_err(|error| bad(error.message))?;
+    RawValue::from_string(text).map_err(|error| bad(error.to_string()))
+}
+
+/// Tells the task that waited how its child ended.
+fn tell(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
+    let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return };
+    let Some(cached) = desk.runs.get(&child) else { return };
+    let (state, outcome) = (cached.run.state, cached.run.outcome_for(&run.spec_of(link.task).retry));
+    desk.rely_on(child);
+    resolve(desk, parent, link, child, state, outcome);
+}
+
+fn resolve(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId, state: RunState, outcome: Outcome) {
+    let (output, error) = match outcome {
+        Err(failure) => (None, Some(failure)),
+        Ok(Value::Null) => (None, None),
+        Ok(value) => match RawValue::from_string(value.to_string()) {
+            Ok(raw) => match check_output(&raw) {
+                Ok(()) => (Some(raw), None),
+                Err(failure) => (None, Some(failure)),
+            },
+            Err(error) => (None, Some(Failure::permanent("bad_output", error.to_string()))),
+        },
+    };
+    // A task that has gone on meanwhile does not listen.
+    let _ = desk.record(parent, Event::LinkResolved(LinkResolved { link, run: child, state, output, error }));
+}
+
+/// Why a child is not wanted any more, in the words of whoever ended its task.
+fn why_not(parent: &Run, link: LinkRef) -> Option<Request> {
+    let asked = parent.cancel.as_ref().or(parent.resolved.as_ref());
+    let by = asked.map(|asked| &asked.by).or(parent.about.as_ref().map(|about| &about.by))?;
+    let path = parent.task(link.task).map_or_else(|| "a task".to_owned(), |_| format!("`{}`", parent.path(link.task)));
+    let what = if asked.is_some() { "was ended" } else { "went on without it" };
+    Some(Request { by: by.clone(), why: Some(format!("{path} of run {} {what}", parent.id)) })
+}

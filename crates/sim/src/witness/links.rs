@@ -1,0 +1,85 @@
+//! Links: what two streams say of each other must agree, at every commit.
+//!
+//! Read off the facts of both, without asking either fold what it thinks of the other.
+
+use super::{Book, Witness};
+use crate::violation::{Held, ensure};
+use edgewise_core::event::{Event, LinkRef, LinkResolved};
+use edgewise_core::id::RunId;
+use edgewise_core::plan::Work;
+use edgewise_core::run::Run;
+use edgewise_core::state::RunState;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Witness {
+    /// Everything that runs which were written to just now say of each other.
+    pub(super) fn links_agree(&self, changed: &BTreeSet<RunId>) -> Held {
+        self.one_child_per_attempt()?;
+        for run in changed {
+            let book = &self.books[run];
+            self.child_has_a_parent(&book.run)?;
+            for told in book.entries.iter().filter_map(resolved) {
+                self.told_as_it_ended(&book.run, told)?;
+            }
+            if self.is_fair {
+                let said = || format!("{run} has children that nobody waits for: {:?}", book.run.disowned);
+                ensure(book.run.disowned.is_empty(), "cancel_follows_down", said)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything is over: nobody waits for a child, and every child that ended was told.
+    pub(super) fn links_are_answered(&self) -> Held {
+        for book in self.books.values() {
+            let (run, ended) = (&book.run, book.run.state.is_done());
+            let open = || format!("{} is {:?} and has {:?}", run.id, run.state, run.disowned);
+            ensure(!ended || run.disowned.is_empty(), "links_are_answered", open)?;
+            let Some(parent) = &run.parent else { continue };
+            let told = self.books[&parent.run].entries.iter().filter_map(resolved).filter(|e| e.run == run.id).count();
+            ensure(!ended || told == 1, "links_are_answered", || format!("{} was told {told} times", run.id))?;
+        }
+        Ok(())
+    }
+
+    fn one_child_per_attempt(&self) -> Held {
+        let mut seen: BTreeMap<(RunId, LinkRef), RunId> = BTreeMap::new();
+        for run in self.books.values().map(|book| &book.run) {
+            let Some(parent) = &run.parent else { continue };
+            let other = seen.insert((parent.run, parent.link), run.id);
+            let twice = || format!("{} and {other:?} are children of one attempt: {parent:?}", run.id);
+            ensure(other.is_none(), "one_child_per_attempt", twice)?;
+        }
+        Ok(())
+    }
+
+    fn child_has_a_parent(&self, run: &Run) -> Held {
+        let Some(link) = &run.parent else { return Ok(()) };
+        let parent = self.books.get(&link.run).map(|book| &book.run);
+        let wanted = parent.is_some_and(|parent| {
+            let pinned = matches!(&parent.spec_of(link.link.task).work, Work::SubRun(sub) if sub.plan == run.plan_hash);
+            let reached = parent.task(link.link.task).is_some_and(|task| {
+                (task.generation, task.attempt) >= (link.link.generation, link.link.attempt)
+            });
+            pinned && reached
+        });
+        ensure(wanted, "child_has_a_parent", || format!("{} was begun for {link:?}", run.id))
+    }
+
+    fn told_as_it_ended(&self, parent: &Run, told: &LinkResolved) -> Held {
+        let said = || format!("{} was told {told:?}", parent.id);
+        let Some(child) = self.books.get(&told.run).map(|book: &Book| &book.run) else {
+            // A child that was never made: it was not wanted any more, or could not be given what it takes.
+            let never = told.state == RunState::Cancelled || told.error.is_some();
+            return ensure(never, "told_as_it_ended", said);
+        };
+        ensure(child.state.is_done() && child.state == told.state, "told_as_it_ended", said)
+    }
+}
+
+fn resolved(entry: &edgewise_core::history::Entry) -> Option<&LinkResolved> {
+    match &entry.event {
+        Event::LinkResolved(told) => Some(told),
+        _ => None,
+    }
+}
