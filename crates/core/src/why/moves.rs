@@ -97,7 +97,6 @@ fn clocks(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> {
 fn then(kind: TimerKind, work: &Work) -> &'static str {
     match (kind, work) {
         (TimerKind::Retry, _) => "the next attempt is due",
-        (TimerKind::Gate, Work::Sleep(_)) => "it goes on",
         (TimerKind::Gate, _) => "the gate opens",
         (TimerKind::Deadline, Work::Gate(Gate { on_deadline: OnDeadline::Open, .. })) => "the gate opens",
         (TimerKind::Deadline, _) => "the gate is rejected",

@@ -206,6 +206,17 @@ fn every_instant_that_would_change_something_is_named() {
 }
 
 #[test]
+fn a_program_says_in_which_round_it_sleeps() {
+    let flow = "flow f():\n    for n in [1, 2]:\n        sleep 5s\n    last = @one()\n";
+    let flow = edgewise_core::flow::compile_file(flow, "f.flow").unwrap().remove(0);
+    let mut d = Driver::planned(flow.plan);
+    d.fire_next();
+    let sleeps = ["for#1.sleep: gate, opens at t+10s", "  > at t+10s the gate opens"];
+    let before = ["nothing is at work; it waits", "last: its program has not come to it", "  < for"];
+    check(&d, "last", &[&before[..], &["for: running, in round 2 of 2", "  < for#1.sleep"], &sleeps].concat());
+}
+
+#[test]
 fn the_ledger_knows_who_paused_it_and_who_works() {
     let nodes = [("a", Join::All), ("b", Join::All)];
     let mut d = Driver::planned(graph(&nodes, &[], OnFailure::Continue));

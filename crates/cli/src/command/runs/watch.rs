@@ -32,7 +32,7 @@ pub(super) fn perform(args: &Runs, filter: &RunFilter, mut view: View, context: 
         context.printer.format = Format::Jsonl;
     }
     let mut screen = (context.printer.for_people() && can_draw()).then(|| Screen::new(stdout()));
-    let mut told: BTreeMap<RunId, (u64, bool)> = BTreeMap::new();
+    let mut told = Told::default();
     let looked = until_over(PAUSE, || {
         let listing = Listing::of(filter, args.all, &mut view.reader)?;
         match &mut screen {
@@ -69,12 +69,21 @@ fn draw(listing: &Listing, screen: &mut Screen<Stdout>, style: Style) -> Result<
     screen.show(lines, width).map_err(|error| Problem::output(&error))
 }
 
+/// How far each run had come when it was last told, and whether it was frozen.
+#[derive(Default)]
+struct Told(BTreeMap<RunId, (u64, bool)>);
+
+impl Told {
+    fn is_news(&mut self, run: RunId, seq: u64, frozen: bool) -> bool {
+        self.0.insert(run, (seq, frozen)) != Some((seq, frozen))
+    }
+}
+
 /// A line for each run that is not as it was told last; the oldest first, as they happened.
-fn tell(listing: &Listing, told: &mut BTreeMap<RunId, (u64, bool)>, context: &mut Context<'_>) -> Result<()> {
+fn tell(listing: &Listing, told: &mut Told, context: &mut Context<'_>) -> Result<()> {
     let printed = listing.printed(context.printer.out_style)?;
     for (row, printed) in listing.rows.iter().zip(printed).rev() {
-        let now = (row.applied_seq, listing.frozen.contains_key(&row.id));
-        if told.insert(row.id, now) == Some(now) {
+        if !told.is_news(row.id, row.applied_seq, listing.frozen.contains_key(&row.id)) {
             continue;
         }
         if context.printer.for_people() {
@@ -95,4 +104,19 @@ fn line(listing: &Listing, row: &RunRow) -> String {
     let clock = Clock::local(listing.now).second(listing.now);
     let (id, flow) = (listed.run.short(), text::escape(&listed.flow).into_owned());
     format!("{clock} {id} {flow} {word} {}/{}{after}", listed.tasks_done, listed.tasks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_change_is_not_told_again() {
+        let mut told = Told::default();
+        let (one, other) = (RunId(1), RunId(2));
+        let looks =
+            [(one, 3, false), (one, 3, false), (other, 3, false), (one, 4, false), (one, 4, true), (one, 4, true)];
+        let news = looks.map(|(run, seq, frozen)| told.is_news(run, seq, frozen));
+        assert_eq!(news, [true, false, true, true, true, false]);
+    }
 }
