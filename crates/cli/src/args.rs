@@ -34,6 +34,7 @@ use crate::output::Format;
 use crate::style::ColorChoice;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use edgewise_core::name::Name;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Run graphs of work durably.
@@ -160,16 +161,34 @@ impl Global {
 
 impl Cli {
     /// Reads a command line. The error is also how help and the version come out.
-    pub fn read(words: impl IntoIterator<Item = std::ffi::OsString>, color: ColorChoice) -> clap::error::Result<Self> {
+    pub fn read(words: impl IntoIterator<Item = OsString>, color: ColorChoice) -> clap::error::Result<Self> {
         let color = match color {
             ColorChoice::Auto => clap::ColorChoice::Auto,
             ColorChoice::Always => clap::ColorChoice::Always,
             ColorChoice::Never => clap::ColorChoice::Never,
         };
+        let words = words.into_iter().collect();
         let mut command = Self::command().after_help(exit_codes()).color(color);
-        let matches = command.try_get_matches_from_mut(words)?;
+        let matches = command.try_get_matches_from_mut(searched(words))?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// In a search `-state:complete` is no option: there it is the same as `!state:complete`.
+fn searched(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|word| word != "runs") {
+        return words;
+    }
+    for word in words.iter_mut().skip(2) {
+        let Some(rest) = word.to_str().and_then(|text| text.strip_prefix('-')) else { continue };
+        let pair = rest
+            .find([':', '='])
+            .is_some_and(|at| rest[..at].chars().all(|c| c.is_alphanumeric() || "._/".contains(c)));
+        if pair && rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            *word = format!("!{rest}").into();
+        }
+    }
+    words
 }
 
 fn exit_codes() -> String {

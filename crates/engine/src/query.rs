@@ -1,7 +1,7 @@
 //! A search as people type it: `state:failed flow:release since:1d label.team=web -by:ann`.
 //!
 //! Words that are no such pair are looked for in names of flows and at the beginning of ids. Everything must be so;
-//! a `-` before it says that it must not. Whatever is not understood is refused with its place and the nearest
+//! a `-` or `!` before it says that it must not. Whatever is not understood is refused with its place and the nearest
 //! right word, so that a typo never lists, or cancels, something else.
 
 use edgewise_core::name::Name;
@@ -212,7 +212,7 @@ fn pieces(text: &str) -> Result<Vec<Piece>> {
 
 fn piece(at: usize, chars: &[char]) -> Piece {
     let whole: String = chars.iter().collect();
-    let not = chars.first() == Some(&'-');
+    let not = matches!(chars.first(), Some('-' | '!'));
     let rest = &chars[usize::from(not)..];
     let label = rest.iter().collect::<String>().to_ascii_lowercase().starts_with(LABEL);
     let end = rest.iter().position(|c| *c == '"').unwrap_or(rest.len());

@@ -110,10 +110,7 @@ impl Reader {
             |s: &&Stream| s.run.is_run() && s.tenant == self.home.tenant && s.workspace == self.home.workspace;
         let ours: Vec<&Stream> = found.iter().filter(is_ours).collect();
         match ours.as_slice() {
-            [] => Err(Error::not_found(
-                "run_not_found",
-                format!("no run starts with {text:?}; `edgewise runs` lists them"),
-            )),
+            [] => Err(self.no_run(text)?),
             [one] => Ok(one.run),
             several => {
                 let ids: Vec<String> = several.iter().map(|s| s.run.to_string()).collect();
@@ -121,6 +118,19 @@ impl Reader {
                 Err(Error::conflict("run_ambiguous", message))
             }
         }
+    }
+
+    /// Why there is no run of this name: it was taken away, or never was.
+    fn no_run(&mut self, text: &str) -> Result<Error> {
+        let gone = RunId::parse(&text.to_ascii_lowercase()).ok().map(|run| self.gone(run)).transpose()?.flatten();
+        let message = match gone {
+            Some(gone) => format!(
+                "run {text} ended at {} and was taken away at {}; a backup may still have it",
+                gone.ended_at, gone.removed_at
+            ),
+            None => format!("no run starts with {text:?}; `edgewise runs` lists them"),
+        };
+        Ok(Error::not_found("run_not_found", message))
     }
 
     /// Runs, the newest first, each as it is now: rows that are behind are brought up to date.

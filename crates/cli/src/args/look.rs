@@ -7,7 +7,6 @@ use clap::{Args, Subcommand, ValueEnum};
 use edgewise_core::name::Name;
 use edgewise_core::state::{Phase, RunState};
 use edgewise_core::what_if::Fact;
-use edgewise_core::{Error, Result};
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
@@ -29,7 +28,7 @@ pub struct Watch {
 Examples:
   edgewise runs
   edgewise runs 'state:failed flow:release since:1d label.team=web'
-  edgewise runs '-state:complete by:ann until:2027-01-31'
+  edgewise runs -state:complete by:ann until:2027-01-31
   edgewise runs release                    in the name of the flow, or at the start of the id
   edgewise runs --state failed,blocked --flow release
   edgewise runs --limit 1 -q               the id of the last run
@@ -46,8 +45,8 @@ pub struct Runs {
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
     /// Only those that fit, such as 'state:failed since:1d'
-    #[arg(value_name = "QUERY", value_parser = query, allow_hyphen_values = true)]
-    pub query: Option<String>,
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
     /// Only what comes after: where the last page ended
     #[arg(long, value_name = "CURSOR", value_parser = Cursor::parse)]
     pub after: Option<Cursor>,
@@ -87,20 +86,11 @@ Examples:
   edgewise runs export @ | jq '.events[].type'")]
 pub struct Export {
     /// Only those that fit; @ for the last run
-    #[arg(value_name = "QUERY", value_parser = query, allow_hyphen_values = true)]
-    pub query: Option<String>,
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
     /// The file to write; it must not exist
     #[arg(long, value_name = "FILE")]
     pub to: Option<PathBuf>,
-}
-
-/// Whatever looks like an option is one that was mistyped, and no search.
-fn query(text: &str) -> Result<String> {
-    if text.starts_with("--") {
-        let message = format!("there is no option `{text}`; a search is words such as `state:failed`");
-        return Err(Error::invalid("bad_query", message));
-    }
-    Ok(text.to_owned())
 }
 
 impl Runs {

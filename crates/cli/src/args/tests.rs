@@ -55,6 +55,21 @@ fn parse(line: &str) -> clap::error::Result<Every> {
 }
 
 #[test]
+fn a_search_may_begin_with_a_minus_and_have_several_words() {
+    let read = |line: &str| Cli::read(line.split_whitespace().map(OsString::from), ColorChoice::Never);
+    let query = |line: &str| match read(line).unwrap().command {
+        Command::Runs(Runs { command: Some(RunsCommand::Export(Export { query, .. })), .. }) => query,
+        Command::Runs(runs) => runs.query,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(query("edgewise runs -state:complete flow:x --limit 3 -q"), ["!state:complete", "flow:x"]);
+    assert_eq!(query("edgewise runs -o json -label.team=a"), ["!label.team=a"]);
+    assert_eq!(query("edgewise runs export -by:ann --to f"), ["!by:ann"]);
+    assert!(read("edgewise runs --limt 3").is_err() && read("edgewise runs -state").is_err());
+    assert!(read("edgewise run x.yaml -ia=b").is_ok(), "elsewhere a minus begins an option");
+}
+
+#[test]
 fn the_tree_is_sound() {
     Every::command().debug_assert();
     Cli::command().debug_assert();

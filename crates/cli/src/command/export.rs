@@ -22,7 +22,7 @@ const PROGRESS: usize = 10_000;
 
 pub(super) fn perform(args: &Export, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::open(context.config)?;
-    let filter = filter(args.query.as_deref(), &mut view)?;
+    let filter = filter(&args.query.join(" "), &mut view)?;
     let mut to = match &args.to {
         Some(path) => {
             let file = File::create_new(path).map_err(|error| Problem::file("made", path, &error))?;
@@ -58,13 +58,13 @@ pub(super) fn perform(args: &Export, context: &mut Context<'_>) -> Result<Exit> 
     Ok(Exit::Ok)
 }
 
-fn filter(text: Option<&str>, view: &mut View) -> Result<RunFilter> {
+fn filter(text: &str, view: &mut View) -> Result<RunFilter> {
     match text {
-        Some("@") => {
+        "@" => {
             let last = view.find(&crate::args::RunRef::Last)?;
             Ok(RunFilter { terms: vec![Term::Run(last)], ..RunFilter::default() })
         }
-        text => Ok(query::parse(text.unwrap_or_default(), wall_clock())?),
+        text => Ok(query::parse(text, wall_clock())?),
     }
 }
 

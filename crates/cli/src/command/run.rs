@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 pub(super) fn perform(args: &Run, context: &mut Context<'_>) -> Result<Exit> {
     let start = prepare(args, context)?;
+    let keyed = start.key.is_some();
     let place = Place::of(context.config);
     let terminal = std::io::stdout().is_terminal() && context.printer.for_people();
     match args.mode(terminal) {
@@ -43,7 +44,7 @@ pub(super) fn perform(args: &Run, context: &mut Context<'_>) -> Result<Exit> {
                 if gone.is_some() {
                     return Err(Problem::new(Kind::NotFound, "run_gone", "the run is gone"));
                 }
-                say_if_old(run, new, context);
+                say_if_old(run, new, keyed, context);
                 Ok(run)
             };
             let followed = runtime()?.block_on(follow(&place, how, begin, context));
@@ -57,6 +58,7 @@ pub(super) fn perform(args: &Run, context: &mut Context<'_>) -> Result<Exit> {
 
 /// Prints the run's id as soon as it is kept, and sees to it that somebody goes on with it.
 async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Result<Exit> {
+    let keyed = start.key.is_some();
     let mut door = place.record().await?;
     let started = door.start(start).await;
     let cared_for = door.engine().is_none() && door.is_background().await.unwrap_or(false);
@@ -65,7 +67,7 @@ async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Resul
     if let Some(gone) = if new { None } else { place.reader()?.gone(run)? } {
         return tell_gone(&gone, context);
     }
-    say_if_old(run, new, context);
+    say_if_old(run, new, keyed, context);
     context.printer.one(run.to_string(), &[run.to_string()], &json!({ "run": run, "new": new }))?;
     context.printer.flush()?;
     if !cared_for {
@@ -81,7 +83,7 @@ fn tell_gone(gone: &Gone, context: &mut Context<'_>) -> Result<Exit> {
     let (run, phase) = (gone.stream.run, gone.state.phase());
     let clock = Clock::local(wall_clock());
     let line = format!(
-        "this key has started run {} already: it {} on {} and was taken away on {}; nothing was started",
+        "this key has started run {} already: it {} at {} and was taken away at {}; nothing was started",
         run.short(),
         if phase == Phase::Cancelled { "was cancelled" } else { phase.word() },
         clock.short(gone.ended_at),
@@ -95,9 +97,10 @@ fn tell_gone(gone: &Gone, context: &mut Context<'_>) -> Result<Exit> {
     Ok(if phase == Phase::Succeeded { Exit::Ok } else { Exit::Failed })
 }
 
-fn say_if_old(run: RunId, new: bool, context: &mut Context<'_>) {
+fn say_if_old(run: RunId, new: bool, keyed: bool, context: &mut Context<'_>) {
     if !new {
-        context.printer.say(&format!("this key has started run {} already; here it is", run.short()));
+        let who = if keyed { "this key has" } else { "the same flow and input have" };
+        context.printer.say(&format!("{who} started run {} already; here it is", run.short()));
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     let more = listing.rows.len() > args.limit;
     listing.rows.truncate(args.limit);
     if listing.rows.is_empty() && context.printer.for_people() {
-        let narrow = args.flow.is_some() || !args.state.is_empty() || args.query.is_some() || args.after.is_some();
+        let narrow = args.flow.is_some() || !args.state.is_empty() || !args.query.is_empty() || args.after.is_some();
         context.printer.say(if narrow { "no run is like that" } else { "there are no runs yet" });
         if !narrow {
             context.printer.say("next: edgewise run FILE");
@@ -120,7 +120,7 @@ pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
 
 /// What the search and the flags ask for together.
 fn filter(args: &Runs) -> Result<RunFilter> {
-    let mut filter = query::parse(args.query.as_deref().unwrap_or_default(), wall_clock())?;
+    let mut filter = query::parse(&args.query.join(" "), wall_clock())?;
     filter.flow.clone_from(&args.flow);
     filter.after = args.after.map(|Cursor(at, run)| (at, run));
     let flagged = args.states();

@@ -32,7 +32,7 @@ fn every_kind_of_term_is_understood() {
     check("until:2027-01-15T08:00:00Z", RunFilter { until: Some(NOW), ..RunFilter::default() });
     check("since:2027-01-15", RunFilter { since: Some(Time(NOW.0 - DAY / 3)), ..RunFilter::default() });
     let not = vec![Term::Flow(name("x")), Term::Paused, label("team", "a"), Term::Word("beta".into())];
-    check("-flow:x -state:paused -label.team=a -beta", RunFilter { not, ..RunFilter::default() });
+    check("-flow:x !state:paused -label.team=a -beta", RunFilter { not, ..RunFilter::default() });
 }
 
 #[test]

@@ -8,6 +8,7 @@ use edgewise_core::{Error, Result};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ pub fn copy_ledger(from: &Path, to: &Path, tell: &mut dyn FnMut(u64, u64)) -> Re
     // A look that stays open: what is committed meanwhile is not seen, so nothing is ever copied twice or in half.
     source.execute_batch("BEGIN").of(LEDGER)?;
     source.query_row(include_str!("sql/ledger_tail.sql"), (), |_| Ok(())).of(LEDGER)?;
-    fs::File::create_new(to).map_err(|error| from_io(&name(), error))?;
+    let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(to);
+    made.map_err(|error| from_io(&name(), error))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).of(LEDGER)?;
     copy(&source, &mut target, tell)?;
