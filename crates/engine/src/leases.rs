@@ -226,6 +226,12 @@ impl Leases {
         }
     }
 
+    /// Tasks of a run whose leases are kept on for longer than the rows say.
+    pub fn ahead(&self, run: RunId) -> Vec<TaskIx> {
+        let of_run = self.live.range((run, TaskIx(0))..=(run, TaskIx(u32::MAX)));
+        of_run.filter(|(_, lease)| lease.is_ahead()).map(|((_, task), _)| *task).collect()
+    }
+
     /// The next lease that is over by `now`.
     pub fn lapsed(&self, now: Time) -> Option<(RunId, TaskIx)> {
         let (due, run, task) = self.due.first()?;

@@ -1,0 +1,126 @@
+//! Adoption: what waits in a run that was loaded becomes hints again, and leases that others granted are watched over.
+
+use super::{Desk, LOCAL, offer};
+use crate::cached::Cached;
+use crate::leases::{Found, Lease};
+use crate::queues;
+use crate::turns::key_of;
+use edgewise_core::Result;
+use edgewise_core::event::TaskIx;
+use edgewise_core::rows::LeaseRow;
+use edgewise_core::run::{DISOWNED, Run};
+use edgewise_core::state::TaskState;
+use edgewise_core::time::{Millis, Time};
+use std::collections::BTreeMap;
+
+/// How long a lease of a worker elsewhere holds after a restart, at least.
+const GRACE_AFTER_RESTART: Millis = Millis(10_000);
+/// What a worker is called that is only known to be at work.
+const SOMEBODY: &str = "somebody";
+
+impl Desk {
+    /// What the rows say of those leases of a run that this engine does not know, and that the tail does not tell of.
+    /// At a recovery all are read at once, later.
+    pub(super) fn kept_leases(&mut self, cached: &Cached) -> Result<BTreeMap<TaskIx, Found>> {
+        let run = &cached.run;
+        let unknown = |task: &TaskIx| {
+            let entry = &run.tasks[task.0 as usize];
+            let known = self.leases.get(run.id, *task).is_some_and(|lease| lease.token == entry.token);
+            let leased = entry.state == TaskState::InProgress && run.is_leasable(*task);
+            leased && !known && !cached.tail_leases.contains_key(task)
+        };
+        if self.recovering || run.leased == 0 || !run.present().any(|task| unknown(&task)) {
+            return Ok(BTreeMap::new());
+        }
+        let rows = self.projections.leases()?.into_iter().filter(|(stream, _)| stream.run == run.id);
+        let current = |row: &LeaseRow| {
+            run.task(row.task).is_some_and(|t| (t.generation, t.attempt) == (row.generation, row.attempt))
+        };
+        Ok(rows.filter(|(_, row)| current(row)).map(|(_, row)| (row.task, row.into())).collect())
+    }
+
+    /// Everything that waits in a run becomes a hint again.
+    pub(super) fn adopt(&mut self, mut cached: Cached, mut kept: BTreeMap<TaskIx, Found>) {
+        let run = &cached.run;
+        for (key, due) in &run.timers {
+            self.timers.insert((*due, run.id, *key));
+        }
+        if run.is_advancing() {
+            self.advancing.insert(run.id);
+        }
+        if run.state.is_done() {
+            self.found_over.push((run.id, run.state));
+            self.ticks.ended(run.id);
+            // Whoever waits for it may not have been told.
+            self.links.due.extend(run.parent.as_ref().map(|parent| (parent.run, parent.link.task)));
+        }
+        self.links.due.extend(run.waiting_for_children().map(|task| (run.id, task)));
+        if !run.disowned.is_empty() {
+            self.links.due.insert((run.id, DISOWNED));
+        }
+        // What this engine knows of leases may be older than the ledger.
+        self.leases.retain(run.id, |task, lease| {
+            run.task(task).is_some_and(|t| t.state == TaskState::InProgress && t.token == lease.token)
+        });
+        let mut ahead = Vec::new();
+        if run.counts[TaskState::Enqueued as usize] > 0 || run.leased > 0 {
+            for task in run.present() {
+                match run.tasks[task.0 as usize].state {
+                    TaskState::Enqueued => offer(&mut self.lanes, &mut self.queues, run, task),
+                    TaskState::InProgress if run.is_leasable(task) => match self.leases.get(run.id, task) {
+                        // Its heartbeat was to be written with the rows that were forgotten.
+                        Some(lease) if lease.is_ahead() => ahead.push(task),
+                        Some(_) => {}
+                        None => {
+                            let found = cached.tail_leases.get(&task).cloned().or_else(|| kept.remove(&task));
+                            let at = (self.now, self.recovering);
+                            let lease = lost_lease(run, task, found, at, &mut self.queues);
+                            self.leases.put(run.id, task, lease);
+                        }
+                    },
+                    _ => {}
+                }
+            }
+        }
+        self.learn_rates(run);
+        let is_behind = cached.is_dirty() || !ahead.is_empty();
+        ahead.into_iter().for_each(|task| self.rows_behind += usize::from(cached.note_lease(task)));
+        let run = &cached.run;
+        if is_behind {
+            self.dirty.insert(run.id);
+        }
+        self.keep(cached);
+    }
+}
+
+/// The lease of an attempt that another engine granted: over at once if the worker lived in one that is gone.
+pub(crate) fn lost_lease(
+    run: &Run,
+    task: TaskIx,
+    found: Option<Found>,
+    (now, recovering): (Time, bool),
+    queues: &mut queues::Open,
+) -> Lease {
+    let entry = &run.tasks[task.0 as usize];
+    let Found { worker, span, deadline: stored } =
+        found.unwrap_or_else(|| Found { worker: SOMEBODY.into(), span: None, deadline: None });
+    let deadline = if recovering && worker.starts_with(LOCAL) {
+        now
+    } else {
+        stored.unwrap_or(Time::NEVER).max(now.plus(GRACE_AFTER_RESTART))
+    };
+    let attempt_deadline = run.spec_of(task).timeouts.attempt.map(|span| entry.started_at.plus(span));
+    Lease {
+        generation: entry.generation,
+        attempt: entry.attempt,
+        token: entry.token,
+        worker,
+        span: span.or(Some(GRACE_AFTER_RESTART)),
+        deadline: Some(deadline),
+        stored,
+        heard: false,
+        attempt_deadline,
+        queue: queues.number(run.spec_of(task).share.queue.as_deref()),
+        key: key_of(run, task),
+    }
+}
