@@ -3,7 +3,8 @@
 use crate::driver::{Driver, Sketch, Watch, action, approval, gate, name, work};
 use crate::programs::Performance;
 use edgewise_core::event::{
-    Approved, DispatchEnqueued, Event, Failure, Rerun, RerunFrom, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
+    Approved, DispatchEnqueued, Event, Failure, Rerun, RerunFrom, TaskCompletedManually, TaskHeartbeat, TimerFired,
+    TimerKey, TimerKind,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
