@@ -53,8 +53,12 @@ fn what(args: &Rerun, run: RunId, place: &Place) -> Result<RerunOf> {
         return Ok(RerunOf::Failure);
     }
     let is = if state.is_done() { "ended well" } else { "is not over" };
-    Err(Problem::new(Kind::Conflict, "nothing_failed", format!("run {} {is}: say what is to be done again", run.short()))
-        .next("--task PATH for one task and what follows it, --whole for everything once it is over"))
+    Err(Problem::new(
+        Kind::Conflict,
+        "nothing_failed",
+        format!("run {} {is}: say what is to be done again", run.short()),
+    )
+    .next("--task PATH for one task and what follows it, --whole for everything once it is over"))
 }
 
 /// Says it as soon as it is kept, and sees to it that somebody goes on with the run.

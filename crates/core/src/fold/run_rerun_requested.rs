@@ -10,7 +10,8 @@ use crate::run::{End, Reason, Run};
 
 const NOT_OVER: &str = "the run is not over: rerun one of its tasks, or cancel it first";
 const NOTHING_FAILED: &str = "nothing of it has failed: rerun it whole, or one of its tasks";
-const FAILED_ITSELF: &str = "the program failed by itself, not at one of its tasks: rerun it whole, or from one of them";
+const FAILED_ITSELF: &str =
+    "the program failed by itself, not at one of its tasks: rerun it whole, or from one of them";
 const NOT_DONE: &str = "the task is not done: let it finish, or skip or cancel it first";
 const NOT_REACHED: &str = "the program did not come to it: rerun what it stopped at, or the whole run";
 const LEFT_OUT: &str = "it was left out because of a task before it: rerun that one";

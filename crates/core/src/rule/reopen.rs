@@ -61,7 +61,9 @@ impl Fold<'_> {
     fn stopped_because_of(&self) -> BTreeMap<TaskIx, Vec<TaskIx>> {
         let mut stopped: BTreeMap<TaskIx, Vec<TaskIx>> = BTreeMap::new();
         for (task, reason) in &self.run.reasons {
-            if let Reason::BecauseOf { task: cause } = reason {
+            if let Reason::BecauseOf { task: cause } = reason
+                && self.run.sealed(*task).is_none()
+            {
                 stopped.entry(*cause).or_default().push(*task);
             }
         }

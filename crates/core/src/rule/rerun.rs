@@ -30,6 +30,7 @@ impl Fold<'_> {
         let unexplained = |run: &Run, task: TaskIx| {
             run.tasks[task.0 as usize].state == TaskState::Cancelled
                 && matches!(run.reasons.get(&task), None | Some(Reason::Failed(_) | Reason::When))
+                && run.sealed(task).is_none()
         };
         let stopped: Vec<TaskIx> = self.run.present().filter(|t| unexplained(self.run, *t)).collect();
         for task in stopped {
@@ -41,7 +42,8 @@ impl Fold<'_> {
     /// Failures hold again what is not yet decided on them; what was decided when the run was stopped stays so.
     fn keep_failures(&mut self) {
         let plan = Arc::clone(&self.run.plan);
-        let failed: Vec<TaskIx> = self.run.present().filter(|t| self.state(*t) == TaskState::Error).collect();
+        let failed = |t: &TaskIx| self.state(*t) == TaskState::Error && self.run.sealed(*t).is_none();
+        let failed: Vec<TaskIx> = self.run.present().filter(failed).collect();
         for up in failed {
             let scope = *self.run.scope_of(up);
             for out in plan.regions[scope.region as usize].needed_by(up.0 - scope.task) {

@@ -4,8 +4,8 @@ use crate::driver::{Driver, Sketch, action, approval, graph, name, spread_bearin
 use edgewise_core::Kind;
 use edgewise_core::event::{
     Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, PlanCreated, RULES, Record, Request, Rerun,
-    RerunFrom, RunAdvanced, RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired, TimerKey, TimerKind,
-    decode, encode,
+    RerunFrom, RunAdvanced, RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx,
+    TimerFired, TimerKey, TimerKind, decode, encode,
 };
 use edgewise_core::fold::Verdict;
 use edgewise_core::history::{Entry, Stream};

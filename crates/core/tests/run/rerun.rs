@@ -172,6 +172,21 @@ fn edges_from_outside_resolve_at_once_from_what_is_already_there() {
 }
 
 #[test]
+fn what_had_begun_keeps_the_facts_it_was_ready_by() {
+    let nodes = [("a", Join::All), ("h", Join::All)];
+    let mut d = Driver::planned(graph(&nodes, &[(0, 1, FAILED)], OnFailure::Continue));
+    d.fail("a");
+    d.fail("h");
+    d.reset("a");
+    d.ok("a");
+    assert_eq!(d.rerun_task("h"), Verdict::Applied);
+    assert_eq!(d.state("h"), TaskState::Enqueued, "it deals with the failure that it was started on");
+    d.ok("h");
+    d.is(RunState::Complete);
+    d.close();
+}
+
+#[test]
 fn a_task_that_is_not_done_is_refused_with_what_to_do_instead() {
     let mut d = Driver::planned(line(OnFailure::Continue));
     let not_done = refused("the task is not done: let it finish, or skip or cancel it first");

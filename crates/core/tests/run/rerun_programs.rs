@@ -15,7 +15,8 @@ struct Played {
 
 impl Played {
     fn new(body: &str) -> Self {
-        let text = format!("flow test(xs=[1, 2, 3], n=0):\n{}", body.replace("\n        ", "\n").trim_start_matches('\n'));
+        let text =
+            format!("flow test(xs=[1, 2, 3], n=0):\n{}", body.replace("\n        ", "\n").trim_start_matches('\n'));
         Self { performance: Performance::new(&text, &json!({"xs": [1, 2, 3], "n": 5}), Watch::All), healed: false }
     }
 

@@ -150,7 +150,11 @@ impl Run {
         for chunk in &body.chunks {
             let region = self.spec_of(task).work.region_at(chunk.index)?;
             let end = chunk.index.checked_add(chunk.count)?;
-            if end > most || chunk.generation == 0 || (chunk.count > 1 && most == u32::MAX) || !self.may_hold(chunk, region) {
+            if end > most
+                || chunk.generation == 0
+                || (chunk.count > 1 && most == u32::MAX)
+                || !self.may_hold(chunk, region)
+            {
                 return None;
             }
             // Chunks of several composites may interleave; they come back in the order of their scopes below.
