@@ -11,12 +11,14 @@ mod pages;
 mod path;
 mod release;
 mod rows;
+mod table;
 mod value;
 
 pub use chain::{Chain, End, Held, Variable};
 pub use composite::{Chunk, Composite};
 pub use link::Outcome;
 pub use pages::Pages;
+pub use table::{Numbered, Table};
 pub(crate) use value::Seen;
 
 use crate::event::{Failure, LinkRef, LinkRequested, TaskIx, TimerKey};
@@ -81,7 +83,7 @@ pub struct Run {
     /// Composites that have begun.
     pub composites: BTreeMap<TaskIx, Composite>,
     /// Chain scopes that have not ended, by their number.
-    pub chains: BTreeMap<u32, Chain>,
+    pub chains: Table<u32, Chain>,
     /// What was assigned in a task's chain between the task before it and itself.
     pub before: BTreeMap<TaskIx, Vec<(Var, Held)>>,
     /// Chain scopes whose fold stopped at its bound on inline work.
@@ -89,7 +91,7 @@ pub struct Run {
     /// How the root ended, if it is a chain.
     pub end: Option<End>,
     /// What tasks made, where it is not null.
-    pub outputs: BTreeMap<TaskIx, Arc<Value>>,
+    pub outputs: Table<TaskIx, Arc<Value>>,
     /// Why tasks failed, were skipped or cancelled. A cancel of the whole run is not repeated here.
     pub reasons: BTreeMap<TaskIx, Reason>,
     /// Edges whose fact is older than what their upstream has come to since it was opened again.
@@ -242,11 +244,11 @@ impl Run {
             adopted: BTreeMap::new(),
             approvals: BTreeMap::new(),
             composites: BTreeMap::new(),
-            chains: BTreeMap::new(),
+            chains: Table::default(),
             before: BTreeMap::new(),
             stalled: BTreeSet::new(),
             end: None,
-            outputs: BTreeMap::new(),
+            outputs: Table::default(),
             reasons: BTreeMap::new(),
             kept: BTreeMap::new(),
             advancing: BTreeSet::new(),

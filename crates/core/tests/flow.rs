@@ -37,6 +37,18 @@ fn update(file: &str, text: &str) {
 }
 
 #[test]
+fn what_takes_the_place_of_named_values_is_limited_by_number() {
+    let flow = |uses: usize| {
+        let value = vec!["1"; 5_000].join(", ");
+        let tasks: String = (0..uses).map(|n| format!("  t{n}: {{ action: a, with: '${{{{ big }}}}' }}\n")).collect();
+        format!("flow: f\nlet:\n  big: [{value}]\ntasks:\n{tasks}")
+    };
+    assert!(compile(&flow(51), "f.yaml").is_ok());
+    let problems = compile(&flow(60), "f.yaml").unwrap_err().to_string();
+    assert!(problems.contains("error[too_large]: named values have come to more than 250000 parts"), "{problems}");
+}
+
+#[test]
 fn every_problem_is_said_at_its_place_with_what_to_do_about_it() {
     let cases = include_str!("golden/problems.txt");
     let mut count = 0;

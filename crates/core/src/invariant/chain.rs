@@ -15,7 +15,8 @@ pub fn chain_has_one_place(run: &Run) -> Held {
             return broken("chain_has_one_place", run, task, message);
         }
     }
-    let lost = run.chains.keys().chain(&run.stalled).find(|n| run.scopes.get(**n as usize).is_none());
+    let mut places = run.chains.keys().chain(run.stalled.iter().copied());
+    let lost = places.find(|n| run.scopes.get(*n as usize).is_none());
     if lost.is_some() || run.stalled.iter().any(|n| !run.chains.contains_key(n)) {
         return broken("chain_has_one_place", run, None, "a chain is at work and has no scope");
     }

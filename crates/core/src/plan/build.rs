@@ -186,8 +186,9 @@ fn lay_out(number: u32, draft: RegionDraft, problems: &mut Vec<Problem>) -> Regi
     // Stable: within a node the author's order stays.
     edges.sort_by_key(|(down, _)| *down);
     let mut in_edges: Vec<InEdge> = Vec::with_capacity(edges.len());
-    let mut in_start = vec![0u32; nodes + 1];
-    let mut last = vec![(u32::MAX, 0u32); nodes];
+    // A program may have a hundred thousand regions without a node.
+    let mut in_start = if nodes == 0 { Vec::new() } else { vec![0u32; nodes + 1] };
+    let mut last = if edges.is_empty() { Vec::new() } else { vec![(u32::MAX, 0u32); nodes] };
     for (down, edge) in edges {
         let mut say = |code, message| problems.push(Problem { region: number, node: Some(down), code, message });
         if down as usize >= nodes || edge.up as usize >= nodes {
@@ -228,6 +229,9 @@ fn lay_out(number: u32, draft: RegionDraft, problems: &mut Vec<Problem>) -> Regi
 }
 
 pub(super) fn reverse(nodes: usize, in_start: &[u32], in_edges: &[InEdge]) -> (Vec<u32>, Vec<OutEdge>) {
+    if nodes == 0 {
+        return Default::default();
+    }
     let mut out_start = vec![0u32; nodes + 1];
     for edge in in_edges {
         out_start[edge.up as usize + 1] += 1;
@@ -262,6 +266,9 @@ fn check_joins(number: u32, region: &Region, problems: &mut Vec<Problem>) {
 
 /// Kahn's order; what is left over is on or behind a cycle, and one cycle of it is named.
 fn check_cycles(number: u32, region: &Region, problems: &mut Vec<Problem>) {
+    if region.edge_count() == 0 {
+        return;
+    }
     let nodes = region.len();
     let mut open: Vec<u32> = (0..nodes).map(|n| region.in_degree(n)).collect();
     let mut queue: Vec<u32> = (0..nodes).filter(|n| open[*n as usize] == 0).collect();

@@ -94,11 +94,11 @@ impl PlanDraft {
     fn check_references(&self, holders: &[Option<Holder>], problems: &mut Vec<Problem>) {
         for (number, region) in (0..).zip(&self.regions) {
             // A region of a chain sees variables; only one of a graph needs to know what is around it.
-            let mut around = vec![number];
-            while region.script.is_none()
-                && let Some(holder) = holders[around[around.len() - 1] as usize]
-            {
-                around.push(holder.region);
+            let mut around = Vec::new();
+            let mut outwards = Some(number).filter(|_| region.script.is_none());
+            while let Some(outer) = outwards {
+                around.push(outer);
+                outwards = holders[outer as usize].map(|holder| holder.region);
             }
             let is_item = holders[number as usize]
                 .is_some_and(|holder| matches!(self.specs[holder.spec as usize].work, Work::Spread(_)));

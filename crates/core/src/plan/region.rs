@@ -131,6 +131,9 @@ impl Names {
 
     /// Whether two names may be the same. Numbers are sorted instead of names: there may be a million of them.
     pub(super) fn repeat(&self) -> bool {
+        if self.ends.len() < 2 {
+            return false;
+        }
         let mut marks: Vec<u64> = self.iter().map(mark).collect();
         marks.sort_unstable();
         marks.windows(2).any(|pair| pair[0] == pair[1])

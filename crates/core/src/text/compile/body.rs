@@ -452,7 +452,7 @@ impl Place {
 
     /// Adds a node whose regions come after it.
     fn reserve(&mut self, regions: &mut Regions, name: &str) -> u32 {
-        self.node(regions, name, plan::Work::Sleep(expr::Expr::literal(0.into())))
+        self.node(regions, name, sleep(Millis(0)))
     }
 
     fn fill(&self, regions: &mut Regions, node: u32, work: plan::Work) -> u32 {
