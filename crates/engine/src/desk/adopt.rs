@@ -62,33 +62,27 @@ impl Desk {
         self.leases.retain(run.id, |task, lease| {
             run.task(task).is_some_and(|t| t.state == TaskState::InProgress && t.token == lease.token)
         });
-        let mut ahead = Vec::new();
         if run.counts[TaskState::Enqueued as usize] > 0 || run.leased > 0 {
             for task in run.present() {
                 match run.tasks[task.0 as usize].state {
                     TaskState::Enqueued => offer(&mut self.lanes, &mut self.queues, run, task),
-                    TaskState::InProgress if run.is_leasable(task) => match self.leases.get(run.id, task) {
-                        // Its heartbeat was to be written with the rows that were forgotten.
-                        Some(lease) if lease.is_ahead() => ahead.push(task),
-                        Some(_) => {}
-                        None => {
-                            let found = cached.tail_leases.get(&task).cloned().or_else(|| kept.remove(&task));
-                            let at = (self.now, self.recovering);
-                            let lease = lost_lease(run, task, found, at, &mut self.queues);
-                            self.leases.put(run.id, task, lease);
-                        }
-                    },
+                    TaskState::InProgress if run.is_leasable(task) && self.leases.get(run.id, task).is_none() => {
+                        let found = cached.tail_leases.get(&task).cloned().or_else(|| kept.remove(&task));
+                        let at = (self.now, self.recovering);
+                        self.leases.put(run.id, task, lost_lease(run, task, found, at, &mut self.queues));
+                    }
                     _ => {}
                 }
             }
         }
         self.learn_rates(run);
-        let is_behind = cached.is_dirty() || !ahead.is_empty();
-        ahead.into_iter().for_each(|task| self.rows_behind += usize::from(cached.note_lease(task)));
-        let run = &cached.run;
-        if is_behind {
-            self.dirty.insert(run.id);
+        let run = run.id;
+        // Heartbeats that were to be written with the rows that were forgotten.
+        let ahead = self.leases.ahead(run);
+        if cached.is_dirty() || !ahead.is_empty() {
+            self.dirty.insert(run);
         }
+        self.rows_behind += ahead.into_iter().filter(|task| cached.note_lease(*task)).count();
         self.keep(cached);
     }
 }
