@@ -9,6 +9,7 @@ mod graph;
 mod look;
 mod project;
 mod run;
+mod schedule;
 mod value;
 
 pub use act::{Cancel, Pause, Resume};
@@ -18,6 +19,10 @@ pub use graph::{Form, Graph};
 pub use look::{Events, History, Logs, Runs, Show, StateWord, Watch, Why};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use run::{Mode, Run};
+pub use schedule::{
+    Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
+    ScheduleNext, ScheduleSet,
+};
 pub use value::{Input, Label, RunRef};
 
 use crate::config::Flags;
@@ -72,6 +77,12 @@ pub enum Command {
     Resume(Resume),
     /// See what waits for people, and answer it.
     Gate(Gate),
+    /// Put flows under their names, with the schedules that stand in their text.
+    Register(Register),
+    /// List the flows that are registered.
+    Flows(Flows),
+    /// See when flows begin by themselves, and change it.
+    Schedule(Schedule),
     /// Check a flow without running it; all problems are shown.
     Check(Check),
     /// Lay out programs canonically.
@@ -86,8 +97,7 @@ pub enum Command {
     Doctor(Doctor),
     /// Measure this machine.
     Bench(Bench),
-    /// Be the engine of the data folder.
-    #[command(hide = true)]
+    /// Be the engine of the data folder until stopped: schedules tick only while there is one.
     Engine(Engine),
 }
 

@@ -17,16 +17,18 @@ mod lock;
 mod logs;
 mod pause;
 mod plan;
+mod register;
 mod resume;
 mod run;
 mod runs;
+mod schedule;
 mod schema;
 mod show;
 mod test;
 mod watch;
 mod why;
 
-use crate::args::{Command, GateCommand};
+use crate::args::{Command, GateCommand, ScheduleCommand};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::output::Printer;
@@ -64,6 +66,18 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
             GateCommand::Approve(args) => gate_act::approve(args, context),
             GateCommand::Withdraw(args) => gate_act::withdraw(args, context),
             GateCommand::Reject(args) => gate_act::reject(args, context),
+        },
+        Command::Register(args) => register::register(args, context),
+        Command::Flows(args) => register::list(args, context),
+        Command::Schedule(schedule) => match &schedule.command {
+            ScheduleCommand::List(args) => schedule::list(args, context),
+            ScheduleCommand::Show(args) => schedule::show(args, context),
+            ScheduleCommand::Set(args) => schedule::set(args, context),
+            ScheduleCommand::Pause(args) => schedule::pause(args, context),
+            ScheduleCommand::Resume(args) => schedule::resume(args, context),
+            ScheduleCommand::Remove(args) => schedule::remove(args, context),
+            ScheduleCommand::Next(args) => schedule::next(args, context),
+            ScheduleCommand::Backfill(args) => schedule::backfill(args, context),
         },
         Command::Check(args) => check::perform(args, context),
         Command::Fmt(args) => fmt::perform(args, context),

@@ -17,6 +17,7 @@ mod gates;
 mod graph;
 mod holes;
 mod lets;
+mod on;
 mod policy;
 pub(crate) mod problem;
 mod read;
@@ -36,12 +37,14 @@ use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
 use crate::plan::{OnFailure, Plan};
+use crate::schedule::Schedule;
 use graph::{Graph, Head};
 use holes::Holes;
 use problem::Sink;
 use read::{Fields, Keys, choice, map, name, parse_name, text};
 use reference::{Names, Place};
 use source::{Source, Span};
+use std::collections::BTreeMap;
 use task::{Defaults, Tasks};
 use tree::{Entry, Node};
 
@@ -50,6 +53,8 @@ use tree::{Entry, Node};
 pub struct Compiled {
     /// What is stored and run.
     pub plan: Plan,
+    /// What begins it by itself once it is registered, by name.
+    pub schedules: BTreeMap<Name, Schedule>,
     /// What looks wrong but is not.
     pub warnings: Problems,
 }
@@ -63,11 +68,10 @@ impl Compiled {
 
 const FLOW: Keys = Keys {
     owner: "a flow",
-    known: &["flow", "description", "inputs", "let", "defaults", "tasks", "on_failure", "output"],
+    known: &["flow", "description", "inputs", "let", "defaults", "tasks", "on_failure", "output", "on"],
     later: &[
         ("publish", "use a task with `run:` to tell the outside"),
         ("emit", "use a task with `run:` to tell the outside"),
-        ("on", "start runs with `edgewise run`"),
         ("secrets", "let the scripts read secrets themselves"),
         ("queue", "name the work with `action:` and let its workers claim it"),
         ("priority", "tasks run in the order in which they become ready"),
@@ -100,12 +104,12 @@ pub fn compile(text: &str, file: &str) -> Result<Compiled, Problems> {
         }
     };
     match plan {
-        Some(plan) if !sink.has_errors() => Ok(Compiled { plan, warnings: sink.finish(file) }),
+        Some((plan, schedules)) if !sink.has_errors() => Ok(Compiled { plan, schedules, warnings: sink.finish(file) }),
         _ => Err(sink.finish(file)),
     }
 }
 
-fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
+fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<(Plan, BTreeMap<Name, Schedule>)> {
     let fields = Fields::read(root, "a flow", &FLOW, sink)?;
     let flow = required(&fields, "flow", root, sink).and_then(|n| name(n, "`flow`", sink));
     if let Some(node) = fields.get("description") {
@@ -129,8 +133,9 @@ fn flow(root: &Node<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
     let output = fields.get("output").map(|n| Holes::new(&names, Place::default()).template(n, sink));
     // A flow without a good name is not run, but its graph is still worth checking.
     let flow = flow.or_else(|| Name::parse("flow").ok())?;
+    let schedules = fields.get("on").map(|n| on::on(n, &flow, sink)).unwrap_or_default();
     let head = Head { flow, inputs, on_failure: on_failure.unwrap_or_default(), output };
-    graph??.build(head, sink)
+    graph??.build(head, sink).map(|plan| (plan, schedules))
 }
 
 fn required<'n, 'a>(fields: &Fields<'n, 'a>, key: &str, root: &Node<'_>, sink: &mut Sink<'_>) -> Option<&'n Node<'a>> {

@@ -31,7 +31,10 @@ pub fn compile(text: &str, file: &str) -> Result<Vec<Compiled>, Problems> {
         return Err(sink.finish(file));
     }
     let warnings = sink.finish(file);
-    Ok(plans.into_iter().map(|plan| Compiled { plan, warnings: warnings.clone() }).collect())
+    Ok(plans
+        .into_iter()
+        .map(|plan| Compiled { plan, schedules: BTreeMap::new(), warnings: warnings.clone() })
+        .collect())
 }
 
 fn plans(program: &Program, sink: &mut Sink<'_>) -> Vec<Plan> {
