@@ -13,6 +13,7 @@ mod project;
 mod rerun;
 mod run;
 mod task;
+mod schedule;
 mod value;
 
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
@@ -27,6 +28,10 @@ pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
 pub use value::{Cursor, Input, Label, RunRef};
 pub use keep::{Backup, Ended, Restore, Retain, ended};
 pub use rerun::Rerun;
+pub use schedule::{
+    Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
+    ScheduleNext, ScheduleSet,
+};
 
 use crate::config::Flags;
 use crate::exit::Exit;
@@ -99,6 +104,12 @@ pub enum Command {
     Rerun(Rerun),
     /// See what waits for people, and answer it.
     Gate(Gate),
+    /// Put flows under their names, with the schedules that stand in their text.
+    Register(Register),
+    /// List the flows that are registered.
+    Flows(Flows),
+    /// See when flows begin by themselves, and change it.
+    Schedule(Schedule),
     /// Check a flow without running it; all problems are shown.
     Check(Check),
     /// Lay out programs canonically.
@@ -119,8 +130,7 @@ pub enum Command {
     Doctor(Doctor),
     /// Measure this machine.
     Bench(Bench),
-    /// Be the engine of the data folder.
-    #[command(hide = true)]
+    /// Be the engine of the data folder until stopped: schedules tick only while there is one.
     Engine(Engine),
 }
 

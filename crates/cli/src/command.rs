@@ -25,10 +25,12 @@ mod resolve;
 mod restore;
 mod rerun;
 mod queues;
+mod register;
 mod resume;
 mod retain;
 mod run;
 mod runs;
+mod schedule;
 mod schema;
 mod show;
 mod task_act;
@@ -39,7 +41,7 @@ mod watch;
 mod what_if;
 mod why;
 
-use crate::args::{Command, GateCommand, TaskCommand};
+use crate::args::{Command, GateCommand, ScheduleCommand, TaskCommand};
 pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
 
 use crate::config::Config;
@@ -94,6 +96,18 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
             GateCommand::Approve(args) => gate_act::approve(args, context),
             GateCommand::Withdraw(args) => gate_act::withdraw(args, context),
             GateCommand::Reject(args) => gate_act::reject(args, context),
+        },
+        Command::Register(args) => register::register(args, context),
+        Command::Flows(args) => register::list(args, context),
+        Command::Schedule(schedule) => match &schedule.command {
+            ScheduleCommand::List(args) => schedule::list(args, context),
+            ScheduleCommand::Show(args) => schedule::show(args, context),
+            ScheduleCommand::Set(args) => schedule::set(args, context),
+            ScheduleCommand::Pause(args) => schedule::pause(args, context),
+            ScheduleCommand::Resume(args) => schedule::resume(args, context),
+            ScheduleCommand::Remove(args) => schedule::remove(args, context),
+            ScheduleCommand::Next(args) => schedule::next(args, context),
+            ScheduleCommand::Backfill(args) => schedule::backfill(args, context),
         },
         Command::Check(args) => check::perform(args, context),
         Command::Fmt(args) => fmt::perform(args, context),

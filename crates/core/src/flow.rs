@@ -20,6 +20,7 @@ mod holes;
 mod http;
 mod lets;
 mod naming;
+mod on;
 mod policy;
 pub(crate) mod problem;
 mod read;
@@ -44,12 +45,14 @@ use crate::limits;
 use crate::name::Name;
 use crate::plan::{OnFailure, Plan, Share};
 use compose::Composer;
+use crate::schedule::Schedule;
 use graph::{Graph, Head};
 use holes::Holes;
 use problem::Sink;
 use read::{Fields, Keys, choice, map, name, text};
 use reference::{Names, Place};
 use source::{Source, Span};
+use std::collections::BTreeMap;
 use task::{Defaults, Tasks};
 use std::sync::Arc;
 use task_names::TaskNames;
@@ -62,6 +65,8 @@ pub struct Compiled {
     pub plan: Plan,
     /// The plans of all flows that it starts, and that these start.
     pub children: Vec<Arc<Plan>>,
+    /// What begins it by itself once it is registered, by name.
+    pub schedules: BTreeMap<Name, Schedule>,
     /// What looks wrong but is not.
     pub warnings: Problems,
 }
@@ -89,11 +94,11 @@ const FLOW: Keys = Keys {
         "output",
         "queue",
         "priority",
+        "on",
     ],
     later: &[
         ("publish", "use a task with `run:` to tell the outside"),
         ("emit", "use a task with `run:` to tell the outside"),
-        ("on", "start runs with `edgewise run`"),
         ("secrets", "let the scripts read secrets themselves"),
     ],
 };
@@ -126,13 +131,15 @@ fn compile_yaml(text: &str, file: &str, composer: &mut Composer<'_>) -> Result<C
         }
     };
     match plan {
-        Some((plan, children)) if !sink.has_errors() => Ok(Compiled { plan, children, warnings: sink.finish(file) }),
+        Some((plan, children, schedules)) if !sink.has_errors() => {
+            Ok(Compiled { plan, children, schedules, warnings: sink.finish(file) })
+        }
         _ => Err(sink.finish(file)),
     }
 }
 
-/// The plan, and those of the flows that it starts.
-type Whole = (Plan, Vec<Arc<Plan>>);
+/// The plan, those of the flows that it starts, and its schedules.
+type Whole = (Plan, Vec<Arc<Plan>>, BTreeMap<Name, Schedule>);
 
 fn flow(root: &Node<'_>, file: &str, composer: &mut Composer<'_>, sink: &mut Sink<'_>) -> Option<Whole> {
     let fields = Fields::read(root, "a flow", &FLOW, sink)?;
@@ -165,9 +172,10 @@ fn flow(root: &Node<'_>, file: &str, composer: &mut Composer<'_>, sink: &mut Sin
     let output = fields.get("output").map(|n| Holes::new(&names, Place::default()).template(n, sink));
     // A flow without a good name is not run, but its graph is still worth checking.
     let flow = flow.or_else(|| Name::parse("flow").ok())?;
+    let schedules = fields.get("on").map(|n| on::on(n, &flow, sink)).unwrap_or_default();
     let head = Head { flow, naming, inputs, on_failure: on_failure.unwrap_or_default(), output };
     let plan = graph??.build(head, sink)?;
-    Some((plan, compose::plans_of(flows.values().flatten())))
+    Some((plan, compose::plans_of(flows.values().flatten()), schedules))
 }
 
 fn required<'n, 'a>(fields: &Fields<'n, 'a>, key: &str, root: &Node<'_>, sink: &mut Sink<'_>) -> Option<&'n Node<'a>> {

@@ -195,6 +195,16 @@ impl Overlap {
     }
 }
 
+/// How many missed ticks a word stands for: `none`, `last` or `all` (as many as there may be).
+pub fn catch_up_word(word: &str) -> Option<u32> {
+    match word {
+        "none" => Some(0),
+        "last" => Some(1),
+        "all" => Some(limits::CAUGHT_UP),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests;
 

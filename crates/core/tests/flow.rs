@@ -259,3 +259,36 @@ fn a_plan_is_stored_the_same_way_by_every_release() {
     assert_eq!(decoded, compiled.plan);
     assert_eq!(decoded.encode().0, hash);
 }
+
+#[test]
+fn the_schedules_of_a_flow_are_named_after_it() {
+    let text = "flow: report\non:\n  schedule:\n    - cron: '0 7 * * 1-5'\n      zone: Europe/Berlin\n      overlap: queue\n      catch_up: last\n      with: { depth: 2 }\n    - { every: 15m, jitter: 30s }\n    - { name: once, at: 2027-01-31T12:00:00Z, catch_up: 24 }\ntasks: { a: { action: x } }\n";
+    let compiled = good(text);
+    let names: Vec<&str> = compiled.schedules.keys().map(|name| name.as_str()).collect();
+    assert_eq!(names, ["report", "report/2", "report/once"]);
+    let first = compiled.schedules.values().next().unwrap();
+    assert_eq!((first.when.words().as_str(), first.catch_up), ("0 7 * * 1-5 (Europe/Berlin)", 1));
+    assert_eq!(first.input["depth"], json!(2));
+    assert!(compiled.schedules.values().all(|schedule| schedule.declared));
+    assert_eq!(compiled.plan, good("flow: report\ntasks: { a: { action: x } }\n").plan, "the plan is the same without");
+}
+
+#[test]
+fn what_is_wrong_with_a_schedule_is_said() {
+    for (schedule, said) in [
+        ("{ cron: '0 25 * * *' }", "a hour is a number from 0 to 23"),
+        ("{ cron: '0 7 * * *', zone: Europe/Belrin }", "did you mean `Europe/Berlin`?"),
+        ("{ every: 15 }", "`15m`"),
+        ("{ every: 10ms }", "at most once a second"),
+        ("{ every: 1h, cron: '0 7 * * *' }", "one of `cron`, `every` or `at`"),
+        ("{ every: 1h, zone: UTC }", "no meaning without `cron`"),
+        ("{ every: 1h, overlap: sikp }", "`skip`"),
+        ("{ every: 1h, catch_up: sometimes }", "a whole number from 0 to 1000"),
+        ("{ at: tomorrow }", "is not an instant"),
+        ("{ every: 1h, evry: 1h }", "`every`"),
+    ] {
+        let text = format!("flow: f\non: {{ schedule: [{schedule}] }}\ntasks: {{ a: {{ action: x }} }}\n");
+        let problems = edgewise_core::flow::compile(&text, "f.yaml").unwrap_err().to_string();
+        assert!(problems.contains(said), "{schedule}: {problems}");
+    }
+}

@@ -144,6 +144,8 @@ pub struct Start {
 pub struct Register {
     /// What runs of it get from now on; the flow's name stands in it.
     pub plan: Arc<Plan>,
+    /// The plans of all flows that it starts, and that these start.
+    pub children: Vec<Arc<Plan>>,
     /// The schedules that stand in its text, by their names: those it had before and that are not here go.
     pub schedules: BTreeMap<Name, Schedule>,
     /// Who asks.

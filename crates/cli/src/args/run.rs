@@ -11,6 +11,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   edgewise run build.yaml                      watch it, on a terminal
+  edgewise run build                           a flow that was registered
   edgewise run build.yaml -i version=1.2.3     with an input that is text
   edgewise run build.yaml -i 'targets:=[1,2]'  with an input that is JSON
   edgewise run build.yaml --key nightly-42     at most one run for this key
@@ -19,8 +20,8 @@ Examples:
   edgewise run build.yaml --wait --timeout 10m for scripts: the exit code tells how it ended
   edgewise run build.yaml --detach -q          print the run's id and go")]
 pub struct Run {
-    /// The flow
-    #[arg(value_name = "FILE")]
+    /// The flow: a file, or the name of a registered flow
+    #[arg(value_name = "FLOW")]
     pub file: PathBuf,
     /// An input: k=text, or k:=json
     #[arg(short, long, value_name = "K=V", value_parser = Input::parse)]

@@ -1,7 +1,9 @@
-//! `edgewise engine`: the folder's engine as a process of its own. Not typed by people: `run --detach` starts it.
+//! `edgewise engine`: the folder's engine as a process of its own. People type it to have schedules served; `run
+//! --detach` starts it with `--until-idle`.
 //!
 //! There is at most one of it in a folder. While another process is the engine, it stands by; when that one leaves,
-//! it goes on with whatever is left, and ends when nothing could move any more unless a person does something.
+//! it goes on with whatever is left. With `--until-idle` it ends when nothing could move any more unless a person does
+//! something: a schedule that ticks keeps it.
 
 use super::Context;
 use crate::args::Engine;
@@ -27,11 +29,21 @@ const LOOK: Duration = Duration::from_millis(100);
 const BEGIN: Duration = Duration::from_secs(10);
 
 pub(super) fn perform(args: &Engine, context: &mut Context<'_>) -> Result<Exit> {
-    // A session of its own: what happens to the terminal it was started from does not concern it. It fails if there
-    // is one already, which is as good.
-    let _ = rustix::process::setsid();
     let place = Place::of(context.config);
-    let Some(only) = place.folder.background_lock()? else { return Ok(Exit::Ok) };
+    if args.until_idle {
+        // A session of its own: what happens to the terminal it was started from does not concern it. It fails if
+        // there is one already, which is as good.
+        let _ = rustix::process::setsid();
+    }
+    let Some(only) = place.folder.background_lock()? else {
+        if !args.until_idle {
+            context.printer.say("another process is the engine here in the background already");
+        }
+        return Ok(Exit::Ok);
+    };
+    if !args.until_idle {
+        context.printer.say(&format!("the engine of {}; Ctrl-C stops it", place.folder.dir().display()));
+    }
     runtime()?.block_on(serve(&place, only, args.until_idle))
 }
 

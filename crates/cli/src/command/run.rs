@@ -10,10 +10,12 @@ use crate::follow::{How, follow};
 use crate::live::can_draw;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
+use crate::view::{View, there_is_a_ledger};
 use edgewise_core::Kind;
-use edgewise_core::flow::Compiled;
 use edgewise_core::id::RunId;
 use edgewise_core::input::{self, InputType};
+use edgewise_core::name::Name;
+use edgewise_core::plan::Plan;
 use edgewise_core::state::Phase;
 use edgewise_engine::Door;
 use edgewise_engine::command::Start;
@@ -106,19 +108,25 @@ fn say_if_old(run: RunId, new: bool, keyed: bool, context: &mut Context<'_>) {
 
 /// Everything that can be wrong is found here.
 fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
-    let file = FlowFile::typed(&args.file, context.cwd);
-    let mut compiled = file.one("cannot be run, nothing was started")?;
+    let (mut plan, children) = match registered(args, context)? {
+        Some(plan) => (plan, Vec::new()),
+        None => {
+            let file = FlowFile::typed(&args.file, context.cwd);
+            let compiled = file.one("cannot be run, nothing was started")?;
+            if context.printer.for_people() {
+                compiled.warnings.to_string().lines().for_each(|line| context.printer.say(line));
+            }
+            (Arc::new(compiled.plan), compiled.children)
+        }
+    };
     if let Some(word) = args.identity {
-        compiled.plan.naming.identity = word.into();
+        Arc::make_mut(&mut plan).naming.identity = word.into();
     }
-    if context.printer.for_people() {
-        compiled.warnings.to_string().lines().for_each(|line| context.printer.say(line));
-    }
-    let input = RawValue::from_string(inputs(args, &compiled)?)
+    let input = RawValue::from_string(inputs(args, &plan)?)
         .map_err(|error| Problem::new(Kind::Bug, "unprintable", "the input has no JSON form").why(error.to_string()))?;
     Ok(Start {
-        plan: Arc::new(compiled.plan),
-        children: compiled.children,
+        plan,
+        children,
         input,
         by: context.config.who.value.clone(),
         key: args.key.clone(),
@@ -126,15 +134,27 @@ fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
     })
 }
 
+/// The newest plan of a registered flow, if its name was typed and no file is called so.
+fn registered(args: &Run, context: &Context<'_>) -> Result<Option<Arc<Plan>>> {
+    let name = args.file.to_str().and_then(|typed| Name::parse(typed).ok());
+    let (Some(name), false) = (name, context.cwd.join(&args.file).exists()) else { return Ok(None) };
+    if there_is_a_ledger(&context.config.dir.value).is_err() {
+        return Ok(None);
+    }
+    let mut view = View::open(context.config)?;
+    let flow = view.reader.control()?.flows.get(&name).map(|flow| flow.plan);
+    Ok(flow.map(|plan| view.reader.plan(plan)).transpose()?)
+}
+
 /// The whole input: what was typed, read as what the flow declares, completed with defaults.
-fn inputs(args: &Run, compiled: &Compiled) -> Result<String> {
+fn inputs(args: &Run, plan: &Plan) -> Result<String> {
     let mut given = Map::new();
     for typed in &args.input {
-        let declared = compiled.inputs().iter().find(|declared| declared.name == typed.name);
+        let declared = plan.inputs.iter().find(|declared| declared.name == typed.name);
         let as_text = declared.is_none_or(|d| matches!(d.kind, InputType::String | InputType::Any));
         let value = match &typed.value {
             // `jobs=4` for a number means the number: the flow says so.
-            Value::String(text) if !as_text => input::parse_argument(compiled.inputs(), &typed.name, text)?,
+            Value::String(text) if !as_text => input::parse_argument(&plan.inputs, &typed.name, text)?,
             value => value.clone(),
         };
         if given.insert(typed.name.to_string(), value).is_some() {
@@ -142,5 +162,5 @@ fn inputs(args: &Run, compiled: &Compiled) -> Result<String> {
             return Err(Problem::new(Kind::Invalid, "bad_input", what).next("give it once"));
         }
     }
-    Ok(input::complete(compiled.inputs(), &given)?)
+    Ok(input::complete(&plan.inputs, &given)?)
 }

@@ -7,6 +7,7 @@ use super::after::ENDS;
 use super::declare::INPUT;
 use super::gates::{APPROVAL, GATE};
 use super::http::HTTP;
+use super::on::{ON, SCHEDULE};
 use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
 use super::read::Keys;
 use super::share::LIMIT;
@@ -15,12 +16,13 @@ use super::{DEFAULTS, FLOW};
 use crate::input::InputType;
 use crate::limits;
 use crate::plan::{Identity, Method};
+use crate::schedule::Overlap;
 use serde_json::{Map, Value, json};
 
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
 type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
 
-const LEVELS: [Level; 11] = [
+const LEVELS: [Level; 13] = [
     ("flow", &FLOW, flow),
     ("defaults", &DEFAULTS, defaults),
     ("input", &INPUT, input),
@@ -32,6 +34,8 @@ const LEVELS: [Level; 11] = [
     ("limit", &LIMIT, limit),
     ("gate", &GATE, gate),
     ("approval", &APPROVAL, approval),
+    ("on", &ON, on),
+    ("schedule", &SCHEDULE, schedule),
 ];
 
 /// The schema of a flow written as YAML.
@@ -127,6 +131,7 @@ fn flow() -> Vec<(&'static str, Value)> {
             let words = "What a failure does to the rest: go on, cancel it, or hold until somebody decides";
             about(words, word_of(&["continue", "fail_fast", "hold"]))
         }),
+        ("on", about("What begins it by itself, once it is registered", of("on"))),
         ("output", any("The output of the run, with `${{ … }}`; the outputs of its last tasks if absent")),
         ("queue", about("Where its tasks wait for workers", of("name"))),
         ("priority", priority()),
@@ -275,6 +280,28 @@ fn approval() -> Vec<(&'static str, Value)> {
     vec![
         ("from", names("Who may approve; anybody if absent")),
         ("count", about("How many of them it takes", whole(1, Some(limits::APPROVERS as u64)))),
+    ]
+}
+
+fn on() -> Vec<(&'static str, Value)> {
+    let words = "When it begins by itself";
+    vec![("schedule", json!({ "description": words, "type": "array", "items": of("schedule") }))]
+}
+
+fn schedule() -> Vec<(&'static str, Value)> {
+    let overlaps: Vec<&str> = Overlap::ALL.iter().map(|(word, _)| *word).collect();
+    let made_up = [word_of(&["none", "last", "all"]), whole(0, Some(limits::CAUGHT_UP.into()))];
+    vec![
+        ("name", about("What it is called, after the flow's name", of("name"))),
+        ("cron", text("Minute, hour, day of the month, month, day of the week; seconds first if there are six fields")),
+        ("zone", text("The time zone of `cron`, such as Europe/Berlin; UTC if absent")),
+        ("every", about("How often", of("duration"))),
+        ("from", text("The instant that `every` is counted from")),
+        ("at", text("One instant, such as 2027-01-31T12:00:00Z")),
+        ("jitter", about("Begins up to so much later", of("duration"))),
+        ("overlap", about("What a tick does while the run before it is at work", word_of(&overlaps))),
+        ("catch_up", either("How many missed ticks are made up for", &made_up)),
+        ("with", json!({ "type": "object", "description": "The inputs of its runs" })),
     ]
 }
 

@@ -337,9 +337,28 @@ pub(super) async fn read_line(from: &mut (impl AsyncBufRead + Unpin), buffer: &m
     }
 }
 
+/// A plan on the wire: as it is stored.
+fn stored<E: serde::ser::Error>(plan: &Arc<Plan>) -> Result<Box<RawValue>, E> {
+    let text = String::from_utf8(plan.encode().1).map_err(E::custom)?;
+    RawValue::from_string(text).map_err(E::custom)
+}
+
+fn stored_all<E: serde::ser::Error>(plans: &[Arc<Plan>]) -> Result<Vec<Box<RawValue>>, E> {
+    plans.iter().map(stored).collect()
+}
+
+fn read<E: serde::de::Error>(plan: &RawValue) -> Result<Arc<Plan>, E> {
+    Plan::decode(plan.get().as_bytes()).map(Arc::new).map_err(E::custom)
+}
+
+fn read_all<E: serde::de::Error>(plans: &[Box<RawValue>]) -> Result<Vec<Arc<Plan>>, E> {
+    plans.iter().map(|plan| read(plan)).collect()
+}
+
 /// A start on the wire: the plan as it is stored.
 mod start {
-    use super::{Arc, BTreeMap, Deserialize, Deserializer, Name, Plan, RawValue, Serialize, Serializer, Start};
+    use super::{BTreeMap, Deserialize, Deserializer, Name, RawValue, Serialize, Serializer, Start};
+    use super::{read, read_all, stored, stored_all};
 
     #[derive(Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -356,52 +375,43 @@ mod start {
     }
 
     pub fn serialize<S: Serializer>(start: &Start, to: S) -> Result<S::Ok, S::Error> {
-        let stored = |plan: &Arc<Plan>| {
-            let text = String::from_utf8(plan.encode().1).map_err(serde::ser::Error::custom)?;
-            RawValue::from_string(text).map_err(serde::ser::Error::custom)
-        };
-        let plan = stored(&start.plan)?;
-        let children = start.children.iter().map(stored).collect::<Result<_, S::Error>>()?;
+        let (plan, children) = (stored(&start.plan)?, stored_all(&start.children)?);
         let (input, by, key, labels) = (start.input.clone(), start.by.clone(), start.key.clone(), start.labels.clone());
         Wire { plan, children, input, by, key, labels }.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Start, D::Error> {
         let Wire { plan, children, input, by, key, labels } = Wire::deserialize(from)?;
-        let read = |plan: &Box<RawValue>| match Plan::decode(plan.get().as_bytes()) {
-            Ok(plan) => Ok(Arc::new(plan)),
-            Err(error) => Err(serde::de::Error::custom(error)),
-        };
-        let plan = read(&plan)?;
-        let children = children.iter().map(read).collect::<Result<_, D::Error>>()?;
+        let (plan, children) = (read(&plan)?, read_all(&children)?);
         Ok(Start { plan, children, input, by, key, labels })
     }
 }
 
 /// A registration on the wire: the plan as it is stored.
 mod register {
-    use super::{Arc, BTreeMap, Deserialize, Deserializer, Name, Plan, RawValue, Register, Serialize, Serializer};
+    use super::{BTreeMap, Deserialize, Deserializer, Name, RawValue, Register, Serialize, Serializer};
+    use super::{read, read_all, stored, stored_all};
     use edgewise_core::schedule::Schedule;
 
     #[derive(Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Wire {
         plan: Box<RawValue>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        children: Vec<Box<RawValue>>,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         schedules: BTreeMap<Name, Schedule>,
         by: Name,
     }
 
     pub fn serialize<S: Serializer>(register: &Register, to: S) -> Result<S::Ok, S::Error> {
-        let text = String::from_utf8(register.plan.encode().1).map_err(serde::ser::Error::custom)?;
-        let plan = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
-        Wire { plan, schedules: register.schedules.clone(), by: register.by.clone() }.serialize(to)
+        let (plan, children) = (stored(&register.plan)?, stored_all(&register.children)?);
+        Wire { plan, children, schedules: register.schedules.clone(), by: register.by.clone() }.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Register, D::Error> {
-        let Wire { plan, schedules, by } = Wire::deserialize(from)?;
-        let plan = Plan::decode(plan.get().as_bytes()).map_err(serde::de::Error::custom)?;
-        Ok(Register { plan: Arc::new(plan), schedules, by })
+        let Wire { plan, children, schedules, by } = Wire::deserialize(from)?;
+        Ok(Register { plan: read(&plan)?, children: read_all(&children)?, schedules, by })
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything is checked before anything is recorded: a registration is there as a whole or not at all.
 
 use super::set_schedule::check_schedule;
+use super::start::check_children;
 use crate::command::{Answer, Register};
 use crate::desk::Desk;
 use edgewise_core::control::{Control, ControlEvent, FlowRegistered, ScheduleSet};
@@ -14,12 +15,16 @@ use edgewise_core::{Error, Result, limits};
 
 pub(crate) fn register(desk: &mut Desk, register: &Register) -> Result<Answer> {
     let now = desk.now;
+    let children = check_children(desk, &register.plan, &register.children)?;
     let wanted = wanted(desk.newest_control()?, register, now)?;
     let (plan, bytes) = desk.encoded.of(&register.plan);
     let event = FlowRegistered { flow: register.plan.flow.clone(), plan, by: register.by.clone() };
     let mut changed = record(desk, ControlEvent::FlowRegistered(event))?;
-    if changed && !desk.batch.plans.iter().any(|(hash, _)| *hash == plan) {
-        desk.batch.plans.push((plan, bytes.to_vec()));
+    if changed {
+        desk.keep_plan(plan, &register.plan, || bytes.to_vec());
+        for (hash, bytes, child) in children {
+            desk.keep_plan(hash, child, || bytes);
+        }
     }
     for (name, schedule) in wanted {
         let event = ScheduleSet { name, schedule, by: register.by.clone(), why: None };

@@ -12,7 +12,7 @@ use edgewise_store::{KeyClaim, KeyOwner};
 use std::sync::Arc;
 
 pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
-    let children = check_children(desk, start)?;
+    let children = check_children(desk, &start.plan, &start.children)?;
     let (hash, bytes) = desk.encoded.of(&start.plan);
     let answer = start_stored(desk, start, hash)?;
     if matches!(answer, Answer::Started { new: true, .. }) {
@@ -115,13 +115,17 @@ fn key_of(plan: PlanHash, start: &Start) -> Option<(String, u64)> {
 
 /// The plans of the flows that are started, with their stored forms. All that a plan names must be there, so that
 /// no task finds out later that its child cannot be made.
-fn check_children<'s>(desk: &mut Desk, start: &'s Start) -> Result<Vec<(PlanHash, Vec<u8>, &'s Arc<Plan>)>> {
+pub(super) fn check_children<'s>(
+    desk: &mut Desk,
+    plan: &Plan,
+    children: &'s [Arc<Plan>],
+) -> Result<Vec<(PlanHash, Vec<u8>, &'s Arc<Plan>)>> {
     let encode = |plan: &'s Arc<Plan>| {
         let (hash, bytes) = plan.encode();
         (hash, bytes, plan)
     };
-    let given: Vec<(PlanHash, Vec<u8>, &Arc<Plan>)> = start.children.iter().map(encode).collect();
-    let named = std::iter::once(&start.plan).chain(&start.children).flat_map(|plan| plan.children());
+    let given: Vec<(PlanHash, Vec<u8>, &Arc<Plan>)> = children.iter().map(encode).collect();
+    let named = std::iter::once(plan).chain(children.iter().map(|plan| &**plan)).flat_map(Plan::children);
     for (hash, flow) in named {
         if !given.iter().any(|(known, ..)| *known == hash) && desk.ledger.plan(hash)?.is_none() {
             let message = format!("the flow {flow} is started with plan {hash}, which was not given: compile it anew");
