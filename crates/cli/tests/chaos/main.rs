@@ -9,6 +9,7 @@ mod crowd;
 mod dice;
 mod full;
 mod kill;
+mod nested;
 mod order;
 mod place;
 mod stop;
