@@ -10,6 +10,7 @@ mod dice;
 mod full;
 mod kill;
 mod limit;
+mod nested;
 mod order;
 mod place;
 mod stop;

@@ -127,9 +127,12 @@ fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
     if desk.frozen.contains_key(&child) {
         return Found::Frozen;
     }
+    let here = |run: &Run| {
+        let known = by.is_none_or(|(parent, link)| is_parent(run, parent, link));
+        if run.state.is_done() || !known { Found::OnDesk } else { Found::Open }
+    };
     if let Some(cached) = desk.runs.get(&child) {
-        let known = by.is_none_or(|(parent, link)| is_parent(&cached.run, parent, link));
-        return if cached.run.state.is_done() || !known { Found::OnDesk } else { Found::Open };
+        return here(&cached.run);
     }
     let stream = desk.home.stream(child);
     let Ok(head) = desk.ledger.head(&stream) else { return Found::Unknown };
@@ -144,8 +147,8 @@ fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
     if at_work {
         return Found::Open;
     }
-    match desk.open(child).map(|cached| cached.run.state.is_done()) {
-        Ok(_) => Found::OnDesk,
+    match desk.open(child) {
+        Ok(cached) => here(&cached.run),
         Err(error) if error.kind == Kind::Unavailable => Found::Unknown,
         Err(_) => Found::Frozen,
     }

@@ -56,6 +56,8 @@ fn look_at_links(desk: &mut Desk, run: RunId, looked_at: &mut u64) -> usize {
             missing.push(task);
         }
     }
+    // What is put off is not forgotten.
+    missing.retain(|task| !desk.links.later.contains(&(id, *task)));
     missing.into_iter().filter(|task| desk.links.due.insert((id, *task))).count()
 }
 
