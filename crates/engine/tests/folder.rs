@@ -22,7 +22,7 @@ fn folder(dir: &tempfile::TempDir) -> Folder {
 }
 
 fn works(dir: &tempfile::TempDir) -> Options {
-    let work = Work { project: dir.path().to_owned(), slots: 4 };
+    let work = Work { project: dir.path().to_owned(), slots: 4, http: Default::default() };
     Options { home: Home::local(), work: Some(work), background: false, queues: Default::default() }
 }
 
@@ -247,7 +247,7 @@ async fn a_question_whose_answer_was_not_waited_for_confuses_nobody() {
         () = std::future::ready(()) => {}
     }
     assert_eq!(client.ask(&approve(run)).await.unwrap(), Said::Done);
-    assert_eq!(client.ask(&Ask::Ping).await.unwrap(), Said::Pong { background: false, queues: Default::default() });
+    assert_eq!(client.ask(&Ask::Ping).await.unwrap(), Said::Pong { background: false });
     assert_eq!(client.ask(&Ask::Wait(run)).await.unwrap(), Said::Ended(RunState::Complete));
     open.close().await.unwrap();
 }
