@@ -105,7 +105,7 @@ mod tests {
             ("example.org", "bad_url"),
             ("{ url: 'https://a.b', json: 1, body: x }", "misplaced_key"),
             ("{ url: 'https://a.b', method: GET, json: 1 }", "misplaced_key"),
-            ("{ url: 'https://a.b', method: TEACH }", "wrong_type"),
+            ("{ url: 'https://a.b', method: TEACH }", "bad_value"),
             ("{ url: 'https://a.b', headers: { 'a b': x } }", "bad_name"),
             ("{ url: 'https://a.b', headers: { Content-Length: '3' } }", "reserved_name"),
             ("{ url: 'https://a.b', heders: {} }", "unknown_key"),

@@ -103,7 +103,7 @@ fn policies_are_keyed_and_read() {
         ("[queue: nightly, priority: -5]", " queue=nightly priority=-5"),
         (
             "[limit: \"registry\", max: 4] [queue: \"a/b\"] [rate: \"10/s\"]",
-            " queue=a/b limit=\"registry\" max=4 rate=10/s",
+            " queue=a/b limit=‹\"registry\"› max=4 rate=10/s",
         ),
         ("[limit: x ? 1 : 2, rate: 600/m]", " limit=x ? 1 : 2 rate=600/m"),
     ] {
