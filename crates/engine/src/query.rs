@@ -108,9 +108,9 @@ impl Piece {
     fn states(&self, filter: &mut RunFilter) -> Result<Option<Vec<RunState>>> {
         if self.value.eq_ignore_ascii_case("paused") {
             if self.not {
-                filter.not.push(Term::Paused)
+                filter.not.push(Term::Paused);
             } else {
-                filter.terms.push(Term::Paused)
+                filter.terms.push(Term::Paused);
             }
             return Ok(None);
         }

@@ -18,16 +18,16 @@ fn marked(n: u128) -> RunChange {
     let run = &mut change.run;
     run.flow = name(["deploy", "deploy/eu", "backup"][n as usize % 3]);
     run.state = STATES[n as usize / 2 % 3];
-    run.paused = n % 7 == 0;
+    run.paused = n.is_multiple_of(7);
     // Several at one instant, so that ids decide.
     run.triggered_at = Time(1_000 + n as u64 / 4);
     let labels = [("team", ["a", "b"][n as usize % 2]), ("tier", ["1", "2", "3"][n as usize / 5 % 3])];
     run.marks = Marks {
-        namespace: (n % 4 == 0).then(|| name("ops")),
+        namespace: n.is_multiple_of(4).then(|| name("ops")),
         by: Some(name(["ann", "bob"][n as usize / 3 % 2])),
         key: Some(format!("key-{n}")),
         parent: None,
-        labels: labels.into_iter().filter(|_| n % 5 != 0).map(|(k, v)| (k.into(), v.into())).collect(),
+        labels: labels.into_iter().filter(|_| !n.is_multiple_of(5)).map(|(k, v)| (k.into(), v.into())).collect(),
     };
     change
 }

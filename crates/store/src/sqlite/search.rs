@@ -149,10 +149,15 @@ impl Search<'_> {
         };
         let left: Vec<&Term> = filter.terms.iter().filter(|term| !told(term)).collect();
         let mut page = Page { limit: filter.limit, found: BinaryHeap::new() };
-        let from = filter.flow.as_ref().map_or(String::new(), ToString::to_string);
+        let wanted = filter.terms.iter().find_map(|term| match term {
+            Term::Flow(flow) => Some(flow),
+            _ => None,
+        });
+        let only = filter.flow.as_ref().or(wanted);
+        let from = only.map_or(String::new(), ToString::to_string);
         let mut at = Kind { flow: from, namespace: String::new(), state: -1 };
         while let Some(kind) = self.next_kind(&at, label)? {
-            if filter.flow.as_ref().is_some_and(|flow| kind.flow != flow.as_str()) {
+            if only.is_some_and(|flow| kind.flow != flow.as_str()) {
                 break;
             }
             if self.wants(&kind, words)? {

@@ -1,5 +1,16 @@
--- The next kind of run behind one, among those with a label.
-SELECT flow, namespace, state FROM label_rows
-WHERE key = ?4 AND value = ?5 AND (flow, namespace, state) > (?1, ?2, ?3)
-ORDER BY flow, namespace, state
+-- The next kind of run behind one, among those with a label. In three steps, like the next kind among all.
+SELECT flow, namespace, state FROM (
+    SELECT flow, namespace, state FROM label_rows
+    WHERE key = ?4 AND value = ?5 AND flow = ?1 AND namespace = ?2 AND state > ?3 ORDER BY state LIMIT 1
+)
+UNION ALL
+SELECT flow, namespace, state FROM (
+    SELECT flow, namespace, state FROM label_rows
+    WHERE key = ?4 AND value = ?5 AND flow = ?1 AND namespace > ?2 ORDER BY namespace, state LIMIT 1
+)
+UNION ALL
+SELECT flow, namespace, state FROM (
+    SELECT flow, namespace, state FROM label_rows
+    WHERE key = ?4 AND value = ?5 AND flow > ?1 ORDER BY flow, namespace, state LIMIT 1
+)
 LIMIT 1
