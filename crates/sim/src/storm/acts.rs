@@ -5,6 +5,9 @@ use crate::violation::Held;
 use crate::weather::Trouble;
 use edgewise_core::time::Millis;
 
+/// How often a worker says that it lives, where work takes long.
+const BEAT_EVERY: u64 = 4_000;
+
 impl Storm {
     /// The act that the dice of this step choose.
     pub(super) fn act(&mut self, step: u64) -> Held {
@@ -29,10 +32,30 @@ impl Storm {
             _ => {
                 let spans = [1, 1, 20, 20, 60, 60, 500, 500, 1_000, 1_000, 2_000, 5_000, 9_000, 31_000, 100_000];
                 let span = *self.dice.pick(&spans);
-                self.pass(Millis(span))?;
+                if self.works_long() { self.work_for(span)? } else { self.pass(Millis(span))? }
             }
         }
         self.wake_the_due()
+    }
+
+    /// In some seeds work takes long: whoever has something in hand says so all the time, each at a door of their own.
+    fn works_long(&self) -> bool {
+        matches!(self.seed % 16, 11..=13)
+    }
+
+    fn work_for(&mut self, span: u64) -> Held {
+        let doors: Vec<usize> = (0..self.workers.len()).map(|w| self.door(w)).collect();
+        let mut left = span;
+        while left > 0 {
+            for (w, door) in doors.iter().enumerate() {
+                self.beat_at(w, *door);
+                self.deliver()?;
+            }
+            let slice = left.min(BEAT_EVERY);
+            self.pass(Millis(slice))?;
+            left -= slice;
+        }
+        Ok(())
     }
 
     /// Troubles that come by themselves.

@@ -85,7 +85,7 @@ fn finish(lease: LeaseRef, said: &Said) -> Command {
 
 impl Storm {
     /// Where a worker asks: its own orchestrator, or any of them.
-    fn door(&mut self, w: usize) -> usize {
+    pub(super) fn door(&mut self, w: usize) -> usize {
         let all = self.orchestrators.len() as u64;
         self.workers[w].home.unwrap_or_else(|| self.dice.below(all) as usize)
     }
@@ -194,6 +194,14 @@ impl Storm {
         leases.extend(self.dice.index(self.workers[w].past.len()).map(|at| self.workers[w].past[at]));
         let to = self.door(w);
         self.send(to, vec![(Ask::Beat(w, leases.clone()), Command::Heartbeat(leases))]);
+    }
+
+    /// A worker says of all it has in hand that it is at work.
+    pub(super) fn beat_at(&mut self, w: usize, door: usize) {
+        let leases: Vec<LeaseRef> = self.workers[w].hands.iter().map(|(grant, _)| grant.lease).collect();
+        if !leases.is_empty() {
+            self.send(door, vec![(Ask::Beat(w, leases.clone()), Command::Heartbeat(leases))]);
+        }
     }
 
     pub(super) fn give_back(&mut self) {
