@@ -15,7 +15,7 @@ use crate::{Options, Summary, Violation};
 use edgewise_core::event::{
     Approved, Event, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct, TaskIx, TimerFired,
 };
-use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
+use edgewise_core::fold::{Changes, Stamp, Verdict, check, fold};
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::invariant::{self, Step};
@@ -159,12 +159,15 @@ impl Lone {
     }
 
     /// An operator deals with a failure that holds the run. Innermost first: a spread whose items are held is not
-    /// itself the failure.
+    /// itself the failure. What was done anew since holds nothing.
     fn dealt_with(&self) -> Option<Event> {
         let held = !self.run.state.is_done() && self.run.plan.on_failure == OnFailure::Hold;
-        let task = *self.tasks_in(TaskState::Error).last().filter(|_| held)?;
-        let generation = self.generation(task);
-        Some(Event::TaskResolvedManually(TaskAct { task, generation, by: name("op"), why: None }))
+        let failed = self.tasks_in(TaskState::Error).into_iter().filter(|_| held).rev();
+        let acts = failed.map(|task| {
+            let generation = self.generation(task);
+            Event::TaskResolvedManually(TaskAct { task, generation, by: name("op"), why: None })
+        });
+        acts.into_iter().find(|act| check(&self.run, self.now, act).is_ok())
     }
 
     fn trigger(&self) -> Event {

@@ -278,6 +278,20 @@ fn a_failure_that_holds_a_run_holds_what_is_opened_behind_it() {
 }
 
 #[test]
+fn what_was_decided_when_a_run_was_stopped_stays_so() {
+    let nodes = [("a", Join::All), ("h", Join::All), ("x", Join::All)];
+    let mut d = Driver::planned(graph(&nodes, &[(0, 1, FAILED)], OnFailure::Hold));
+    d.fail("a");
+    d.ok("x");
+    d.cancel();
+    assert_eq!(d.rerun_task("x"), Verdict::Applied);
+    assert_eq!(d.states(&["a", "h"]), [TaskState::Error, TaskState::Cancelled]);
+    d.ok("x");
+    d.is(RunState::Error);
+    d.close();
+}
+
+#[test]
 fn said_twice_it_counts_once() {
     let mut d = complete(line(OnFailure::Continue), DONE);
     d.rerun(RerunFrom::Start);
@@ -381,6 +395,44 @@ fn items_that_were_never_made_are_made_then() {
     assert_eq!(generations(&d, &["s", "s[0]", "s[1]", "s[2]"]), [2, 1, 2, 2]);
     d.ok("s[1]");
     d.ok("s[2]");
+    d.is(RunState::Complete);
+    d.close();
+}
+
+#[test]
+fn items_that_a_failure_kept_from_being_made_are_made_then() {
+    const N: usize = 25_000;
+    let mut sketch = Sketch::new(OnFailure::Continue);
+    let inner = sketch.region();
+    sketch.node(0, "s", spread_bearing(inner, N, 0, true), &[]);
+    sketch.node(inner, "p", action(1), &[]);
+    let mut d = Driver::triggered_watching(sketch.build(), Watch::Nothing);
+    d.plan_it();
+    d.fail("s[0]");
+    d.is(RunState::Error);
+    assert!((d.run.total() as usize) < N, "the rest was never made");
+    assert_eq!(d.rerun(RerunFrom::Failure), Verdict::Applied);
+    while d.run.is_advancing() {
+        d.advance();
+    }
+    assert_eq!(d.run.counts[TaskState::Enqueued as usize], N as u32);
+}
+
+#[test]
+fn what_is_inside_of_something_that_is_done_anew_is_dropped_with_it() {
+    let mut sketch = Sketch::new(OnFailure::Continue);
+    let inner = sketch.region();
+    let a = sketch.node(0, "a", action(1), &[]);
+    let s = sketch.node(0, "s", spread(inner, 2), &[]);
+    sketch.edge(0, a, s, Accepts::DONE);
+    sketch.node(inner, "p", action(1), &[]);
+    let mut d = Driver::planned(sketch.build());
+    d.fail("a");
+    d.fail("s[0]");
+    d.ok("s[1]");
+    assert_eq!(d.rerun(RerunFrom::Failure), Verdict::Applied);
+    assert_eq!(d.states(&["a", "s"]), [TaskState::Enqueued, TaskState::Pending]);
+    ["a", "s[0]", "s[1]"].iter().for_each(|path| d.ok(path));
     d.is(RunState::Complete);
     d.close();
 }

@@ -217,6 +217,21 @@ fn a_whole_program_starts_with_what_it_was_given() {
 }
 
 #[test]
+fn a_program_that_never_came_to_a_task_starts_with_its_first_statement() {
+    let mut played = Played::new(
+        "
+            b = xs[9]
+            @echo(v=b)",
+    );
+    played.play();
+    let end = played.end();
+    assert!(end.is_err());
+    assert_eq!(played.d().rerun(RerunFrom::Start), Verdict::Applied);
+    assert!(played.play().is_empty());
+    assert_eq!(played.end(), end);
+}
+
+#[test]
 fn inside_of_a_round_that_is_over_it_is_refused_and_the_loop_is_named() {
     let mut played = Played::new(
         "
@@ -349,6 +364,16 @@ fn an_act_on_what_a_program_went_on_from_is_refused() {
     let act = TaskAct { task: item, generation: 1, by: crate::driver::name("op"), why: None };
     let given_back = refused("its spread ended well and has given it back: rerun the spread");
     assert_eq!(played.d().say(Event::TaskResetForRetry(act)), given_back);
+}
+
+#[test]
+fn an_act_inside_of_what_was_dealt_with_by_hand_is_refused() {
+    let mut played = Played::new("    ys = spread xs:x -> @echo(v=x)\n    return ys\n");
+    assert_eq!(played.d().complete("ys", "[7]"), Verdict::Applied);
+    assert_eq!(played.end(), Ok(json!([7])));
+    assert_eq!(played.d().complete("ys[0]", "1"), refused("the program has gone on from it: rerun it instead"));
+    assert_eq!(played.d().rerun_task("ys"), Verdict::Applied);
+    assert_eq!(played.play(), ["echo(1)", "echo(2)", "echo(3)"]);
 }
 
 #[test]

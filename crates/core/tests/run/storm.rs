@@ -7,6 +7,7 @@ use edgewise_core::event::{
     TaskIx, TimerFired,
 };
 use edgewise_core::expr::Expr;
+use edgewise_core::fold::check;
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
 use edgewise_core::plan::{
     Accepts, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, Timeouts, Work,
@@ -300,8 +301,13 @@ fn is_gate(d: &Driver, task: TaskIx) -> bool {
 
 fn held(d: &Driver) -> Option<TaskIx> {
     let waits = !d.run.state.is_done() && d.run.plan.on_failure == OnFailure::Hold;
-    // Innermost first: a spread whose items are held is not itself the failure.
-    if waits { in_state(d, TaskState::Error).last().copied() } else { None }
+    // Innermost first: a spread whose items are held is not itself the failure. What was done anew holds nothing.
+    let mut failed = in_state(d, TaskState::Error).into_iter().rev();
+    failed.find(|task| {
+        let generation = d.run.tasks[task.0 as usize].generation;
+        let act = TaskAct { task: *task, generation, by: name("op"), why: None };
+        waits && check(&d.run, d.now, &Event::TaskResolvedManually(act)).is_ok()
+    })
 }
 
 /// A storm of so many acts over a random plan, then calm.
