@@ -104,6 +104,7 @@ fn cost_of_a_step(backlog: usize, width: usize) -> (u64, u64, Counts) {
         flushes: after.flushes - before.flushes,
         task_rows: after.task_rows - before.task_rows,
         loads: after.loads - before.loads,
+        looks: after.looks - before.looks,
     };
     (w.faults.total() - operations, w.faults.writes() - writes, counts)
 }
