@@ -16,6 +16,7 @@ use crate::turns::Bound;
 use aside::Aside;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -157,6 +158,11 @@ impl Lanes {
         idle && !bound.is_some_and(|bound| self.aside.has(bound, *lane, offer))
     }
 
+    /// How many tasks of a run are set aside.
+    pub fn aside_of(&self, run: RunId) -> u32 {
+        self.aside.of_run(run)
+    }
+
     /// A task waits no longer, but was not taken either.
     pub fn withdraw(&mut self, action: &str, queue: QueueNo, bound: Option<&Bound>, offer: Offer) {
         let lane = self.actions.get(action).and_then(|action| self.numbers.get(&(queue, *action)).copied());
@@ -233,7 +239,7 @@ impl Lanes {
     pub fn next(&mut self, open: impl Fn(QueueNo) -> bool) -> Option<Match> {
         let at = |lane: &LaneNo| &self.lanes[*lane as usize];
         let ready = self.busy.iter().filter(|lane| open(at(lane).queue));
-        let lane = *ready.max_by_key(|lane| (at(lane).top(), std::cmp::Reverse(at(lane).served)))?;
+        let lane = *ready.max_by_key(|lane| (at(lane).top(), Reverse((at(lane).served, **lane))))?;
         let of = &mut self.lanes[lane as usize];
         self.served += 1;
         of.served = self.served;

@@ -90,6 +90,11 @@ pub async fn limits(load: &Load, dir: &Path, waiting: u32) -> Result<Beside> {
     let worker = stuck(load, &engine)?;
     engine.start_run(start_of(&of(STUCK, 1)?)?).await?;
     engine.start_run(start_of(&of(NOOP, waiting)?)?).await?;
+    // A large spread is made over several commits: what is measured begins when all of it is set aside and written.
+    while engine.counts().await?.looks < u64::from(waiting) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
     let figures = beside(load, &plan, engine, (alone, waiting, 0.0)).await;
     worker.stop(Duration::ZERO).await;
     figures

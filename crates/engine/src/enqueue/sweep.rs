@@ -70,10 +70,12 @@ fn look_at(desk: &mut Desk, run: RunId) -> usize {
     if run.counts[TaskState::Enqueued as usize] == 0 && run.leased == 0 {
         return found;
     }
+    // A run whose tasks are all set aside is not looked through, however many they are.
+    let all_aside = run.counts[TaskState::Enqueued as usize] == lanes.aside_of(run.id);
     for task in run.present() {
         match run.tasks[task.0 as usize].state {
             // A lane with offers in it is being worked off; only where workers wait for nothing is something missing.
-            TaskState::Enqueued if !run.paused && is_missing(lanes, queues, run, task) => {
+            TaskState::Enqueued if !run.paused && !all_aside && is_missing(lanes, queues, run, task) => {
                 offer(lanes, queues, run, task);
                 found += 1;
             }

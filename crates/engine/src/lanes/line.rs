@@ -72,7 +72,8 @@ impl Line {
         self.levels.keys().next().map(|Reverse(priority)| *priority)
     }
 
-    pub fn put(&mut self, waiting: Waiting, at: At) {
+    /// True if it did not stand there already.
+    pub fn put(&mut self, waiting: Waiting, at: At) -> bool {
         let Waiting { offer: Offer { run, task, generation, attempt }, priority, bound } = waiting;
         let level = self.levels.entry(Reverse(priority)).or_default();
         let slim = Slim { generation, attempt, bound };
@@ -85,6 +86,7 @@ impl Line {
                     At::Back => level.turns.push_back((run, level.stamp)),
                     At::Front => level.turns.push_front((run, level.stamp)),
                 }
+                true
             }
         }
     }
@@ -181,14 +183,18 @@ impl Level {
 }
 
 impl Tasks {
-    fn put(&mut self, task: TaskIx, slim: Slim) {
+    fn put(&mut self, task: TaskIx, slim: Slim) -> bool {
         match self {
-            Self::One(one, old) if *one == task => *old = slim,
-            Self::Many(many) => drop(many.insert(task, slim)),
+            Self::One(one, old) if *one == task => {
+                *old = slim;
+                false
+            }
+            Self::Many(many) => many.insert(task, slim).is_none(),
             Self::One(..) => {
                 if let Self::One(one, old) = std::mem::replace(self, Self::Many(BTreeMap::new())) {
                     *self = Self::Many(BTreeMap::from([(one, old), (task, slim)]));
                 }
+                true
             }
         }
     }
@@ -205,7 +211,9 @@ mod tests {
 
     fn line(of: &[(u128, u32, i16)]) -> Line {
         let mut line = Line::default();
-        of.iter().for_each(|(run, task, priority)| line.put(waiting(*run, *task, *priority), At::Back));
+        for (run, task, priority) in of {
+            line.put(waiting(*run, *task, *priority), At::Back);
+        }
         line
     }
 
@@ -233,9 +241,9 @@ mod tests {
         let mut line = line(&[(1, 0, 0), (2, 0, 0)]);
         for _ in 0..10 {
             assert!(line.forget(RunId(1)).is_empty());
-            (0..3).for_each(|task| line.put(waiting(1, task, 0), At::Back));
+            (0..3).for_each(|task| assert!(line.put(waiting(1, task, 0), At::Back)));
         }
-        (1..3).for_each(|task| line.put(waiting(2, task, 0), At::Back));
+        (1..3).for_each(|task| assert!(line.put(waiting(2, task, 0), At::Back)));
         assert_eq!(order(&mut line), [(2, 0), (1, 0), (2, 1), (1, 1), (2, 2), (1, 2)]);
     }
 
