@@ -22,6 +22,7 @@ fn every_flow_in_the_documents_compiles() {
     for (file, text, count) in [
         ("README.md", include_str!("../../../README.md"), 1),
         ("docs/guide/flows.md", include_str!("../../../docs/guide/flows.md"), 5),
+        ("docs/guide/schedules.md", include_str!("../../../docs/guide/schedules.md"), 2),
     ] {
         let blocks = blocks(text, "yaml");
         assert_eq!(blocks.len(), count, "{file}");

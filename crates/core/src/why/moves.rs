@@ -67,12 +67,14 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
         Because::AtWork { until, .. } => with_clock(vec![Mover::Holder], *until, "it ends as timeout"),
         Because::Retry { until, .. } => with_clock(Vec::new(), *until, "the next attempt is due"),
         Because::Time { until } => with_clock(Vec::new(), *until, "the gate opens"),
-        Because::Approval { deadline, on_deadline, .. } => {
+        Because::Approval { deadline, on_deadline, escalates, .. } => {
             let then = match on_deadline {
                 OnDeadline::Reject => "the gate is rejected",
                 OnDeadline::Open => "the gate opens",
             };
-            with_clock(approvers(run, task, because), *deadline, then)
+            let mut movers = approvers(run, task, because);
+            movers.extend(escalates.iter().map(|step| Mover::Clock { at: step.at, then: "more people may approve" }));
+            with_clock(movers, *deadline, then)
         }
         Because::Items { .. } if run.advancing.contains(&task) => vec![Mover::Engine],
         Because::Failed { held: true, .. } => {
@@ -93,12 +95,12 @@ fn with_clock(mut movers: Vec<Mover>, at: Time, then: &'static str) -> Vec<Mover
 
 /// One for each person who may still say yes.
 fn approvers(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> {
-    let Because::Approval { from, have, .. } = because else { return Vec::new() };
+    let Because::Approval { from, have, escalates, .. } = because else { return Vec::new() };
     let command = format!("edgewise gate approve {} {}", run.id.short(), quoted(&run.path(task)));
     if from.is_empty() {
         return vec![Mover::Person { name: None, command }];
     }
-    let left = from.iter().filter(|name| !have.contains(name));
+    let left = from.iter().chain(escalates.iter().flat_map(|step| &step.to)).filter(|name| !have.contains(name));
     left.map(|name| Mover::Person { name: Some(name.to_string()), command: format!("{command} --as {name}") }).collect()
 }
 
