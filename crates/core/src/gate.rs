@@ -15,6 +15,27 @@ pub struct Gate {
     /// What happens when the deadline passes.
     #[serde(default, skip_serializing_if = "OnDeadline::is_default")]
     pub on_deadline: OnDeadline,
+    /// Who else may approve when it stays closed, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub escalate: Vec<Escalation>,
+}
+
+/// More people are asked after a while.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Escalation {
+    /// How long after the gate was reached.
+    pub after: Millis,
+    /// Who may approve as well from then on.
+    pub to: Vec<Name>,
+}
+
+impl Gate {
+    /// Whether a person may speak to the gate at an instant, if it was reached at another.
+    pub fn may_speak(&self, who: &Name, reached: Time, now: Time) -> bool {
+        let Wait::Approval { from, .. } = &self.wait else { return false };
+        let asked = |step: &Escalation| reached.plus(step.after) <= now && step.to.contains(who);
+        from.is_empty() || from.contains(who) || self.escalate.iter().any(asked)
+    }
 }
 
 /// What opens a gate.

@@ -24,6 +24,16 @@ use crate::time::Time;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// More people may approve from an instant on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Escalates {
+    /// From when on.
+    #[serde(serialize_with = "instant")]
+    pub at: Time,
+    /// Who.
+    pub to: Vec<Name>,
+}
+
 /// Why a run is where it is, or one task of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Why {
@@ -190,6 +200,9 @@ pub enum Because {
         from: Vec<Name>,
         /// Who did.
         have: Vec<Name>,
+        /// Who else may, and from when on.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        escalates: Vec<Escalates>,
         /// When it ends by itself.
         #[serde(serialize_with = "instant")]
         deadline: Time,

@@ -23,6 +23,7 @@ fn every_flow_in_the_documents_compiles() {
         ("README.md", include_str!("../../../README.md"), 1),
         ("docs/guide/flows.md", include_str!("../../../docs/guide/flows.md"), 6),
         ("docs/guide/flow-control.md", include_str!("../../../docs/guide/flow-control.md"), 1),
+        ("docs/guide/schedules.md", include_str!("../../../docs/guide/schedules.md"), 2),
     ] {
         let blocks = blocks(text, "yaml");
         assert_eq!(blocks.len(), count, "{file}");

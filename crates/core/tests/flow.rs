@@ -276,7 +276,7 @@ fn the_schedules_of_a_flow_are_named_after_it() {
 #[test]
 fn what_is_wrong_with_a_schedule_is_said() {
     for (schedule, said) in [
-        ("{ cron: '0 25 * * *' }", "a hour is a number from 0 to 23"),
+        ("{ cron: '0 25 * * *' }", "an hour is a number from 0 to 23"),
         ("{ cron: '0 7 * * *', zone: Europe/Belrin }", "did you mean `Europe/Berlin`?"),
         ("{ every: 15 }", "`15m`"),
         ("{ every: 10ms }", "at most once a second"),

@@ -95,7 +95,9 @@ fn denied(desk: &mut Desk, run: RunId, task: TaskIx, act: &GateAct) -> Error {
     let allowed = match desk.open(run).map(|c| c.run.spec_of(task).work.clone()) {
         Ok(edgewise_core::plan::Work::Gate(gate)) => match gate.wait {
             edgewise_core::gate::Wait::Approval { from, .. } => {
-                from.iter().map(edgewise_core::name::Name::as_str).collect::<Vec<_>>().join(", ")
+                let later = gate.escalate.iter().flat_map(|step| step.to.iter().map(move |who| (who, step.after)));
+                let first = from.iter().map(|who| who.to_string());
+                first.chain(later.map(|(who, after)| format!("{who} (after {after})"))).collect::<Vec<_>>().join(", ")
             }
             _ => String::new(),
         },

@@ -2,7 +2,7 @@
 
 use crate::dice::Dice;
 use edgewise_core::expr::Expr;
-use edgewise_core::gate::{Gate, OnDeadline, Wait};
+use edgewise_core::gate::{Escalation, Gate, OnDeadline, Wait};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{
     Accepts, Command, Items, Join, Limit, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Share, Spec, Spread,
@@ -166,7 +166,11 @@ fn gate(dice: &mut Dice, now: Time) -> Work {
     };
     let deadline = dice.one_in(2).then(|| Millis(500 + dice.below(60_000)));
     let on_deadline = if dice.one_in(2) { OnDeadline::Open } else { OnDeadline::Reject };
-    Work::Gate(Gate { wait, deadline, on_deadline })
+    // Drawn from what is drawn already, so that seeds that found something still find it.
+    let late =
+        deadline.filter(|span| span.0 % 3 == 0 && matches!(&wait, Wait::Approval { from, .. } if !from.is_empty()));
+    let step = |span: Millis| Escalation { after: Millis(span.0 / 2), to: PEOPLE[2..].iter().map(person).collect() };
+    Work::Gate(Gate { wait, deadline, on_deadline, escalate: late.map(step).into_iter().collect() })
 }
 
 fn spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Time) -> Work {

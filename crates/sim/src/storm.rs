@@ -6,6 +6,7 @@
 
 mod acts;
 mod calm;
+mod clockwork;
 mod network;
 mod people;
 mod worker;

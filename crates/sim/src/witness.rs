@@ -117,7 +117,7 @@ impl Witness {
 
     /// Whether every run is over.
     pub fn all_over(&self) -> bool {
-        self.books.values().all(|book| book.run.state.is_done())
+        self.control.state.schedules.is_empty() && self.books.values().all(|book| book.run.state.is_done())
     }
 
     /// Whether a lease was given to a worker within an engine's own process.
@@ -165,7 +165,7 @@ impl Witness {
             let run = stored.stream.run;
             ensure(stored.stream == home().stream(run), "tenant_is_constant", || stored.stream.label())?;
             if run == RunId::CONTROL {
-                self.control.record(now, &stored, &mut self.cover)?;
+                self.control.record(now, &stored, (&self.books, &mut self.cover))?;
                 self.compare_control()?;
                 continue;
             }

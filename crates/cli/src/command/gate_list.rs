@@ -18,7 +18,7 @@ use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
-use edgewise_core::why::{Because, Cause, Mover};
+use edgewise_core::why::{Because, Cause, Escalates, Mover};
 use edgewise_engine::engine::wall_clock;
 use edgewise_store::RunFilter;
 use serde::Serialize;
@@ -39,6 +39,8 @@ struct Closed {
     count: Option<u32>,
     from: Vec<Name>,
     approved: Vec<Name>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    escalates: Vec<Escalates>,
     opens_at: Option<String>,
     deadline: Option<String>,
     on_deadline: Option<OnDeadline>,
@@ -95,7 +97,7 @@ fn is_closed(run: &Run, task: TaskIx) -> bool {
 
 /// The gate, and the first command that brings it nearer to being open.
 fn row(run: &Run, task: TaskIx, clock: &Clock) -> Result<(Row, Option<String>)> {
-    let (closed, whom, until) = Closed::new(run, task);
+    let (closed, whom, until) = Closed::new(run, task, clock);
     let cells = vec![
         Cell::new(run.id.short(), Ink::Bold),
         Cell::new(&closed.task, Ink::Wait),
@@ -110,7 +112,7 @@ fn row(run: &Run, task: TaskIx, clock: &Clock) -> Result<(Row, Option<String>)> 
 
 impl Closed {
     /// The gate, for whom it waits in words, and until when at most.
-    fn new(run: &Run, task: TaskIx) -> (Self, String, Time) {
+    fn new(run: &Run, task: TaskIx, clock: &Clock) -> (Self, String, Time) {
         let cause = Cause::of(run, task);
         let entry = &run.tasks[task.0 as usize];
         let commands = cause.moved_by.into_iter().filter_map(|mover| match mover {
@@ -127,13 +129,16 @@ impl Closed {
             count: None,
             from: Vec::new(),
             approved: Vec::new(),
+            escalates: Vec::new(),
             opens_at: None,
             deadline: None,
             on_deadline: None,
         };
         match cause.because {
-            Because::Approval { count, from, have, deadline, on_deadline } => {
-                let whom = whom(count, &from);
+            Because::Approval { count, from, have, escalates, deadline, on_deadline } => {
+                let later = |step: &Escalates| format!("; from {} on {}", clock.short(step.at), list(&step.to));
+                let whom = whom(count, &from) + &escalates.iter().map(later).collect::<String>();
+                closed.escalates.clone_from(&escalates);
                 (closed.count, closed.from, closed.approved) = (Some(count), from, have);
                 (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
                 (closed, whom, deadline)

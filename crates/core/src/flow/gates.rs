@@ -2,19 +2,21 @@
 
 use super::problem::Sink;
 use super::read::{Fields, Keys, choice, duration, list, name, some_time, whole, wrong};
-use super::tree::{Kind, Node};
-use crate::gate::{Gate, OnDeadline, Wait};
+use super::tree::{Entry, Kind, Node};
+use crate::gate::{Escalation, Gate, OnDeadline, Wait};
 use crate::limits;
+use crate::name::Name;
 use crate::time::Time;
 
 pub(super) const GATE: Keys = Keys {
     owner: "a gate",
-    known: &["timer", "until", "approval", "deadline", "on_deadline"],
+    known: &["timer", "until", "approval", "deadline", "on_deadline", "escalate"],
     later: &[
         ("external", "use `approval` and let the other system approve"),
         ("webhook", "use `approval` and let the other system approve"),
     ],
 };
+pub(super) const ESCALATE: Keys = Keys { owner: "`escalate`", known: &["after", "to"], later: &[] };
 pub(super) const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "count"], later: &[] };
 
 pub(super) fn gate(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Gate> {
@@ -49,7 +51,53 @@ pub(super) fn gate(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Gate> {
             sink.error(entry.at, "misplaced_key", message).help(Some("add a `deadline`, such as `2d`".into()));
         }
     }
-    Some(Gate { wait: wait?, deadline, on_deadline })
+    let wait = wait?;
+    let escalate = fields.entry("escalate").map(|entry| escalate(entry, &wait, sink)).unwrap_or_default();
+    if let Wait::Approval { from, count } = &wait {
+        let may = from.len() + escalate.iter().map(|step| step.to.len()).sum::<usize>();
+        if !from.is_empty() && *count as usize > may {
+            let message = format!("{count} approvals are needed, but only {may} may approve");
+            sink.error(node.span, "bad_count", message).help(Some("name more people or lower `count`".into()));
+        }
+    }
+    Some(Gate { wait, deadline, on_deadline, escalate })
+}
+
+/// `escalate: { after: 1d, to: [boss] }`, or several of them, each later than the one before.
+fn escalate(entry: &Entry<'_>, wait: &Wait, sink: &mut Sink<'_>) -> Vec<Escalation> {
+    let named = match wait {
+        Wait::Approval { from, .. } if !from.is_empty() => from.clone(),
+        _ => {
+            let message = "`escalate` has a meaning only where `approval` names people with `from`";
+            sink.error(entry.at, "misplaced_key", message).help(Some("name who is asked first".into()));
+            return Vec::new();
+        }
+    };
+    let nodes = match &entry.value.kind {
+        Kind::List(nodes) => nodes.as_slice(),
+        _ => std::slice::from_ref(&entry.value),
+    };
+    let mut steps: Vec<Escalation> = Vec::new();
+    for node in nodes {
+        let Some(fields) = Fields::read(node, "`escalate`", &ESCALATE, sink) else { continue };
+        let after = fields.get("after").and_then(|n| some_time(n, "`after`", sink));
+        let to = fields.get("to").and_then(|n| list(n, "`to`", "a list of names", sink)).unwrap_or_default();
+        let to: Vec<Name> = to.iter().filter_map(|n| name(n, "an approver", sink)).collect();
+        let (Some(after), false) = (after, to.is_empty()) else {
+            let help = "such as `escalate: { after: 1d, to: [boss] }`";
+            sink.error(node.span, "missing_key", "`escalate` needs `after` and `to`").help(Some(help.into()));
+            continue;
+        };
+        let known: Vec<&Name> = named.iter().chain(steps.iter().flat_map(|step| &step.to)).collect();
+        if let Some(twice) = to.iter().find(|person| known.contains(person)) {
+            sink.error(node.span, "duplicate_name", format!("`{twice}` is named twice"));
+        }
+        if steps.last().is_some_and(|last| last.after >= after) {
+            sink.error(node.span, "bad_duration", "each step of `escalate` comes later than the one before");
+        }
+        steps.push(Escalation { after, to });
+    }
+    steps
 }
 
 fn instant(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Time> {
@@ -67,7 +115,6 @@ fn instant(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Time> {
 fn approval(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Wait> {
     let fields = Fields::read(node, "`approval`", &APPROVAL, sink)?;
     let mut from = Vec::new();
-    let mut complete = true;
     if let Some(node) = fields.get("from") {
         let people = list(node, "`from`", "a list of names", sink)?;
         if people.len() > limits::APPROVERS {
@@ -79,20 +126,15 @@ fn approval(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Wait> {
             match name(node, "an approver", sink) {
                 Some(person) if from.contains(&person) => {
                     sink.error(node.span, "duplicate_name", format!("`{person}` is named twice"));
-                    complete = false;
                 }
                 Some(person) => from.push(person),
-                None => complete = false,
+                None => {}
             }
         }
     }
     let mut count = from.len().max(1) as u32;
     if let Some(node) = fields.get("count") {
         count = whole(node, "`count`", 1..=limits::APPROVERS as u64, sink)? as u32;
-        if complete && !from.is_empty() && count as usize > from.len() {
-            let message = format!("{count} approvals are needed, but only {} may approve", from.len());
-            sink.error(node.span, "bad_count", message).help(Some("name more people or lower `count`".into()));
-        }
     }
     Some(Wait::Approval { from, count })
 }

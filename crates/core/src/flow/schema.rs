@@ -5,7 +5,7 @@
 
 use super::after::ENDS;
 use super::declare::INPUT;
-use super::gates::{APPROVAL, GATE};
+use super::gates::{APPROVAL, ESCALATE, GATE};
 use super::http::HTTP;
 use super::on::{ON, SCHEDULE};
 use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
 type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
 
-const LEVELS: [Level; 13] = [
+const LEVELS: [Level; 14] = [
     ("flow", &FLOW, flow),
     ("defaults", &DEFAULTS, defaults),
     ("input", &INPUT, input),
@@ -34,6 +34,7 @@ const LEVELS: [Level; 13] = [
     ("limit", &LIMIT, limit),
     ("gate", &GATE, gate),
     ("approval", &APPROVAL, approval),
+    ("escalate", &ESCALATE, escalate),
     ("on", &ON, on),
     ("schedule", &SCHEDULE, schedule),
 ];
@@ -273,6 +274,17 @@ fn gate() -> Vec<(&'static str, Value)> {
         ("approval", about("Opens when enough people approve", of("approval"))),
         ("deadline", about("How long it may stay closed", of("duration"))),
         ("on_deadline", about("What happens then", word_of(&["reject", "open"]))),
+        ("escalate", {
+            let several = json!({ "type": "array", "items": of("escalate") });
+            either("Who else may approve when it stays closed", &[of("escalate"), several])
+        }),
+    ]
+}
+
+fn escalate() -> Vec<(&'static str, Value)> {
+    vec![
+        ("after", about("How long after the gate was reached", of("duration"))),
+        ("to", names("Who may approve as well from then on")),
     ]
 }
 

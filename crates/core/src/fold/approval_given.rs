@@ -1,4 +1,5 @@
-//! A person said yes. N approvals are N different permitted people.
+//! A person said yes. N approvals are N different permitted people. Who is permitted may grow with time: the instant
+//! of the event decides, so that a refold decides the same.
 
 use super::{Fold, Ignored};
 use crate::event::Approved;
@@ -6,16 +7,19 @@ use crate::gate::{Approval, Wait};
 use crate::plan::Work;
 use crate::run::{Run, Task};
 use crate::state::TaskState;
+use crate::time::Time;
 
 /// The gate's task while it is closed, and whether this person may speak to it.
-pub(super) fn closed_gate<'a>(run: &'a Run, event: &Approved) -> Result<&'a Task, Ignored> {
+pub(super) fn closed_gate<'a>(run: &'a Run, now: Time, event: &Approved) -> Result<&'a Task, Ignored> {
     let task = run.task(event.task).ok_or(Ignored::Unknown)?;
     let Work::Gate(gate) = &run.spec_of(event.task).work else { return Err(Ignored::Refused("it is not a gate")) };
-    let Wait::Approval { from, .. } = &gate.wait else { return Err(Ignored::Refused("it is not an approval gate")) };
+    if !matches!(gate.wait, Wait::Approval { .. }) {
+        return Err(Ignored::Refused("it is not an approval gate"));
+    }
     if task.generation != event.generation {
         return Err(Ignored::Stale);
     }
-    if !from.is_empty() && !from.contains(&event.by) {
+    if !gate.may_speak(&event.by, task.ready_at, now) {
         return Err(Ignored::Denied);
     }
     match task.state {
@@ -29,8 +33,8 @@ pub(super) fn has_approved(run: &Run, event: &Approved) -> bool {
     run.approvals.get(&event.task).is_some_and(|list| list.iter().any(|a| a.by == event.by))
 }
 
-pub(super) fn check(run: &Run, event: &Approved) -> Result<(), Ignored> {
-    let open = closed_gate(run, event);
+pub(super) fn check(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
+    let open = closed_gate(run, now, event);
     if !matches!(open, Err(Ignored::Stale | Ignored::Unknown)) && has_approved(run, event) {
         return Err(Ignored::Duplicate);
     }

@@ -4,9 +4,10 @@ use super::approval_given::{closed_gate, has_approved};
 use super::{Fold, Ignored};
 use crate::event::Approved;
 use crate::run::Run;
+use crate::time::Time;
 
-pub(super) fn check(run: &Run, event: &Approved) -> Result<(), Ignored> {
-    closed_gate(run, event)?;
+pub(super) fn check(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
+    closed_gate(run, now, event)?;
     if has_approved(run, event) { Ok(()) } else { Err(Ignored::Refused("there is no approval of theirs to withdraw")) }
 }
 

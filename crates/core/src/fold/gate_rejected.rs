@@ -4,9 +4,10 @@ use super::approval_given::closed_gate;
 use super::{Fold, Ignored};
 use crate::event::{Approved, Failure};
 use crate::run::Run;
+use crate::time::Time;
 
-pub(super) fn check(run: &Run, event: &Approved) -> Result<(), Ignored> {
-    closed_gate(run, event).map(|_| ())
+pub(super) fn check(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
+    closed_gate(run, now, event).map(|_| ())
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>, event: &Approved) {

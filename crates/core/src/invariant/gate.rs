@@ -42,7 +42,8 @@ pub fn approvers_differ(run: &Run) -> Held {
             return broken("approvers_differ", run, Some(*ix), "it is a timer and has approvals");
         };
         let people: BTreeSet<&str> = given.iter().map(|a| a.by.as_str()).collect();
-        let permitted = given.iter().all(|a| from.is_empty() || from.contains(&a.by));
+        let reached = run.tasks[ix.0 as usize].ready_at;
+        let permitted = given.iter().all(|a| gate.may_speak(&a.by, reached, a.at));
         let waits = run.tasks[ix.0 as usize].state == TaskState::InProgress;
         let enough = given.len() >= *count as usize;
         if people.len() != given.len() || !permitted || given.is_empty() || (waits && enough) {

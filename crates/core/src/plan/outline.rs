@@ -5,7 +5,7 @@
 
 use super::{Join, Plan, ROOT, Region, Resolution, Share, Spec, Statement, Var, Work};
 use crate::expr::Expr;
-use crate::gate::{Gate, Wait};
+use crate::gate::{Escalation, Gate, Wait};
 use crate::name::Name;
 use crate::plan::Items;
 use crate::retry::Retry;
@@ -225,7 +225,11 @@ fn of_gate(gate: &Gate) -> String {
             format!("gate, {count} of {of}")
         }
     };
-    what + &deadline
+    let more = |step: &Escalation| {
+        let to: Vec<&str> = step.to.iter().map(Name::as_str).collect();
+        format!(", after {} also {}", step.after, to.join(", "))
+    };
+    what + &gate.escalate.iter().map(more).collect::<String>() + &deadline
 }
 
 /// What is not as it is by default.

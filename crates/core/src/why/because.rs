@@ -1,6 +1,6 @@
 //! The reason of one task, read off its state, its timers and its work.
 
-use super::{Act, Because, needs};
+use super::{Act, Because, Escalates, needs};
 use crate::event::{TaskIx, TimerKey, TimerKind};
 use crate::gate::{Gate, Wait};
 use crate::plan::{SubRun, Work};
@@ -86,10 +86,16 @@ fn closed(run: &Run, ix: TaskIx, gate: &Gate) -> Because {
             count: *count,
             from: from.clone(),
             have: run.approvals.get(&ix).into_iter().flatten().map(|a| a.by.clone()).collect(),
+            escalates: escalates(run, ix, gate),
             deadline: due(run, ix, TimerKind::Deadline).unwrap_or_default(),
             on_deadline: gate.on_deadline,
         },
     }
+}
+
+fn escalates(run: &Run, ix: TaskIx, gate: &Gate) -> Vec<Escalates> {
+    let reached = run.tasks[ix.0 as usize].ready_at;
+    gate.escalate.iter().map(|step| Escalates { at: reached.plus(step.after), to: step.to.clone() }).collect()
 }
 
 fn items(run: &Run, ix: TaskIx) -> Because {

@@ -67,10 +67,14 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
         Because::Unclaimed { action, .. } if action == COMMAND_ACTION => vec![Mover::Engine],
         Because::Unclaimed { action, .. } => vec![Mover::Worker { action: action.clone() }],
         Because::AtWork { .. } => vec![Mover::Holder],
-        Because::Approval { .. } => approvers(run, task, because),
+        Because::Approval { escalates, .. } => {
+            let mut movers = approvers(run, task, because);
+            movers.extend(escalates.iter().map(|step| Mover::Clock { at: step.at, then: "more people may approve" }));
+            movers
+        }
         Because::Child { .. } => child(run, task),
         Because::Items { .. } if run.advancing.contains(&task) => vec![Mover::Engine],
-        Because::Failed { held: true, .. } => who_decides(run),
+        Because::Failed { held: true, .. } => who_decides(run, task),
         _ => Vec::new(),
     };
     movers.extend(clocks(run, task, because));
@@ -78,8 +82,10 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
 }
 
 /// Who decides on a failure that holds the rest.
-fn who_decides(run: &Run) -> Vec<Mover> {
-    vec![Mover::Person { name: None, command: format!("edgewise cancel {}", run.id.short()) }]
+fn who_decides(run: &Run, task: TaskIx) -> Vec<Mover> {
+    let id = run.id.short();
+    let reset = format!("edgewise task reset {id} '{}'", run.path(task));
+    [reset, format!("edgewise give-up {id}")].map(|command| Mover::Person { name: None, command }).to_vec()
 }
 
 /// Every instant that would change something for a task, the earliest first.
@@ -119,12 +125,12 @@ fn resume(run: &Run) -> Mover {
 
 /// One for each person who may still say yes.
 fn approvers(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> {
-    let Because::Approval { from, have, .. } = because else { return Vec::new() };
+    let Because::Approval { from, have, escalates, .. } = because else { return Vec::new() };
     let command = format!("edgewise gate approve {} {}", run.id.short(), quoted(&run.path(task)));
     if from.is_empty() {
         return vec![Mover::Person { name: None, command }];
     }
-    let left = from.iter().filter(|name| !have.contains(name));
+    let left = from.iter().chain(escalates.iter().flat_map(|step| &step.to)).filter(|name| !have.contains(name));
     left.map(|name| Mover::Person { name: Some(name.to_string()), command: format!("{command} --as {name}") }).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Reasons in words. How an instant is written is the reader's business: they know their time zone.
 
-use super::{Act, Because, Cause, Mover, Need, Why};
+use super::{Act, Because, Cause, Escalates, Mover, Need, Why};
 use crate::name::Name;
 use crate::plan::Resolution;
 use crate::run::COMMAND_ACTION;
@@ -70,10 +70,14 @@ impl Cause {
                 format!("waits for run {} of {flow}{tries}", run.short())
             }
             Because::Time { until } => format!("gate, opens at {}", clock(*until)),
-            Because::Approval { count, from, have, .. } => {
+            Because::Approval { count, from, have, escalates, .. } => {
                 let from: Vec<&str> = from.iter().map(Name::as_str).collect();
                 let have: Vec<&str> = have.iter().map(Name::as_str).collect();
-                approval(*count, &from, &have)
+                let more = |step: &Escalates| {
+                    let to: Vec<&str> = step.to.iter().map(Name::as_str).collect();
+                    format!("; from {} on also {}", clock(step.at), to.join(", "))
+                };
+                approval(*count, &from, &have) + &escalates.iter().map(more).collect::<String>()
             }
             Because::Items { total, done, failed, .. } => {
                 let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };

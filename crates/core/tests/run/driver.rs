@@ -38,7 +38,7 @@ pub fn action(max_attempts: u16) -> Spec {
 
 /// A spec for a gate that waits without end.
 pub fn gate(wait: Wait) -> Spec {
-    work(Work::Gate(Gate { wait, deadline: None, on_deadline: OnDeadline::Reject }))
+    work(Work::Gate(Gate { wait, deadline: None, on_deadline: OnDeadline::Reject, escalate: vec![] }))
 }
 
 /// A spec for a gate that people open.

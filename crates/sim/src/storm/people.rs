@@ -23,7 +23,7 @@ impl Storm {
         self.dice.below(self.orchestrators.len() as u64) as usize
     }
 
-    fn ask(&mut self, command: Command) {
+    pub(super) fn ask(&mut self, command: Command) {
         let to = self.any_door();
         self.send(to, vec![(Ask::Person, command)]);
     }
@@ -69,6 +69,9 @@ impl Storm {
     }
 
     pub(super) fn person(&mut self) {
+        if self.has_schedules() && self.dice.one_in(2) {
+            return self.schedule();
+        }
         let Some(run) = self.a_run() else { return };
         let act = RunAct { run, by: name("op"), why: None };
         let roll = self.dice.below(24);
@@ -102,6 +105,7 @@ impl Storm {
 
     /// After the storm: what is paused goes on, and whoever is asked says yes.
     pub(super) fn patient_people(&mut self) {
+        self.stop_schedules();
         for run in self.open_runs() {
             let book = &self.witness.books[&run];
             let gates: Vec<String> = asking(&book.run).map(|t| book.run.path(t)).collect();

@@ -3,7 +3,7 @@
 use crate::violation::{Held, Violation, ensure};
 use edgewise_core::event::{Approved, DispatchEnqueued, Event, TaskIx};
 use edgewise_core::fold::{Changes, Verdict, fold};
-use edgewise_core::gate::Wait;
+use edgewise_core::gate::{Escalation, Wait};
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::TokenHash;
 use edgewise_core::invariant::{self, Step};
@@ -11,6 +11,7 @@ use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
+use edgewise_core::time::Time;
 use edgewise_engine::command::Finish;
 use edgewise_store::Position;
 use serde_json::value::RawValue;
@@ -151,7 +152,7 @@ impl Book {
                 ensure(e.due <= entry.stamp.at, "timers_are_never_early", early)?;
                 self.waited(before, entry, e.timer.task)?;
             }
-            Event::ApprovalGiven(e) => self.approve(before, e)?,
+            Event::ApprovalGiven(e) => self.approve(before, e, entry.stamp.at)?,
             Event::ApprovalWithdrawn(e) => drop(self.yes.entry(e.task).or_default().remove(&e.by)),
             _ => {}
         }
@@ -182,12 +183,14 @@ impl Book {
         ensure(due <= entry.stamp.at, "timers_are_never_early", || format!("a gate of {due} opened"))
     }
 
-    fn approve(&mut self, before: &Run, e: &Approved) -> Held {
+    fn approve(&mut self, before: &Run, e: &Approved, at: Time) -> Held {
         let Work::Gate(gate) = &before.spec_of(e.task).work else {
             return Err(Violation::new("approvers_differ", "an approval of what is not a gate"));
         };
         let Wait::Approval { from, count } = &gate.wait else { return Ok(()) };
-        let permitted = from.is_empty() || from.contains(&e.by);
+        let reached = before.tasks[e.task.0 as usize].ready_at;
+        let escalated = |step: &Escalation| reached.plus(step.after) <= at && step.to.contains(&e.by);
+        let permitted = from.is_empty() || from.contains(&e.by) || gate.escalate.iter().any(escalated);
         ensure(permitted, "approvers_differ", || format!("{} may not approve", e.by))?;
         let yes = self.yes.entry(e.task).or_default();
         ensure(yes.insert(e.by.clone()), "approvers_differ", || format!("{} said yes twice", e.by))?;

@@ -1,16 +1,18 @@
 //! A workspace's control as the ledger tells it, and what each of its events must be allowed to do.
 
-use super::{Witness, unreadable};
+use super::{Book, Witness, unreadable};
 use crate::cover::Cover;
 use crate::driver::home;
 use crate::violation::{Held, ensure};
-use edgewise_core::control::{Control, ControlEvent, fold};
+use edgewise_core::control::{Control, ControlEvent, Outcome, ScheduleFired, ScheduleSet, Skip, fold};
 use edgewise_core::event::decode_events;
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::schedule::{Overlap, Schedule, When};
 use edgewise_core::time::Time;
 use edgewise_store::{Position, Stored};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Control as its events make it.
 #[derive(Default)]
@@ -19,11 +21,30 @@ pub struct ControlBook {
     pub state: Control,
     /// Where its records stand, and the seq each comes to.
     places: Vec<(Position, u64)>,
+    /// The schedules that count, as people set them.
+    set: BTreeMap<Name, Watched>,
+    /// Every tick that has become a run, by schedule.
+    started: BTreeSet<(Name, Time)>,
+}
+
+/// A schedule, told a second time from what people asked for.
+struct Watched {
+    schedule: Schedule,
+    /// Ticks up to here were decided, or nobody asked for them.
+    after: Time,
+    /// Ticks that wait.
+    queued: BTreeSet<Time>,
+    runs: Vec<RunId>,
 }
 
 impl ControlBook {
     /// Folds a record that was written at an instant of the writer's clock.
-    pub(super) fn record(&mut self, now: Time, stored: &Stored, cover: &mut Cover) -> Held {
+    pub(super) fn record(
+        &mut self,
+        now: Time,
+        stored: &Stored,
+        (books, cover): (&BTreeMap<RunId, Book>, &mut Cover),
+    ) -> Held {
         let (envelope, events) = decode_events::<ControlEvent>(&stored.record).map_err(|e| unreadable(&e))?;
         let dense = stored.record.first == self.state.seq + 1;
         ensure(dense, "seq_is_dense", || format!("control has no event {}", self.state.seq + 1))?;
@@ -33,9 +54,89 @@ impl ControlBook {
             let stamp = Stamp { id: envelope.id.plus(n), at: envelope.at };
             let counted = fold(&mut self.state, stamp, event, &mut BTreeSet::new());
             ensure(counted.is_ok(), "what_is_written_counts", || format!("{event:?}: {counted:?}"))?;
+            match event {
+                ControlEvent::ScheduleSet(event) => self.set(now, event),
+                ControlEvent::ScheduleFired(event) => {
+                    cover.count("tick", word(&event.outcome));
+                    self.fired(now, event, books)?;
+                }
+                _ => {}
+            }
         }
         self.places.push((stored.position, stored.record.last()));
         Ok(())
+    }
+}
+
+impl ControlBook {
+    fn set(&mut self, now: Time, event: &ScheduleSet) {
+        let Some(schedule) = event.schedule.clone() else {
+            self.set.remove(&event.name);
+            return;
+        };
+        let start = schedule.backfill.as_ref().map_or(now, |backfill| Time(backfill.from.0 - 1));
+        let (queued, runs) = Default::default();
+        let new = Watched { schedule: schedule.clone(), after: start, queued, runs };
+        let known = self.set.entry(event.name.clone()).or_insert(new);
+        let same = known.schedule.when == schedule.when && known.schedule.backfill == schedule.backfill;
+        let goes_on = known.schedule.paused && !schedule.paused && schedule.backfill.is_none();
+        if !same || goes_on {
+            let kept = known.schedule.backfill == schedule.backfill;
+            known.after = if kept { known.after.max(start) } else { start };
+            known.queued.clear();
+        }
+        known.schedule = schedule;
+    }
+
+    /// A tick: one of its rhythm, the next one, not before its time, not for the past, once, and by the rules.
+    fn fired(&mut self, now: Time, event: &ScheduleFired, books: &BTreeMap<RunId, Book>) -> Held {
+        let said = || format!("{} of {} at {now}: {:?}", event.name, event.due, event.outcome);
+        let Some(known) = self.set.get_mut(&event.name) else {
+            return ensure(false, "schedules_fire_while_they_are_set", said);
+        };
+        let When::Every { span, .. } = &known.schedule.when else { return Ok(()) };
+        ensure(!known.schedule.paused, "paused_schedules_are_silent", said)?;
+        ensure(event.due <= now, "schedules_are_never_early", said)?;
+        if !known.queued.remove(&event.due) {
+            let ticks = if let Outcome::Skipped(Skip::Missed(ticks)) = event.outcome { ticks } else { 1 };
+            let next = (known.after.0 / span.0 + ticks) * span.0;
+            ensure(event.due > known.after, "schedules_never_fire_for_the_past", said)?;
+            ensure(event.due.0 == next, "every_tick_is_decided", || format!("{}, not {}", said(), Time(next)))?;
+            known.after = event.due;
+        }
+        match &event.outcome {
+            Outcome::Queued => drop(known.queued.insert(event.due)),
+            Outcome::Started(run) => {
+                ensure(books.contains_key(run), "ticks_and_runs_are_one_commit", said)?;
+                let busy =
+                    known.runs.iter().filter(|run| !books[run].run.state.is_done() && !books[run].cancelled).count();
+                let most = match (&known.schedule.backfill, known.schedule.overlap) {
+                    (Some(backfill), _) => backfill.at_once as usize,
+                    (None, Overlap::Allow) => usize::MAX,
+                    (None, _) => 1,
+                };
+                ensure(busy < most, "overlap_is_as_asked", || format!("{}, {busy} at work", said()))?;
+                if most < usize::MAX {
+                    known.runs.push(*run);
+                }
+                let key = (event.name.clone(), event.due);
+                ensure(self.started.insert(key), "ticks_fire_once", said)?;
+            }
+            Outcome::Skipped(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Started(_) => "Started",
+        Outcome::Queued => "Queued",
+        Outcome::Skipped(Skip::Overlap(_)) => "Overlap",
+        Outcome::Skipped(Skip::QueueFull) => "QueueFull",
+        Outcome::Skipped(Skip::Missed(_)) => "Missed",
+        Outcome::Skipped(Skip::Already(_)) => "Already",
+        Outcome::Skipped(Skip::Refused(_)) => "Refused",
     }
 }
 

@@ -23,12 +23,12 @@ const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "au
 const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 impl Field {
-    pub(super) const SECOND: Self = Self { what: "second", first: 0, last: 59, names: &[] };
-    pub(super) const MINUTE: Self = Self { what: "minute", first: 0, last: 59, names: &[] };
-    pub(super) const HOUR: Self = Self { what: "hour", first: 0, last: 23, names: &[] };
-    const DAY: Self = Self { what: "day of the month", first: 1, last: 31, names: &[] };
-    pub(super) const MONTH: Self = Self { what: "month", first: 1, last: 12, names: &MONTHS };
-    const WEEKDAY: Self = Self { what: "day of the week", first: 0, last: 7, names: &WEEKDAYS };
+    pub(super) const SECOND: Self = Self { what: "a second", first: 0, last: 59, names: &[] };
+    pub(super) const MINUTE: Self = Self { what: "a minute", first: 0, last: 59, names: &[] };
+    pub(super) const HOUR: Self = Self { what: "an hour", first: 0, last: 23, names: &[] };
+    const DAY: Self = Self { what: "a day of the month", first: 1, last: 31, names: &[] };
+    pub(super) const MONTH: Self = Self { what: "a month", first: 1, last: 12, names: &MONTHS };
+    const WEEKDAY: Self = Self { what: "a day of the week", first: 0, last: 7, names: &WEEKDAYS };
 
     /// The values of a field, and whether it is written with `*`.
     pub(super) fn read(&self, word: Word<'_>) -> Result<(u64, bool), Fault> {
@@ -89,7 +89,7 @@ impl Field {
         }
         let names = if self.names.is_empty() { String::new() } else { format!(" or {}", self.names.join(", ")) };
         let message = format!(
-            "a {} is a number from {} to {}{names}, found {}",
+            "{} is a number from {} to {}{names}, found {}",
             self.what,
             self.first,
             self.last,

@@ -463,7 +463,12 @@ impl Place {
 }
 
 fn sleep(span: Millis) -> plan::Work {
-    plan::Work::Gate(Gate { wait: Wait::After(span), deadline: None, on_deadline: OnDeadline::default() })
+    plan::Work::Gate(Gate {
+        wait: Wait::After(span),
+        deadline: None,
+        on_deadline: OnDeadline::default(),
+        escalate: Vec::new(),
+    })
 }
 
 /// What a worker is given under one name.

@@ -43,7 +43,7 @@ impl Parser<'_, '_, '_> {
         };
         let time = Time::parse(text);
         let time = self.accept(time, at)?;
-        Some(Gate { wait: Wait::Until(time), deadline: None, on_deadline: OnDeadline::default() })
+        Some(Gate { wait: Wait::Until(time), deadline: None, on_deadline: OnDeadline::default(), escalate: Vec::new() })
     }
 
     /// What stands between plain quotes.
@@ -112,7 +112,12 @@ impl Parser<'_, '_, '_> {
                 return None;
             }
         }
-        Some(Gate { wait: Wait::Approval { from: people, count: needed as u32 }, deadline, on_deadline: ends })
+        Some(Gate {
+            wait: Wait::Approval { from: people, count: needed as u32 },
+            deadline,
+            on_deadline: ends,
+            escalate: Vec::new(),
+        })
     }
 
     /// `[lead, "quality"]`: names, as words or in quotes.
