@@ -46,8 +46,8 @@ use problem::Sink;
 use read::{Fields, Keys, choice, map, name, parse_name, text};
 use reference::{Names, Place};
 use source::{Source, Span};
-use task::{Defaults, Tasks};
 use std::sync::Arc;
+use task::{Defaults, Tasks};
 use tree::{Entry, Node};
 
 /// A flow that can be run.

@@ -5,7 +5,8 @@ use edgewise_core::expr::Expr;
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{
-    Accepts, Command, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, SubRun, Timeouts, Work,
+    Accepts, Command, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, SubRun, Timeouts,
+    Work,
 };
 use edgewise_core::retry::{Backoff, Retry};
 use edgewise_core::template::{Root, Template};

@@ -4,7 +4,8 @@ use crate::driver::{Driver, Sketch, Watch, action, approval, gate, name, work};
 use crate::links::{sub_run, told};
 use crate::programs::Performance;
 use edgewise_core::event::{
-    Approved, DispatchEnqueued, Event, Failure, LinkRef, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
+    Approved, DispatchEnqueued, Event, Failure, LinkRef, TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey,
+    TimerKind,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};

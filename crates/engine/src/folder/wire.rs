@@ -312,12 +312,12 @@ mod start {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Start, D::Error> {
         let Wire { plan, children, input, by, key, labels } = Wire::deserialize(from)?;
-        let read = |plan: &Box<RawValue>| match Plan::decode(plan.get().as_bytes()) {
+        let read = |plan: &RawValue| match Plan::decode(plan.get().as_bytes()) {
             Ok(plan) => Ok(Arc::new(plan)),
             Err(error) => Err(serde::de::Error::custom(error)),
         };
         let plan = read(&plan)?;
-        let children = children.iter().map(read).collect::<Result<_, D::Error>>()?;
+        let children = children.iter().map(|plan| read(plan)).collect::<Result<_, D::Error>>()?;
         Ok(Start { plan, children, input, by, key, labels })
     }
 }

@@ -77,14 +77,17 @@ fn check_limits(start: &Start) -> Result<()> {
     Ok(())
 }
 
+/// A plan with its stored form.
+type Stored<'s> = (PlanHash, Vec<u8>, &'s Arc<Plan>);
+
 /// The plans of the flows that are started, with their stored forms. All that a plan names must be there, so that
 /// no task finds out later that its child cannot be made.
-fn check_children<'s>(desk: &mut Desk, start: &'s Start) -> Result<Vec<(PlanHash, Vec<u8>, &'s Arc<Plan>)>> {
+fn check_children<'s>(desk: &mut Desk, start: &'s Start) -> Result<Vec<Stored<'s>>> {
     let encode = |plan: &'s Arc<Plan>| {
         let (hash, bytes) = plan.encode();
         (hash, bytes, plan)
     };
-    let given: Vec<(PlanHash, Vec<u8>, &Arc<Plan>)> = start.children.iter().map(encode).collect();
+    let given: Vec<Stored<'_>> = start.children.iter().map(encode).collect();
     let named = std::iter::once(&start.plan).chain(&start.children).flat_map(|plan| plan.children());
     for (hash, flow) in named {
         if !given.iter().any(|(known, ..)| *known == hash) && desk.ledger.plan(hash)?.is_none() {

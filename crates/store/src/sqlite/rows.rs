@@ -14,14 +14,8 @@ use edgewise_core::time::Time;
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 
-const KINDS: [TimerKind; 6] = [
-    TimerKind::Retry,
-    TimerKind::Gate,
-    TimerKind::Deadline,
-    TimerKind::Queue,
-    TimerKind::Overall,
-    TimerKind::Attempt,
-];
+const KINDS: [TimerKind; 6] =
+    [TimerKind::Retry, TimerKind::Gate, TimerKind::Deadline, TimerKind::Queue, TimerKind::Overall, TimerKind::Attempt];
 
 fn get<T: FromSql>(row: &Row<'_>, column: usize) -> Result<T> {
     row.get(column).of(STATE)

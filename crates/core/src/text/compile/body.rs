@@ -1,9 +1,9 @@
 //! One body, of a flow or of a function: statements become a script, blocks become regions inside of it.
 
 use super::command;
+use super::flows::Children;
 use super::names::Names;
 use super::policy::Defaults;
-use super::flows::Children;
 use super::{error, known_beforehand, say_all};
 use crate::expr::{self, Fault, Hyphens};
 use crate::flow::problem::Sink;
