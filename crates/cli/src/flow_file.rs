@@ -1,8 +1,8 @@
 //! A flow as it is typed: a file, and which of its flows is meant if it has several: `etl.flow#load`.
 
 use crate::problem::{Problem, Result};
-use edgewise_core::Kind;
 use crate::siblings::Siblings;
+use edgewise_core::Kind;
 use edgewise_core::flow::{Compiled, Problems, choose, compile_file_with};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -29,9 +29,7 @@ impl FlowFile {
         let (whole, path) = (typed.display().to_string(), cwd.join(typed));
         let here = cwd.to_owned();
         match whole.rsplit_once('#').filter(|(file, flow)| !file.is_empty() && !flow.is_empty() && !path.exists()) {
-            Some((file, flow)) => {
-                Self { shown: file.into(), path: cwd.join(file), flow: Some(flow.into()), cwd: here }
-            }
+            Some((file, flow)) => Self { shown: file.into(), path: cwd.join(file), flow: Some(flow.into()), cwd: here },
             None => Self { shown: whole, path, flow: None, cwd: here },
         }
     }

@@ -51,7 +51,8 @@ impl Resolve for Siblings<'_> {
     fn known(&mut self, file: &str) -> Vec<String> {
         let folder = self.cwd.join(Self::folder(file));
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let flows = entries.filter(|path| path.extension().is_some_and(|end| ENDINGS.iter().any(|known| end == *known)));
+        let flows =
+            entries.filter(|path| path.extension().is_some_and(|end| ENDINGS.iter().any(|known| end == *known)));
         let mut names: Vec<String> =
             flows.filter_map(|path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned())).collect();
         names.sort();

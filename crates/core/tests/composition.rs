@@ -115,22 +115,32 @@ fn all_plans_of_a_nest_come_along_each_once() {
 fn what_a_flow_is_given_is_held_to_what_it_declares() {
     let others = [("inner.yaml", INNER)];
     let yaml = "flow: o\ntasks:\n  a: { flow: inner }\n  b: { flow: inner, with: { vresion: x, dry: 3 } }\n  c: { flow: iner }\n";
-    check(yaml, "o.yaml", &others, &[
-        "3:14 missing_input: the flow is not given `version` -- add what is missing",
-        "4:14 missing_input: the flow is not given `version` -- add what is missing",
-        "4:29 unknown_input: the flow has no input `vresion` -- did you mean `version`?",
-        "4:41 wrong_type: input `dry` expects boolean, found `3`",
-        "5:14 flow_not_found: there is no flow `iner` -- did you mean `inner`?",
-    ]);
+    check(
+        yaml,
+        "o.yaml",
+        &others,
+        &[
+            "3:14 missing_input: the flow is not given `version` -- add what is missing",
+            "4:14 missing_input: the flow is not given `version` -- add what is missing",
+            "4:29 unknown_input: the flow has no input `vresion` -- did you mean `version`?",
+            "4:41 wrong_type: input `dry` expects boolean, found `3`",
+            "5:14 flow_not_found: there is no flow `iner` -- did you mean `inner`?",
+        ],
+    );
     let program = "flow o(x):\n    flow inner(vresion=x, dry=3)\n    flow iner()\n    flow inner(x)\n    flow\n";
-    check(program, "o.flow", &others, &[
-        "2:10 missing_input: the flow is not given `version` -- add what is missing",
-        "2:16 unknown_input: the flow has no input `vresion` -- did you mean `version`?",
-        "2:27 wrong_type: input `dry` expects boolean, found `3`",
-        "3:10 flow_not_found: there is no flow `iner` -- did you mean `inner`?",
-        "4:16 positional_argument: the arguments of an action or a flow have names -- name it: `flow inner(x=x)`",
-        "5:5 bad_call: a flow is started with parentheses -- write `flow name(key=value)`",
-    ]);
+    check(
+        program,
+        "o.flow",
+        &others,
+        &[
+            "2:10 missing_input: the flow is not given `version` -- add what is missing",
+            "2:16 unknown_input: the flow has no input `vresion` -- did you mean `version`?",
+            "2:27 wrong_type: input `dry` expects boolean, found `3`",
+            "3:10 flow_not_found: there is no flow `iner` -- did you mean `inner`?",
+            "4:16 positional_argument: the arguments of an action or a flow have names -- name it: `flow inner(x=x)`",
+            "5:5 bad_call: a flow is started with parentheses -- write `flow name(key=value)`",
+        ],
+    );
 }
 
 #[test]
@@ -138,14 +148,20 @@ fn flows_that_start_each_other_in_a_circle_are_refused_where_they_do() {
     let b = "flow: b\ntasks:\n  x: { flow: a }\n";
     let a = "flow: a\ntasks:\n  x: { flow: b }\n";
     let circle = "these flows start each other in a circle: a.yaml -> b.yaml -> a.yaml";
-    check(a, "a.yaml", &[("b.yaml", b), ("a.yaml", a)], &[
-        &format!("3:14 invalid_child: the flow `b` in b.yaml has errors -- b.yaml:3:14: {circle}"),
-    ]);
+    check(
+        a,
+        "a.yaml",
+        &[("b.yaml", b), ("a.yaml", a)],
+        &[&format!("3:14 invalid_child: the flow `b` in b.yaml has errors -- b.yaml:3:14: {circle}")],
+    );
     let program = "flow a():\n    flow b()\n\nflow b():\n    flow a()\n";
     let help = "repeat within one flow instead, with `while` or `for`";
-    check(program, "a.flow", &[], &[
-        &format!("5:10 cycle: these flows start each other in a circle: a -> b -> a -- {help}"),
-    ]);
+    check(
+        program,
+        "a.flow",
+        &[],
+        &[&format!("5:10 cycle: these flows start each other in a circle: a -> b -> a -- {help}")],
+    );
 }
 
 #[test]

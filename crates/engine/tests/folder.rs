@@ -41,7 +41,14 @@ fn ada() -> Name {
 fn start(tasks: &str, key: Option<&str>) -> Start {
     let plan = compile(&format!("flow: f\ntasks:\n{tasks}"), "f.yaml").unwrap_or_else(|p| panic!("{p}")).plan;
     let input = RawValue::from_string("{}".into()).unwrap();
-    Start { plan: Arc::new(plan), children: Vec::new(), input, by: ada(), key: key.map(Into::into), labels: Default::default() }
+    Start {
+        plan: Arc::new(plan),
+        children: Vec::new(),
+        input,
+        by: ada(),
+        key: key.map(Into::into),
+        labels: Default::default(),
+    }
 }
 
 const ASK: &str = "  ask: { gate: { approval: { count: 1 } } }\n";

@@ -47,7 +47,14 @@ pub fn boom() -> Failure {
 /// A start without a key.
 pub fn start_of(plan: &Arc<Plan>) -> Start {
     let input = RawValue::from_string("{}".into()).unwrap_or_else(|e| panic!("{e}"));
-    Start { plan: Arc::clone(plan), children: Vec::new(), input, by: name("tester"), key: None, labels: BTreeMap::new() }
+    Start {
+        plan: Arc::clone(plan),
+        children: Vec::new(),
+        input,
+        by: name("tester"),
+        key: None,
+        labels: BTreeMap::new(),
+    }
 }
 
 /// A claim of a worker elsewhere, or of one within the engine's own process if its name begins with `local/`.

@@ -118,7 +118,14 @@ pub(super) fn handlers(starts: &Arc<Mutex<Vec<Instant>>>, timed: bool) -> Result
 
 pub(super) fn start_of(plan: &Arc<Plan>) -> Result<Start> {
     let input = RawValue::from_string("null".into()).map_err(|e| Error::bug("bench_input", e.to_string()))?;
-    Ok(Start { plan: Arc::clone(plan), children: Vec::new(), input, by: Name::parse("bench")?, key: None, labels: Default::default() })
+    Ok(Start {
+        plan: Arc::clone(plan),
+        children: Vec::new(),
+        input,
+        by: Name::parse("bench")?,
+        key: None,
+        labels: Default::default(),
+    })
 }
 
 fn difference(before: Counts, after: Counts) -> Counts {

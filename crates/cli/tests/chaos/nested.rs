@@ -10,7 +10,8 @@ const KILLS: u32 = 10;
 
 fn flows(place: &Place) {
     let items: Vec<String> = (0..CHILDREN).map(|n| n.to_string()).collect();
-    let spread = format!("  each: {{ each: [{}], flow: middle, with: {{ n: '${{{{ item }}}}' }} }}\n", items.join(", "));
+    let spread =
+        format!("  each: {{ each: [{}], flow: middle, with: {{ n: '${{{{ item }}}}' }} }}\n", items.join(", "));
     place.flow("nested", &spread);
     let retry = "retry: { max_attempts: 50, backoff: { kind: fixed, base: 1ms } }";
     let middle = "flow: middle\ninputs: { n: { type: integer } }\ntasks:\n  inner: { flow: inmost }\n";

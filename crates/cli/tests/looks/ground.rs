@@ -212,7 +212,14 @@ impl AtWork<'_> {
         let compiled = flows.into_iter().next().unwrap();
         let input = RawValue::from_string(r#"{"version":"1.2.0"}"#.into()).unwrap();
         let labels = [("env".to_owned(), "test".to_owned())].into();
-        let start = Start { plan: Arc::new(compiled.plan), children: compiled.children, input, by: name("ada"), key: None, labels };
+        let start = Start {
+            plan: Arc::new(compiled.plan),
+            children: compiled.children,
+            input,
+            by: name("ada"),
+            key: None,
+            labels,
+        };
         let (run, _) = self.engine.start_run(start).await.unwrap();
         self.ground.runs.push(run);
         run

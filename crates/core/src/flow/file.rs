@@ -3,9 +3,9 @@
 //! The ending decides: `.flow` is program text, `.yaml` and `.yml` are YAML. A file with another name, or from
 //! a pipe, is told by how it begins, and if that says nothing either, the author is asked.
 
+use super::compose::{Alone, Composer, Resolve};
 use super::problem::Sink;
 use super::source::{Source, Span};
-use super::compose::{Alone, Composer, Resolve};
 use super::{Compiled, Problems, compile_yaml};
 use crate::error::{Error, Result};
 use crate::suggest::{nearest, shown};

@@ -98,7 +98,8 @@ pub fn retry_waits(run: &Run) -> Held {
 pub fn outbox_has_cause(step: &Step<'_>) -> Held {
     let fail = |task, message: &str| broken("outbox_has_cause", step.after, Some(task), message);
     let offered: BTreeSet<TaskIx> = step.changes.ready.iter().copied().collect();
-    let into = |m: &&TaskMove| matches!(m.by, Move::Allowed | Move::RetryDue | Move::Returned) && m.to == TaskState::Enqueued;
+    let into =
+        |m: &&TaskMove| matches!(m.by, Move::Allowed | Move::RetryDue | Move::Returned) && m.to == TaskState::Enqueued;
     let became: BTreeSet<TaskIx> = step.changes.moves.iter().filter(into).map(|m| m.task).collect();
     if let Some(task) = became.difference(&offered).next() {
         return fail(*task, "it became ready and is not offered");

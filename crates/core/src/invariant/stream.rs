@@ -182,7 +182,8 @@ pub fn refold_equals_projection(stream: &Stream<'_>, rows: &Rows<'_>) -> Held {
     if !run.timers.iter().map(|(key, due)| TimerRow { key: *key, due: *due }).eq(rows.timers.iter().copied()) {
         return fail(None, "its timer rows are not those of the ledger".into());
     }
-    let outbox = tasks(&run).filter_map(|t| run.outbox_row(t)).chain(run.stall_row());
+    let whole = run.disowned_row().into_iter().chain(run.stall_row());
+    let outbox = tasks(&run).filter_map(|t| run.outbox_row(t)).chain(whole);
     if !outbox.eq(rows.outbox.iter().cloned()) {
         return fail(None, "its outbox rows are not those of the ledger".into());
     }

@@ -15,7 +15,8 @@ impl Fold<'_> {
     pub(crate) fn begin_sub_run(&mut self, task: TaskIx) {
         let depth = self.run.parent.as_ref().map_or(0, |parent| parent.depth);
         if depth >= limits::RUN_DEPTH {
-            let message = format!("runs are nested deeper than the {} allowed: start the flow apart", limits::RUN_DEPTH);
+            let message =
+                format!("runs are nested deeper than the {} allowed: start the flow apart", limits::RUN_DEPTH);
             return self.fail_for_good(task, Failure::permanent("too_deep", message), Move::InputFailed);
         }
         if let Err(failure) = self.run.check_input(task) {

@@ -66,7 +66,8 @@ impl Cause {
                 format!("waits until {} for {}{after}", clock(*until), tries(*attempt, *max_attempts))
             }
             Because::Child { run, flow, attempt, max_attempts, .. } => {
-                let tries = if *max_attempts > 1 { format!(", {}", tries(*attempt, *max_attempts)) } else { String::new() };
+                let tries =
+                    if *max_attempts > 1 { format!(", {}", tries(*attempt, *max_attempts)) } else { String::new() };
                 format!("waits for run {} of {flow}{tries}", run.short())
             }
             Because::Time { until } => format!("gate, opens at {}", clock(*until)),

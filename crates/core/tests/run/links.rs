@@ -22,7 +22,11 @@ pub fn sub_run(attempts: u16) -> Spec {
 }
 
 fn one(spec: Spec) -> Plan {
-    plan(&[("sub", spec, ALL), ("z", action(1), ALL)], &[(0, 1, edgewise_core::plan::Accepts::SUCCESS)], OnFailure::Continue)
+    plan(
+        &[("sub", spec, ALL), ("z", action(1), ALL)],
+        &[(0, 1, edgewise_core::plan::Accepts::SUCCESS)],
+        OnFailure::Continue,
+    )
 }
 
 pub fn link(attempt: u16) -> LinkRef {

@@ -111,6 +111,7 @@ impl<'a> Examiner<'a> {
         findings.extend(violation.map(|violation| broken(&history, &violation, REPORT)));
         findings.extend(self.key(stream, &history)?);
         findings.extend(self.head(stream, &history, whole)?);
+        findings.extend(self.links(stream, &history)?);
         // Rows of a damaged ledger may well be ahead of what can be read of it.
         if whole {
             findings.extend(self.compare(stream, &history, seq_at)?);
@@ -141,6 +142,32 @@ impl<'a> Examiner<'a> {
         }
         let what = "the key it was started with is not its own".to_owned();
         Ok(Some(Finding { run: Some(stream.run), code: "key_lost", what, next: RESTORE }))
+    }
+
+    /// Of every child that is over, the run that waits for it was told. Read once more before it is said: an engine may
+    /// be telling it.
+    fn links(&mut self, stream: &Stream, history: &History<'_>) -> Result<Option<Finding>> {
+        let run = history.refold(u64::MAX);
+        for (task, child) in run.waiting_for_children().filter_map(|task| Some((task, run.last_child(task)?))) {
+            if self.is_over(&Stream { run: child, ..stream.clone() })? {
+                let later = read(self.ledger, stream, self.watermark)?;
+                let now = History { entries: &later.entries, ..*history }.refold(u64::MAX);
+                if now.awaited(task) == run.awaited(task) {
+                    let what = format!("{} waits for run {child}, which is over", name_of(&run, task));
+                    return Ok(Some(Finding { run: Some(run.id), code: "links_are_answered", what, next: REPORT }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a run is over; one that is not there, or cannot be read, is not.
+    fn is_over(&mut self, stream: &Stream) -> Result<bool> {
+        let Read { entries, .. } = read(self.ledger, stream, self.watermark)?;
+        let Ok(hash) = pinned(&entries) else { return Ok(false) };
+        let Ok(plan) = plan_of(self.ledger, hash, &mut self.plans) else { return Ok(false) };
+        let history = History { run: stream.run, plan_hash: hash, plan: &plan, entries: &entries };
+        Ok(history.refold(u64::MAX).state.is_done())
     }
 
     /// The rows against the fold of the prefix that they name, and with the rest against the whole.

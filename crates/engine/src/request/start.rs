@@ -113,18 +113,21 @@ fn key_of(plan: PlanHash, start: &Start) -> Option<(String, u64)> {
     Some((format!("{IDENTITY}{}", &hasher.finalize().to_hex()[..32]), body))
 }
 
+/// A plan with its stored form.
+type Stored<'s> = (PlanHash, Vec<u8>, &'s Arc<Plan>);
+
 /// The plans of the flows that are started, with their stored forms. All that a plan names must be there, so that
 /// no task finds out later that its child cannot be made.
 pub(super) fn check_children<'s>(
     desk: &mut Desk,
     plan: &Plan,
     children: &'s [Arc<Plan>],
-) -> Result<Vec<(PlanHash, Vec<u8>, &'s Arc<Plan>)>> {
+) -> Result<Vec<Stored<'s>>> {
     let encode = |plan: &'s Arc<Plan>| {
         let (hash, bytes) = plan.encode();
         (hash, bytes, plan)
     };
-    let given: Vec<(PlanHash, Vec<u8>, &Arc<Plan>)> = children.iter().map(encode).collect();
+    let given: Vec<Stored<'_>> = children.iter().map(encode).collect();
     let named = std::iter::once(plan).chain(children.iter().map(|plan| &**plan)).flat_map(Plan::children);
     for (hash, flow) in named {
         if !given.iter().any(|(known, ..)| *known == hash) && desk.ledger.plan(hash)?.is_none() {

@@ -21,7 +21,9 @@ impl Witness {
             for told in book.entries.iter().filter_map(resolved) {
                 self.told_as_it_ended(&book.run, told)?;
             }
+            // Where nothing fails, what one side says is answered in the same commit.
             if self.is_fair {
+                self.parent_was_told(&book.run)?;
                 let said = || format!("{run} has children that nobody waits for: {:?}", book.run.disowned);
                 ensure(book.run.disowned.is_empty(), "cancel_follows_down", said)?;
             }
@@ -42,6 +44,12 @@ impl Witness {
         Ok(())
     }
 
+    fn parent_was_told(&self, run: &Run) -> Held {
+        let Some(parent) = run.parent.as_ref().filter(|_| run.state.is_done()) else { return Ok(()) };
+        let told = self.books[&parent.run].entries.iter().filter_map(resolved).any(|told| told.run == run.id);
+        ensure(told, "links_are_answered", || format!("{} ended, and {} was not told", run.id, parent.run))
+    }
+
     fn one_child_per_attempt(&self) -> Held {
         let mut seen: BTreeMap<(RunId, LinkRef), RunId> = BTreeMap::new();
         for run in self.books.values().map(|book| &book.run) {
@@ -58,9 +66,9 @@ impl Witness {
         let parent = self.books.get(&link.run).map(|book| &book.run);
         let wanted = parent.is_some_and(|parent| {
             let pinned = matches!(&parent.spec_of(link.link.task).work, Work::SubRun(sub) if sub.plan == run.plan_hash);
-            let reached = parent.task(link.link.task).is_some_and(|task| {
-                (task.generation, task.attempt) >= (link.link.generation, link.link.attempt)
-            });
+            let reached = parent
+                .task(link.link.task)
+                .is_some_and(|task| (task.generation, task.attempt) >= (link.link.generation, link.link.attempt));
             pinned && reached
         });
         ensure(wanted, "child_has_a_parent", || format!("{} was begun for {link:?}", run.id))

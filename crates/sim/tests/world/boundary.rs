@@ -23,7 +23,11 @@ struct Scenario {
 }
 
 const SCENARIOS: [Scenario; 5] = [
-    Scenario { flows: &[CHAIN], handler: |path, attempt| fails_if(path == "b" && attempt == 1), end: RunState::Complete },
+    Scenario {
+        flows: &[CHAIN],
+        handler: |path, attempt| fails_if(path == "b" && attempt == 1),
+        end: RunState::Complete,
+    },
     Scenario { flows: &[DIAMOND], handler: |path, _| fails_if(path == "left"), end: RunState::Complete },
     Scenario { flows: &[SPREAD], handler: |path, _| fails_if(path == "each[2]"), end: RunState::Complete },
     Scenario { flows: &[GATE], handler: |_, _| Ok(()), end: RunState::Complete },

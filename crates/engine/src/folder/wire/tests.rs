@@ -7,7 +7,14 @@ fn start(input: &str) -> Start {
     let plan = compile("flow: f\ntasks:\n  a: { run: 'echo \"hi\"' }\n", "f.yaml").unwrap().plan;
     let input = RawValue::from_string(input.into()).unwrap();
     let labels = BTreeMap::from([("env".to_owned(), "test".to_owned())]);
-    Start { plan: Arc::new(plan), children: Vec::new(), input, by: Name::parse("ada").unwrap(), key: Some("k".into()), labels }
+    Start {
+        plan: Arc::new(plan),
+        children: Vec::new(),
+        input,
+        by: Name::parse("ada").unwrap(),
+        key: Some("k".into()),
+        labels,
+    }
 }
 
 #[test]

@@ -179,6 +179,32 @@ tasks:
 }
 
 #[test]
+fn very_many_children_are_cancelled_a_commit_at_a_time_also_by_the_next_engine() {
+    let flow = "{ flow: outer, inputs: { list: { type: list } }, tasks: { sub: { each: inputs.list, flow: inner } } }";
+    let inner = "{ flow: inner, tasks: { i: { gate: { timer: 1h } } } }";
+    let mut world = World::unwatched();
+    let mut given = composed(&[flow, inner]);
+    let list: Vec<u32> = (0..2_500).collect();
+    given.input = serde_json::value::RawValue::from_string(serde_json::json!({ "list": list }).to_string()).unwrap();
+    let run = start(&mut world, given);
+    world.settle();
+    world.flush();
+    world.send(vec![Command::Cancel(world.act(run))]);
+    let cancelled = |world: &World| {
+        let mut reader = world.reader();
+        let mut ids = (1..=2_500).map(|task| RunId::child(run, task, 1, 1));
+        ids.by_ref().filter(|id| reader.run(*id).unwrap().state == RunState::Cancelled).count()
+    };
+    assert_eq!(cancelled(&world), 1_000, "as many as one commit may end");
+    world.flush();
+    world.crash();
+    world.settle();
+    let parent = world.reader().run(run).unwrap();
+    assert!(parent.disowned.is_empty());
+    assert_eq!(cancelled(&world), 2_500);
+}
+
+#[test]
 fn the_sweep_finds_links_that_were_forgotten() {
     let mut world = World::new();
     let run = start(&mut world, composed(&ONE));
