@@ -12,8 +12,8 @@ mod look;
 mod project;
 mod rerun;
 mod run;
-mod task;
 mod schedule;
+mod task;
 mod value;
 
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
@@ -21,17 +21,17 @@ pub use at::At;
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
+pub use keep::{Backup, Ended, Restore, Retain, ended};
 pub use look::{Events, Export, History, Logs, Queues, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
-pub use run::{IdentityWord, Mode, Run};
-pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
-pub use value::{Cursor, Input, Label, RunRef};
-pub use keep::{Backup, Ended, Restore, Retain, ended};
 pub use rerun::Rerun;
+pub use run::{IdentityWord, Mode, Run};
 pub use schedule::{
     Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
     ScheduleNext, ScheduleSet,
 };
+pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
+pub use value::{Cursor, Input, Label, RunRef};
 
 use crate::config::Flags;
 use crate::exit::Exit;

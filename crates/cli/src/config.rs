@@ -6,16 +6,16 @@
 
 mod file;
 mod hosts;
-mod retention;
 mod queues;
+mod retention;
 
 use crate::output::Format;
 use crate::problem::{Problem, Result};
 use crate::style::ColorChoice;
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
-use edgewise_engine::retention::Retention;
 use edgewise_engine::queues::Queues;
+use edgewise_engine::retention::Retention;
 use file::File;
 use hosts::Hosts;
 use serde::de::DeserializeOwned;

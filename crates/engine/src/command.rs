@@ -3,9 +3,9 @@
 //! One command, one file: what people ask of runs is in `request`, what workers report in `result`, what
 //! gets work to workers in `enqueue`.
 
+use crate::queues::QueueSettings;
 use crate::retention::{Kept, Removing};
 use edgewise_core::control::{ScheduleSet, SettingChanged};
-use crate::queues::QueueSettings;
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::name::Name;

@@ -32,5 +32,10 @@ pub(crate) fn has_chores(desk: &Desk) -> bool {
     let timer = desk.timers.first().is_some_and(|(due, _, _)| *due <= desk.now);
     let tick = desk.ticks.next_look().is_some_and(|at| at <= desk.now);
     let opening = desk.next_opening().is_some_and(|due| due <= desk.now);
-    timer || tick || opening || desk.leases.lapsed(desk.now).is_some() || !desk.advancing.is_empty() || desk.links.is_due()
+    timer
+        || tick
+        || opening
+        || desk.leases.lapsed(desk.now).is_some()
+        || !desk.advancing.is_empty()
+        || desk.links.is_due()
 }

@@ -28,8 +28,8 @@ mod request;
 mod result;
 pub mod retention;
 pub mod runner;
-mod ticks;
 pub mod shares;
+mod ticks;
 mod turns;
 pub mod worker;
 

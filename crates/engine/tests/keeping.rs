@@ -31,7 +31,14 @@ fn name(text: &str) -> Name {
 fn start(text: &str, input: &str) -> Start {
     let mut flows = edgewise_core::flow::compile_file(text, "test.flow").unwrap_or_else(|p| panic!("{p:?}"));
     let input = RawValue::from_string(input.into()).unwrap();
-    Start { plan: Arc::new(flows.remove(0).plan), input, by: name("ann"), key: None, labels: BTreeMap::new(), children: Vec::new() }
+    Start {
+        plan: Arc::new(flows.remove(0).plan),
+        input,
+        by: name("ann"),
+        key: None,
+        labels: BTreeMap::new(),
+        children: Vec::new(),
+    }
 }
 
 /// A store that outlives its engines, and the engine of the moment.

@@ -7,8 +7,8 @@
 mod answers;
 mod book;
 mod control;
-mod shares;
 mod links;
+mod shares;
 
 pub use answers::Answerer;
 pub use book::Book;

@@ -58,7 +58,8 @@ pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
     let plan = Arc::new(load.plan()?);
     let (engine, starts) = (open(dir)?, Arc::new(Mutex::new(Vec::<Instant>::new())));
     let worker =
-        Worker { handlers: handlers(&starts, load.slots == 1)?, commands: None, http: None, slots: load.slots }.start(&engine);
+        Worker { handlers: handlers(&starts, load.slots == 1)?, commands: None, http: None, slots: load.slots }
+            .start(&engine);
     if load.warms_up() {
         // The log has its size then and is used again, as in an engine that has been at work for a while.
         once(load, &plan, &engine).await?;

@@ -100,7 +100,8 @@ pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     if args.watch {
         return watch::perform(args, &filter, view, context);
     }
-    let mut listing = Listing::of(&RunFilter { limit: args.limit.saturating_add(1), ..filter }, args.all, &mut view.reader)?;
+    let mut listing =
+        Listing::of(&RunFilter { limit: args.limit.saturating_add(1), ..filter }, args.all, &mut view.reader)?;
     let more = listing.rows.len() > args.limit;
     listing.rows.truncate(args.limit);
     if listing.rows.is_empty() && context.printer.for_people() {

@@ -257,7 +257,8 @@ impl AtWork<'_> {
     pub async fn run_commands(self, run: RunId) {
         let dir = self.ground.folder.path().to_owned();
         let logs = self.ground.file("logs");
-        let worker = Worker { handlers: Handlers::default(), commands: Some(Commands { dir, logs }), http: None, slots: 1 };
+        let worker =
+            Worker { handlers: Handlers::default(), commands: Some(Commands { dir, logs }), http: None, slots: 1 };
         let worker = worker.start(&self.engine);
         self.engine.wait(run).await.unwrap();
         worker.stop(Duration::ZERO).await;

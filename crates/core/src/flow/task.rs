@@ -242,7 +242,8 @@ fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_
         sink.error(second.at, "several_works", message).help(Some("make two tasks of it".into()));
     } else if !later {
         let message = format!("{} has no work to do", shown(&entry.key));
-        sink.error(entry.at, "no_work", message).help(Some("give it one of `run`, `action`, `http`, `flow` or `gate`".into()));
+        sink.error(entry.at, "no_work", message)
+            .help(Some("give it one of `run`, `action`, `http`, `flow` or `gate`".into()));
     }
 }
 

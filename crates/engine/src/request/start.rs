@@ -118,11 +118,7 @@ type Stored<'s> = (PlanHash, Vec<u8>, &'s Arc<Plan>);
 
 /// The plans of the flows that are started, with their stored forms. All that a plan names must be there, so that
 /// no task finds out later that its child cannot be made.
-pub(super) fn check_children<'s>(
-    desk: &mut Desk,
-    plan: &Plan,
-    children: &'s [Arc<Plan>],
-) -> Result<Vec<Stored<'s>>> {
+pub(super) fn check_children<'s>(desk: &mut Desk, plan: &Plan, children: &'s [Arc<Plan>]) -> Result<Vec<Stored<'s>>> {
     let encode = |plan: &'s Arc<Plan>| {
         let (hash, bytes) = plan.encode();
         (hash, bytes, plan)

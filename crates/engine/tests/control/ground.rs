@@ -77,5 +77,10 @@ pub fn ask(engine: &mut Engine, command: Command) -> edgewise_core::Result<Answe
 
 pub fn register(flow: &str) -> Command {
     let plan = edgewise_core::flow::compile(flow, "f.yaml").unwrap().plan;
-    Command::Register(Register { plan: Arc::new(plan), children: Vec::new(), schedules: BTreeMap::new(), by: name("ada") })
+    Command::Register(Register {
+        plan: Arc::new(plan),
+        children: Vec::new(),
+        schedules: BTreeMap::new(),
+        by: name("ada"),
+    })
 }

@@ -6,8 +6,8 @@ use crate::dice::Dice;
 use crate::plans::PEOPLE;
 use crate::violation::Held;
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Event, Failure, LinkRef, LinkRequested, LinkResolved, Request, Rerun, RerunFrom,
-    RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired,
+    Approved, AttemptRef, DispatchEnqueued, Event, Failure, LinkRef, LinkRequested, LinkResolved, Request, Rerun,
+    RerunFrom, RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired,
 };
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::plan::Work;

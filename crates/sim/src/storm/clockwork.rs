@@ -26,7 +26,12 @@ impl Storm {
     pub(super) fn schedule(&mut self) {
         let (plan, children) = self.plans[0].clone();
         if !self.witness.control.state.flows.contains_key(&plan.flow) {
-            return self.ask(Command::Register(Register { plan, children, schedules: BTreeMap::new(), by: name("op") }));
+            return self.ask(Command::Register(Register {
+                plan,
+                children,
+                schedules: BTreeMap::new(),
+                by: name("op"),
+            }));
         }
         let which = name(NAMES[self.dice.below(2) as usize]);
         let known = self.witness.control.state.schedules.get(&which).map(|known| known.schedule.clone());

@@ -1,10 +1,10 @@
 //! One body, of a flow or of a function: statements become a script, blocks become regions inside of it.
 
 use super::command;
+use super::flows::Children;
 use super::http;
 use super::names::Names;
 use super::policy::Defaults;
-use super::flows::Children;
 use super::{Functions, error, known_beforehand, say_all};
 use crate::expr::{self, Ast, Fault, Hyphens};
 use crate::flow::problem::Sink;

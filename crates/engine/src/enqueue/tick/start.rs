@@ -43,7 +43,14 @@ pub(super) fn start(desk: &mut Desk, name: &Name, schedule: &Schedule, due: Time
         labels =
             BTreeMap::from([("schedule".to_owned(), backfill.of.to_string()), ("backfill".into(), name.to_string())]);
     }
-    let start = Start { plan, input, by: Name::parse(SCHEDULER)?, key: Some(schedule.key(name, due)), labels, children: Vec::new() };
+    let start = Start {
+        plan,
+        input,
+        by: Name::parse(SCHEDULER)?,
+        key: Some(schedule.key(name, due)),
+        labels,
+        children: Vec::new(),
+    };
     Ok(match start_stored(desk, &start, hash)? {
         Answer::Started { run, new: true } => Outcome::Started(run),
         Answer::Started { run, .. } => Outcome::Skipped(Skip::Already(run)),
