@@ -26,6 +26,10 @@ impl Examiner<'_> {
                 if self.ledger.head(&stream)?.seq > 0 || rows.load(&stream)?.is_none() {
                     continue;
                 }
+                // A stream that has lost its records is damage, and told as such.
+                if self.ledger.find(&row.id.to_string(), usize::MAX)?.contains(&stream) {
+                    continue;
+                }
                 let what = "its ledger was taken away, its rows are still there".to_owned();
                 findings.push(Finding { run: Some(row.id), code: "rows_left_over", what, next: REBUILD });
             }

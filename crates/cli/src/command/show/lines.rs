@@ -17,8 +17,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 const HEADER: [&str; 6] = ["task", "state", "try", "started", "took", "note"];
-/// Columns of the words before each fact of the run.
-const LABEL: usize = 9;
+/// Fewest columns of the words before each fact of the run.
+const LABEL: usize = 8;
 /// Longest value where the width is not known.
 const VALUE: usize = 160;
 
@@ -107,13 +107,14 @@ impl Look {
                 Err(failure) => facts.push(("output", format!("{}: {}", failure.kind, failure.message), Ink::Bad)),
             }
         }
-        facts.into_iter().map(|(label, value, ink)| self.fact(label, &value, ink)).collect()
+        let width = facts.iter().map(|(label, ..)| label.len()).max().unwrap_or_default().max(LABEL);
+        facts.into_iter().map(|(label, value, ink)| self.fact((label, width), &value, ink)).collect()
     }
 
-    fn fact(&self, label: &str, value: &str, ink: Ink) -> String {
-        let room = self.columns.map_or(VALUE, |columns| columns.saturating_sub(LABEL + 4));
+    fn fact(&self, (label, width): (&str, usize), value: &str, ink: Ink) -> String {
+        let room = self.columns.map_or(VALUE, |columns| columns.saturating_sub(width + 4));
         let value = text::cut(&text::escape(value), room, self.style.cut_mark());
-        let label = self.style.paint(Ink::Dim, &text::pad(label, LABEL));
+        let label = self.style.paint(Ink::Dim, &text::pad(label, width));
         format!("  {label}  {}", self.style.paint(ink, &value))
     }
 
