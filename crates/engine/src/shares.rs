@@ -81,6 +81,9 @@ pub struct Waits {
     pub limit: Option<LimitUse>,
 }
 
+/// What waits, and what is at work.
+type InUse = (Vec<(RunId, OutboxRow)>, Vec<(RunId, LeaseRow)>);
+
 impl Reader {
     /// All queues and keys that are in use or set.
     pub fn shares(&mut self, set: &Queues) -> Result<Shares> {
@@ -124,7 +127,7 @@ impl Reader {
         Ok(queue.map(|queue| Waits { queue, limit }))
     }
 
-    fn in_use(&mut self) -> Result<(Vec<(RunId, OutboxRow)>, Vec<(RunId, LeaseRow)>)> {
+    fn in_use(&mut self) -> Result<InUse> {
         let rows = self.halves().1;
         let waiting = rows.outbox()?.into_iter().map(|(stream, row)| (stream.run, row));
         let waiting = waiting.filter(|(_, row)| row.action.as_str() != edgewise_core::run::ADVANCE_ACTION).collect();

@@ -187,7 +187,7 @@ pub fn outbox_row(task: u32, ready_at: u64) -> OutboxRow {
     // Every second one says all that can be said, the others nothing.
     let limit = KeyLimit { key: "a key, 'quoted'".into(), max: Some(4), rate: Rate::parse("10/s").ok() };
     let full = Turn { queue: Some(name("night")), priority: -7, limit: Some(limit) };
-    let turn = if task % 2 == 0 { Turn::default() } else { full };
+    let turn = if task.is_multiple_of(2) { Turn::default() } else { full };
     OutboxRow { task: TaskIx(task), generation: 2, attempt: 3, action: name("echo"), ready_at: Time(ready_at), turn }
 }
 
