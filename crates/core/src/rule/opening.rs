@@ -164,9 +164,9 @@ impl Firsts {
         if scope.bad == 0 {
             return Found::Nothing;
         }
-        let bad = (scope.task..scope.task + run.region_of(&scope).len()).map(TaskIx).filter(|t| is_bad(run, *t));
+        let mut bad = (scope.task..scope.task + run.region_of(&scope).len()).map(TaskIx).filter(|t| is_bad(run, *t));
         if run.region_of(&scope).script().is_some() {
-            return match bad.filter(|t| run.has_begun(*t)).last() {
+            return match bad.rfind(|t| run.has_begun(*t)) {
                 Some(task) => self.look_at(run, task),
                 None => Found::Lost,
             };

@@ -8,7 +8,7 @@ use crate::event::TaskIx;
 use crate::fold::Fold;
 use crate::plan::{OnFailure, Resolution, Work};
 use crate::rule::opening::Opening;
-use crate::run::{Asked, Chain, Reason, Run};
+use crate::run::{Asked, Chain, Composite, Reason, Run};
 use crate::state::TaskState;
 use crate::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,7 +100,7 @@ impl Fold<'_> {
                 if self.run.makes_all_at_once(task) {
                     self.run.recount_spread(task);
                 }
-                within.extend(self.run.composites.get(&task).into_iter().flat_map(|inner| inner.scopes()));
+                within.extend(self.run.composites.get(&task).into_iter().flat_map(Composite::scopes));
             }
         }
     }

@@ -313,7 +313,8 @@ fn a_failed_task_of_a_failed_program_is_reset_resolved_or_completed_and_the_prog
             a = 1
             b = @flaky(v=a)
             return [a, b]";
-    let acts: [(fn(&mut Driver) -> Verdict, Value, &[&str]); 3] = [
+    type Act = fn(&mut Driver) -> Verdict;
+    let acts: [(Act, Value, &[&str]); 3] = [
         (|d| d.reset("b"), json!([1, 1]), &["flaky(1)"]),
         (|d| d.resolve("b"), json!([1, null]), &[]),
         (|d| d.complete("b", "7"), json!([1, 7]), &[]),
