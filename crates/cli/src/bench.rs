@@ -6,7 +6,9 @@
 mod load;
 mod measure;
 mod pure;
+mod schedules;
 
 pub use load::{LOADS, Load};
 pub use measure::{Figures, idle_mb, measure};
 pub use pure::{PureFigures, fold_some, pure};
+pub use schedules::{ScheduleFigures, schedules};

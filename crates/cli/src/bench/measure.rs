@@ -91,7 +91,7 @@ async fn once(load: &Load, plan: &Arc<Plan>, engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-fn open(dir: &Path) -> Result<Engine> {
+pub(super) fn open(dir: &Path) -> Result<Engine> {
     let stores = sqlite::open(dir)?;
     let reader = sqlite::open_reader(dir)?.projections;
     Engine::start(Parts {
@@ -104,7 +104,7 @@ fn open(dir: &Path) -> Result<Engine> {
     })
 }
 
-fn handlers(starts: &Arc<Mutex<Vec<Instant>>>, timed: bool) -> Result<Handlers> {
+pub(super) fn handlers(starts: &Arc<Mutex<Vec<Instant>>>, timed: bool) -> Result<Handlers> {
     let starts = Arc::clone(starts);
     Ok(Handlers::default().on(Name::parse(NOOP)?, move |_| {
         if timed {

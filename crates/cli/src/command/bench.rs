@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::args::Bench;
-use crate::bench::{Figures, LOADS, Load, PureFigures, fold_some, measure, pure};
+use crate::bench::{Figures, LOADS, Load, PureFigures, fold_some, measure, pure, schedules};
 use crate::exit::Exit;
 use crate::output::Row;
 use crate::problem::{Problem, Result};
@@ -18,6 +18,8 @@ const TIMES: usize = 5;
 const TIMES_LARGE: usize = 3;
 /// The load that the fold alone is measured on.
 const FOLD: &str = "fold";
+/// The load of many schedules.
+const SCHEDULES: &str = "schedules";
 const FOLD_LOAD: &str = "w4-100k";
 
 #[derive(Serialize)]
@@ -32,6 +34,9 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     if let [tasks, events] = args.fold[..] {
         fold_some(tasks, events as usize)?;
         return Ok(Exit::Ok);
+    }
+    if args.name.as_deref() == Some(SCHEDULES) {
+        return tick(context);
     }
     if args.once {
         return once(args.name.as_deref().unwrap_or_default(), context);
@@ -53,9 +58,22 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// How late the ticks of many schedules are.
+fn tick(context: &mut Context<'_>) -> Result<Exit> {
+    let folder = Folder::make(context.cwd)?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
+    let figures = runtime.block_on(schedules(&folder.0))?;
+    let line = format!(
+        "{} schedules, {} ticks: half decided within {} ms, 99 of 100 within {} ms, all within {} ms",
+        figures.schedules, figures.ticks, figures.late_p50_ms, figures.late_p99_ms, figures.late_most_ms
+    );
+    context.printer.one(SCHEDULES, &[line], &figures)?;
+    Ok(Exit::Ok)
+}
+
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
-        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD]).collect();
+        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES]).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })
