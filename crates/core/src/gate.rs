@@ -80,3 +80,31 @@ pub struct Approval {
     /// When.
     pub at: Time,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_people_may_speak_when_their_time_has_come() {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let step = |after, who| Escalation { after: Millis(after), to: vec![name(who)] };
+        let gate = Gate {
+            wait: Wait::Approval { from: vec![name("lead")], count: 1 },
+            deadline: None,
+            on_deadline: OnDeadline::Reject,
+            escalate: vec![step(100, "boss"), step(200, "owner")],
+        };
+        for (who, now, may) in [
+            ("lead", 1_000, true),
+            ("boss", 1_099, false),
+            ("boss", 1_100, true),
+            ("owner", 1_199, false),
+            ("owner", 1_200, true),
+            ("lead", 9_000, true),
+            ("stranger", 9_000, false),
+        ] {
+            assert_eq!(gate.may_speak(&name(who), Time(1_000), Time(now)), may, "{who} at {now}");
+        }
+    }
+}

@@ -292,3 +292,29 @@ fn what_is_wrong_with_a_schedule_is_said() {
         assert!(problems.contains(said), "{schedule}: {problems}");
     }
 }
+
+#[test]
+fn a_gate_asks_more_people_after_a_while() {
+    let text = |escalate: &str| {
+        format!(
+            "flow: f\ntasks:\n  g: {{ gate: {{ approval: {{ from: [lead], count: 2 }}, escalate: {escalate} }} }}\n"
+        )
+    };
+    assert!(edgewise_core::flow::compile(&text("{ after: 1d, to: [boss] }"), "f.yaml").is_ok());
+    assert!(
+        edgewise_core::flow::compile(&text("[{ after: 1d, to: [boss] }, { after: 2d, to: [owner] }]"), "f.yaml")
+            .is_ok()
+    );
+    for (escalate, said) in [
+        ("{ after: 1d, to: [lead] }", "named twice"),
+        ("{ after: 1d }", "needs `after` and `to`"),
+        ("{ to: [boss] }", "needs `after` and `to`"),
+        ("[{ after: 2d, to: [boss] }, { after: 1d, to: [owner] }]", "later than the one before"),
+        ("[]", "only 1 may approve"),
+    ] {
+        let problems = edgewise_core::flow::compile(&text(escalate), "f.yaml").unwrap_err().to_string();
+        assert!(problems.contains(said), "{escalate}: {problems}");
+    }
+    let open = "flow: f\ntasks:\n  g: { gate: { approval: {}, escalate: { after: 1d, to: [boss] } } }\n";
+    assert!(edgewise_core::flow::compile(open, "f.yaml").unwrap_err().to_string().contains("names people with `from`"));
+}

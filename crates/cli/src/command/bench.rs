@@ -3,7 +3,7 @@
 use super::Context;
 use crate::args::Bench;
 use crate::bench::{
-    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, search,
+    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, schedules, search,
 };
 use crate::exit::Exit;
 use crate::output::Row;
@@ -20,6 +20,8 @@ const TIMES: usize = 5;
 const TIMES_LARGE: usize = 3;
 /// The load that the fold alone is measured on.
 const FOLD: &str = "fold";
+/// The load of many schedules.
+const SCHEDULES: &str = "schedules";
 const FOLD_LOAD: &str = "w4-100k";
 /// Searching is measured by itself, since making the runs takes a while.
 const SEARCH: &str = "search";
@@ -41,6 +43,9 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     if let [tasks, events] = args.fold[..] {
         fold_some(tasks, events as usize)?;
         return Ok(Exit::Ok);
+    }
+    if args.name.as_deref() == Some(SCHEDULES) {
+        return tick(context);
     }
     if args.once {
         return once(args.name.as_deref().unwrap_or_default(), context);
@@ -70,9 +75,22 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// How late the ticks of many schedules are.
+fn tick(context: &mut Context<'_>) -> Result<Exit> {
+    let folder = Folder::make(context.cwd)?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
+    let figures = runtime.block_on(schedules(&folder.0))?;
+    let line = format!(
+        "{} schedules, {} ticks: half decided within {} ms, 99 of 100 within {} ms, all within {} ms",
+        figures.schedules, figures.ticks, figures.late_p50_ms, figures.late_p99_ms, figures.late_most_ms
+    );
+    context.printer.one(SCHEDULES, &[line], &figures)?;
+    Ok(Exit::Ok)
+}
+
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
-        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SEARCH]).chain(WAITING).collect();
+        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES, SEARCH]).chain(WAITING).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })

@@ -2,6 +2,7 @@
 
 use super::problem::Sink;
 use super::read::{Fields, Keys, choice, duration, list, name, some_time, whole, wrong};
+use super::source::Span;
 use super::tree::{Entry, Kind, Node};
 use crate::gate::{Escalation, Gate, OnDeadline, Wait};
 use crate::limits;
@@ -21,6 +22,7 @@ pub(super) const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "
 
 pub(super) fn gate(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Gate> {
     let fields = Fields::read(node, "`gate`", &GATE, sink)?;
+    let errors = sink.errors();
     let kinds: Vec<_> = ["timer", "until", "approval"].into_iter().filter_map(|k| fields.entry(k)).collect();
     let wait = match kinds[..] {
         [entry] => match &*entry.key {
@@ -55,12 +57,22 @@ pub(super) fn gate(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Gate> {
     let escalate = fields.entry("escalate").map(|entry| escalate(entry, &wait, sink)).unwrap_or_default();
     if let Wait::Approval { from, count } = &wait {
         let may = from.len() + escalate.iter().map(|step| step.to.len()).sum::<usize>();
-        if !from.is_empty() && *count as usize > may {
+        // With names that cannot be read nobody knows how many may.
+        if sink.errors() == errors && !from.is_empty() && *count as usize > may {
             let message = format!("{count} approvals are needed, but only {may} may approve");
-            sink.error(node.span, "bad_count", message).help(Some("name more people or lower `count`".into()));
+            sink.error(count_of(&fields).unwrap_or(node.span), "bad_count", message)
+                .help(Some("name more people or lower `count`".into()));
         }
     }
     Some(Gate { wait, deadline, on_deadline, escalate })
+}
+
+/// Where the number of approvals is said.
+fn count_of(fields: &Fields<'_, '_>) -> Option<Span> {
+    match &fields.get("approval")?.kind {
+        Kind::Map(entries) => entries.iter().find(|entry| entry.key == "count").map(|entry| entry.value.span),
+        _ => None,
+    }
 }
 
 /// `escalate: { after: 1d, to: [boss] }`, or several of them, each later than the one before.
