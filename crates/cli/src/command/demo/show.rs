@@ -3,7 +3,7 @@
 use super::judge::Watcher;
 use crate::live::{Screen, can_draw, draw, size};
 use crate::output::Printer;
-use crate::picture::picture;
+use crate::picture::{Beside, picture};
 use crate::problem::{Problem, Result};
 use crate::style::Ink;
 use edgewise_core::run::Run;
@@ -23,7 +23,9 @@ impl Show {
 
     /// Draws the run as it is, and by whom it is done: how many engines were killed, and the pid of the one there is.
     pub(super) fn frame(&mut self, run: &Run, now: Time, engine: (u32, u32), printer: &Printer) -> Result<()> {
-        let (Some(screen), Some(picture)) = (&mut self.screen, picture(run, now)) else { return Ok(()) };
+        let (Some(screen), Some(picture)) = (&mut self.screen, picture(run, now, &Beside::default())) else {
+            return Ok(());
+        };
         let (width, height) = size();
         let style = printer.out_style;
         let mut lines = draw(&picture, width, height.saturating_sub(1), now, style);
