@@ -4,25 +4,30 @@
 
 mod act;
 mod at;
+mod demo;
 mod engine;
 mod gate;
 mod graph;
 mod keep;
 mod look;
+mod manual;
 mod project;
 mod rerun;
 mod run;
 mod schedule;
+mod settings;
 mod task;
 mod value;
 
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
 pub use at::At;
+pub use demo::Demo;
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateList};
 pub use graph::{Form, Graph};
 pub use keep::{Backup, Ended, Restore, Retain, ended};
 pub use look::{Events, Export, History, Logs, Queues, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
+pub use manual::{Completion, Man, Shell};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use rerun::Rerun;
 pub use run::{IdentityWord, Mode, Run};
@@ -30,6 +35,7 @@ pub use schedule::{
     Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
     ScheduleNext, ScheduleSet,
 };
+pub use settings::{Config, ConfigCommand, ConfigShow};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
 pub use value::{Cursor, Input, Label, RunRef};
 
@@ -60,6 +66,8 @@ pub struct Cli {
 pub enum Command {
     /// Make a project here.
     Init(Init),
+    /// Run a flow that is there already, and kill its engine if that is wished.
+    Demo(Demo),
     /// Run a flow.
     Run(Run),
     /// Watch a run live until it ends.
@@ -130,6 +138,12 @@ pub enum Command {
     Doctor(Doctor),
     /// Measure this machine.
     Bench(Bench),
+    /// See which settings hold, and where each of them was said.
+    Config(Config),
+    /// Print what a shell needs to complete commands and options.
+    Completion(Completion),
+    /// Print the manual, or write it as one page for each command.
+    Man(Man),
     /// Be the engine of the data folder until stopped: schedules tick only while there is one.
     Engine(Engine),
 }
@@ -170,6 +184,11 @@ impl Global {
 }
 
 impl Cli {
+    /// All commands and options there are, with what is said about them.
+    pub fn tree() -> clap::Command {
+        Self::command().after_help(exit_codes())
+    }
+
     /// Reads a command line. The error is also how help and the version come out.
     pub fn read(words: impl IntoIterator<Item = OsString>, color: ColorChoice) -> clap::error::Result<Self> {
         let color = match color {
@@ -178,7 +197,7 @@ impl Cli {
             ColorChoice::Never => clap::ColorChoice::Never,
         };
         let words = words.into_iter().collect();
-        let mut command = Self::command().after_help(exit_codes()).color(color);
+        let mut command = Self::tree().color(color);
         let matches = command.try_get_matches_from_mut(searched(words))?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }

@@ -6,13 +6,13 @@
 mod load;
 mod measure;
 mod pure;
+mod schedules;
 mod search;
 mod waiting;
-mod schedules;
 
 pub use load::{LOADS, Load};
 pub use measure::{Figures, idle_mb, measure};
 pub use pure::{PureFigures, fold_some, pure};
+pub use schedules::{ScheduleFigures, schedules};
 pub use search::{SearchFigures, search};
 pub use waiting::{ASIDE, BACKLOG, Beside, backlog, limits};
-pub use schedules::{ScheduleFigures, schedules};

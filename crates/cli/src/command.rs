@@ -5,6 +5,9 @@ mod backup;
 mod bench;
 mod cancel;
 mod check;
+mod completion;
+mod config_show;
+mod demo;
 mod doctor;
 mod engine;
 mod events;
@@ -19,6 +22,7 @@ mod history;
 mod init;
 mod lock;
 mod logs;
+mod man;
 mod pause;
 mod plan;
 mod queues;
@@ -41,7 +45,7 @@ mod watch;
 mod what_if;
 mod why;
 
-use crate::args::{Command, GateCommand, ScheduleCommand, TaskCommand};
+use crate::args::{Command, ConfigCommand, GateCommand, ScheduleCommand, TaskCommand};
 pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
 
 use crate::config::Config;
@@ -64,6 +68,7 @@ pub struct Context<'a> {
 pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
     match command {
         Command::Init(args) => init::perform(args, context),
+        Command::Demo(args) => demo::perform(args, context),
         Command::Run(args) => run::perform(args, context),
         Command::Watch(args) => watch::perform(args, context),
         Command::Runs(args) => runs::perform(args, context),
@@ -119,6 +124,11 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Retain(args) => retain::perform(args, context),
         Command::Doctor(args) => doctor::perform(args, context),
         Command::Bench(args) => bench::perform(args, context),
+        Command::Config(config) => match &config.command {
+            ConfigCommand::Show(args) => config_show::perform(args, context),
+        },
+        Command::Completion(args) => completion::perform(args, context),
+        Command::Man(args) => man::perform(args, context),
         Command::Engine(args) => engine::perform(args, context),
     }
 }

@@ -8,6 +8,7 @@ mod file;
 mod hosts;
 mod queues;
 mod retention;
+mod shown;
 
 use crate::output::Format;
 use crate::problem::{Problem, Result};
@@ -19,6 +20,8 @@ use edgewise_engine::retention::Retention;
 use file::File;
 use hosts::Hosts;
 use serde::de::DeserializeOwned;
+pub use shown::Shown;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +68,7 @@ pub struct Setting<T> {
 }
 
 /// Everything that can be set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// The project's folder: where its file is, or where we are if it has none. Commands of tasks run here.
     pub project: PathBuf,
@@ -85,6 +88,8 @@ pub struct Config {
     pub retention: Setting<Option<Retention>>,
     /// What queues are set to.
     pub queues: Setting<Queues>,
+    /// The tables that hold, as they were written: `retention`, and `queues.NAME` for each of them.
+    tables: BTreeMap<String, Setting<toml::Value>>,
 }
 
 /// What the command line said; nothing means that it did not.
@@ -128,7 +133,8 @@ impl Config {
         let http_allow = look.find(None, "EDGEWISE_HTTP_ALLOW", "http_allow", Hosts::default)?;
         let retention = look.retention()?;
         let queues = queues::read(look.written("queues")?)?;
-        let config = Self { project: base, dir, who, output, color, workers, http_allow, retention, queues };
+        let tables = look.tables()?;
+        let config = Self { project: base, dir, who, output, color, workers, http_allow, retention, queues, tables };
         config.check()?;
         Ok(config)
     }
@@ -199,6 +205,20 @@ impl Lookup<'_> {
             }
         }
         Ok(Setting { value: None, origin: Origin::Default })
+    }
+}
+
+impl Lookup<'_> {
+    /// The tables that hold, as they were written, each with its own line.
+    fn tables(&self) -> Result<BTreeMap<String, Setting<toml::Value>>> {
+        let mut tables: BTreeMap<_, _> =
+            self.written("retention")?.into_iter().map(|table| ("retention".to_owned(), table)).collect();
+        let Some(file) = self.files.iter().flatten().find(|file| file.has("queues")) else { return Ok(tables) };
+        for (name, value) in file.get::<toml::Table>("queues")?.map(|(table, _)| table).into_iter().flatten() {
+            let line = file.line_in("queues", &name).unwrap_or(1);
+            tables.insert(format!("queues.{name}"), Setting { value, origin: Origin::File(file.path.clone(), line) });
+        }
+        Ok(tables)
     }
 }
 

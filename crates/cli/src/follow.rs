@@ -9,6 +9,7 @@ mod view;
 use crate::command::Context;
 use crate::exit::Exit;
 use crate::looking::{LOOK, SHARE};
+use crate::picture::Beside;
 use crate::place::Place;
 use crate::problem::Result;
 use crate::signals::Signals;
@@ -70,7 +71,8 @@ pub(crate) async fn follow(
             return Err(problem);
         }
     };
-    let mut look = Look { reader: place.reader()?, run: None, view: View::new(how.draw, context.printer) };
+    let view = View::new(how.draw, context.printer);
+    let mut look = Look { reader: place.reader()?, run: None, view, beside: None };
     let end = look.until_end(run, &mut door, how, &mut signals).await;
     // The engine is to be the last to close the store: that tidies its files.
     let seen = look.run;
@@ -93,7 +95,7 @@ pub(crate) async fn follow(
 /// Shows a run that is over. It needs no engine, and nothing else is set in motion by a look at it.
 pub(crate) fn show(run: &Run, draw: bool, context: &mut Context<'_>) -> Result<Exit> {
     let mut view = View::new(draw, context.printer);
-    view.show(run, wall_clock())?;
+    view.show(run, wall_clock(), &Beside::default())?;
     view.leave();
     ending::tell(End::Ended(run.state), run, false, draw, context)
 }
@@ -102,6 +104,8 @@ struct Look {
     reader: Reader,
     run: Option<Run>,
     view: View,
+    /// What is known of the run from elsewhere; gathered at the first look that can show it.
+    beside: Option<Beside>,
 }
 
 impl Look {
@@ -144,7 +148,12 @@ impl Look {
             other => other?,
         }
         let Some(run) = &self.run else { return Ok(false) };
-        self.view.show(run, wall_clock())?;
+        if self.view.is_drawn() {
+            let beside = self.beside.get_or_insert_with(|| Beside::of_past(&mut self.reader, run));
+            beside.look(&mut self.reader, run);
+        }
+        let nothing = Beside::default();
+        self.view.show(run, wall_clock(), self.beside.as_ref().unwrap_or(&nothing))?;
         Ok(is_stuck(run))
     }
 }

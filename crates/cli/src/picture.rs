@@ -3,8 +3,10 @@
 //! A spread is one line with a bar. The items of a small one have lines of their own from the beginning, so that
 //! nothing moves while they run; of a large one only those that failed or wait for somebody are shown.
 
+mod beside;
 mod note;
 
+pub use beside::Beside;
 pub(crate) use note::failure;
 
 use crate::live::{Counts, Picture, SpreadCount, TaskLine};
@@ -19,10 +21,10 @@ const SMALL_SPREAD: u32 = 8;
 /// Of a larger one, so many items at most are worth a line.
 const ITEM_LINES: usize = 8;
 
-/// What is to be seen of a run now.
-pub fn picture(run: &Run, now: Time) -> Option<Picture> {
+/// What is to be seen of a run now, with what is known of it from elsewhere.
+pub fn picture(run: &Run, now: Time, beside: &Beside) -> Option<Picture> {
     let about = run.about.as_ref()?;
-    let mut gather = Gather { run, now, lines: Vec::new(), counts: Counts::default() };
+    let mut gather = Gather { run, now, beside, lines: Vec::new(), counts: Counts::default() };
     if !run.scopes.is_empty() {
         gather.scope(0, 0, true);
     }
@@ -33,6 +35,7 @@ pub fn picture(run: &Run, now: Time) -> Option<Picture> {
         paused: run.paused,
         started_at: run.started_at.known().unwrap_or(about.at),
         completed_at: run.completed_at,
+        expected: beside.run,
         counts: gather.counts,
         tasks: gather.lines,
     })
@@ -41,6 +44,7 @@ pub fn picture(run: &Run, now: Time) -> Option<Picture> {
 struct Gather<'r> {
     run: &'r Run,
     now: Time,
+    beside: &'r Beside,
     lines: Vec<TaskLine>,
     counts: Counts,
 }
@@ -72,11 +76,13 @@ impl Gather<'_> {
         let forks = matches!(self.run.spec_of(spread).work, Work::Spread(_) | Work::Parallel(_));
         let all = all && (!forks || state.total <= SMALL_SPREAD);
         let at = self.lines.len();
-        let mut running = 0;
+        let (mut running, mut waiting) = (0, 0);
         for scope in state.scopes() {
-            let before = self.counts.running;
+            let before = self.counts;
             self.scope(scope, depth, all);
-            running += u32::from(self.counts.running > before);
+            let runs = self.counts.running > before.running;
+            running += u32::from(runs);
+            waiting += u32::from(!runs && self.counts.waiting > before.waiting);
             if !all {
                 self.lines.truncate(at + ITEM_LINES);
             }
@@ -86,12 +92,12 @@ impl Gather<'_> {
         let (failed, total) = (state.failed, state.total);
         line.spread = match &self.run.spec_of(spread).work {
             Work::Spread(_) | Work::Parallel(_) => {
-                Some(SpreadCount { done: state.done - failed, failed, running, total })
+                Some(SpreadCount { done: state.done - failed, failed, running, waiting, total })
             }
             // The round that a loop is in is at work, those before it are done.
             Work::For(_) => {
                 let at_work = u32::from(self.run.tasks[spread.0 as usize].state != TaskState::Complete);
-                Some(SpreadCount { done: state.made().saturating_sub(at_work), failed, running, total })
+                Some(SpreadCount { done: state.made().saturating_sub(at_work), failed, running, waiting, total })
             }
             _ => None,
         };
@@ -103,12 +109,14 @@ impl Gather<'_> {
         // A gate or a spread has no attempts: it begins when it is reached. What was left out never began.
         let began = if is_attempt { entry.started_at } else { entry.ready_at };
         let shown = !matches!(phase, Phase::Skipped | Phase::Blocked);
+        let path = self.run.path(task);
         TaskLine {
-            path: self.run.path(task),
+            expected: self.beside.tasks.get(&path).copied(),
+            path,
             phase,
             attempt: if is_attempt { entry.attempt } else { 0 },
             max_attempts: spec.retry.max_attempts,
-            note: note::note(self.run, task, phase, self.now),
+            note: note::note(self.run, task, phase, (self.now, self.beside)),
             started_at: if shown { began } else { Time::NEVER },
             completed_at: entry.completed_at,
             spread: None,

@@ -48,6 +48,10 @@ enum EveryCommand {
     Retain(Retain),
     Doctor(Doctor),
     Bench(Bench),
+    Demo(Demo),
+    Config(Config),
+    Completion(Completion),
+    Man(Man),
 }
 
 fn parse(line: &str) -> clap::error::Result<Every> {
@@ -132,6 +136,12 @@ fn what_the_help_shows_is_understood() {
         "fmt a.flow b.flow --check",
         "fmt -",
         "doctor --verify",
+        "demo --chaos --seconds 3 --keep",
+        "config show --origin --json",
+        "completion zsh",
+        "man",
+        "man gate approve",
+        "man --to man1",
         "bench chain --quick --json",
         "--dir /tmp/x --color never runs",
     ] {
@@ -161,6 +171,11 @@ fn what_makes_no_sense_is_a_usage_error() {
         "fmt --check",
         "graph",
         "graph a.yaml --format png",
+        "demo --seconds 0",
+        "config",
+        "completion",
+        "completion tcsh",
+        "man run --to man1",
     ] {
         assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
     }

@@ -3,7 +3,8 @@
 use super::Context;
 use crate::args::Bench;
 use crate::bench::{
-    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, schedules, search,
+    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, schedules,
+    search,
 };
 use crate::exit::Exit;
 use crate::output::Row;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 /// The keys there are.
-const KEYS: [&str; 8] = ["dir", "as", "output", "color", "workers", "http_allow", "retention", "queues"];
+pub(super) const KEYS: [&str; 8] = ["dir", "as", "output", "color", "workers", "http_allow", "retention", "queues"];
 
 /// A file that was read.
 pub struct File {
@@ -23,6 +23,8 @@ struct Entry {
     value: toml::Value,
     line: usize,
     written: String,
+    /// Where the keys in it stand, if it is a table.
+    inner: BTreeMap<String, usize>,
 }
 
 impl File {
@@ -52,8 +54,10 @@ impl File {
                 return Err(problem.next(advice(name)));
             }
             let written = text.get(value.span()).unwrap_or_default().to_owned();
+            let keys = value.get_ref().as_table().into_iter().flatten();
+            let inner = keys.map(|(key, _)| (key.get_ref().to_string(), line(key.span().start))).collect();
             if let Some(value) = table.remove(name) {
-                values.insert(name.to_owned(), Entry { value, line: at, written });
+                values.insert(name.to_owned(), Entry { value, line: at, written, inner });
             }
         }
         Ok(Self { path: path.to_owned(), values })
@@ -66,7 +70,7 @@ impl File {
 
     /// A value with its line, if the file has the key.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<(T, usize)>> {
-        let Some(Entry { value, line, written }) = self.values.get(key) else { return Ok(None) };
+        let Some(Entry { value, line, written, .. }) = self.values.get(key) else { return Ok(None) };
         match T::deserialize(value.clone()) {
             Ok(found) => Ok(Some((found, *line))),
             Err(error) => {
@@ -74,6 +78,18 @@ impl File {
                 Err(Problem::new(Kind::Invalid, "bad_config", what).why(error.to_string().trim_end()))
             }
         }
+    }
+}
+
+impl File {
+    /// Whether it says anything about a key.
+    pub fn has(&self, key: &str) -> bool {
+        self.values.contains_key(key)
+    }
+
+    /// Where a key of a table stands.
+    pub fn line_in(&self, table: &str, key: &str) -> Option<usize> {
+        self.values.get(table)?.inner.get(key).copied()
     }
 }
 

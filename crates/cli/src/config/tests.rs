@@ -137,3 +137,37 @@ fn queues_are_read_from_the_file_and_nonsense_is_refused() {
         assert!(whole.contains(part), "{text}: {whole}");
     }
 }
+
+#[test]
+fn every_key_is_shown_with_its_value_and_where_it_was_said() {
+    let text = "workers = 3\n\n[retention]\nolder_than = \"30d\"\n\n[queues.night]\nslots = 2\n\n[queues.mail]\npaused = true\n";
+    let place = Place::new(Some(text), Some("as = \"ada\"\n"));
+    let flags = Flags { output: Some(Format::Json), ..Flags::default() };
+    let config = place.load(flags, &[("EDGEWISE_HTTP_ALLOW", "localhost, 10.0.0.0/8")]).unwrap();
+    let (project, user) = (place.path("project").display().to_string(), place.path("home").display().to_string());
+    let shown = config.shown().iter().map(|s| format!("{} = {} ({})", s.key, s.text(), s.origin)).collect::<Vec<_>>();
+    assert_eq!(
+        shown,
+        [
+            format!("dir = {project}/.edgewise (default)"),
+            format!("as = ada ({user}/.config/edgewise/config.toml:1)"),
+            "output = json (-o)".into(),
+            "color = auto (default)".into(),
+            format!("workers = 3 ({project}/edgewise.toml:1)"),
+            "http_allow = localhost, 10.0.0.0/8 ($EDGEWISE_HTTP_ALLOW)".into(),
+            format!("queues.mail = paused true ({project}/edgewise.toml:9)"),
+            format!("queues.night = slots 2 ({project}/edgewise.toml:6)"),
+            format!("retention = older_than 30d ({project}/edgewise.toml:3)"),
+        ]
+    );
+}
+
+#[test]
+fn no_setting_is_missing_from_what_is_shown() {
+    let shown = Place::new(None, None).load(Flags::default(), &[]).unwrap().shown();
+    let mut keys: Vec<&str> = shown.iter().map(|shown| shown.key.as_str()).collect();
+    let mut known = file::KEYS;
+    keys.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(keys, known);
+}

@@ -2,7 +2,7 @@
 
 use crate::live::{Lines, Screen, draw, size};
 use crate::output::Printer;
-use crate::picture::picture;
+use crate::picture::{Beside, picture};
 use crate::problem::{Problem, Result};
 use crate::style::{Ink, Style};
 use crate::text::escape;
@@ -53,11 +53,16 @@ impl View {
         self.warning = warning;
     }
 
-    pub(super) fn show(&mut self, run: &Run, now: Time) -> Result<()> {
+    /// Whether what is known of a run from elsewhere would be seen.
+    pub(super) fn is_drawn(&self) -> bool {
+        matches!(self.to, To::Drawn(..))
+    }
+
+    pub(super) fn show(&mut self, run: &Run, now: Time, beside: &Beside) -> Result<()> {
         if matches!(self.to, To::Silent) {
             return Ok(());
         }
-        let Some(picture) = picture(run, now) else { return Ok(()) };
+        let Some(picture) = picture(run, now, beside) else { return Ok(()) };
         match &mut self.to {
             To::Drawn(screen, style) => {
                 let (width, height) = size();

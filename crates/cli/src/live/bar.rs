@@ -50,13 +50,13 @@ mod tests {
             (0, 1, 0, 1_000_000, "x........."),
             (0, 0, 0, 0, ".........."),
         ] {
-            let count = SpreadCount { done, failed, running, total };
+            let count = SpreadCount { done, failed, running, waiting: 0, total };
             assert_eq!(bar(&count, 10, Style::PLAIN), expected, "{count:?}");
         }
     }
 
     #[test]
     fn a_bar_without_room_is_empty() {
-        assert_eq!(bar(&SpreadCount { done: 1, failed: 1, running: 1, total: 3 }, 0, Style::PLAIN), "");
+        assert_eq!(bar(&SpreadCount { done: 1, failed: 1, running: 1, waiting: 0, total: 3 }, 0, Style::PLAIN), "");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bar::bar;
 use super::pick::{Picked, pick};
-use super::{Counts, Picture, TaskLine, span};
+use super::{Counts, Picture, SpreadCount, TaskLine, span};
 use crate::style::{Ink, Style, ink};
 use crate::text;
 use edgewise_core::state::Phase;
@@ -33,7 +33,7 @@ pub fn draw(picture: &Picture, width: usize, height: usize, now: Time, style: St
     let before_bar = paths + SPAN_COLUMNS + "   ".len() + 2 * "  ".len();
     let bar = width.saturating_sub(before_bar + BAR_WORDS).clamp(BAR_COLUMNS.0, BAR_COLUMNS.1);
     let brush = Brush { now, style, paths, bar };
-    let mut lines = vec![brush.head(picture), String::new()];
+    let mut lines = vec![brush.head(picture, !picked.hidden.is_empty()), String::new()];
     lines.extend(picked.shown.iter().map(|i| brush.task(&picture.tasks[*i])));
     if !picked.hidden.is_empty() && room > 0 {
         lines.push(brush.hidden(picture, &picked));
@@ -60,10 +60,17 @@ struct Brush {
 }
 
 impl Brush {
-    fn head(&self, picture: &Picture) -> String {
+    /// ` release  k3f9x2ab`, with how far all of it is where not every task has a line.
+    fn head(&self, picture: &Picture, hides: bool) -> String {
         let flow = self.style.paint(Ink::Bold, &text::escape(&picture.flow));
         let run = self.style.paint(Ink::Dim, &picture.run.short());
-        format!(" {flow}  {run}")
+        if !hides {
+            return format!(" {flow}  {run}");
+        }
+        let Counts { failed, running, waiting, .. } = picture.counts;
+        let (ended, total) = (picture.counts.ended(), picture.counts.total());
+        let all = SpreadCount { done: ended - failed, failed, running, waiting, total };
+        format!(" {flow}  {run}  {}  {ended} of {total}", bar(&all, BAR_COLUMNS.1, self.style))
     }
 
     /// ` ✓ build        1.2s  note`
@@ -89,6 +96,12 @@ impl Brush {
             if count.failed > 0 {
                 words.push(self.style.paint(Ink::Bad, &format!("{} failed", count.failed)));
             }
+            if count.waiting > 0 {
+                words.push(self.style.paint(Ink::Wait, &format!("{} waiting", count.waiting)));
+            }
+            if let Some(usual) = usual(task) {
+                words.push(self.style.paint(Ink::Dim, &usual));
+            }
             return format!("{}  {}", bar(count, self.bar, self.style), words.join("  "));
         }
         let tries = match task.phase {
@@ -98,7 +111,8 @@ impl Brush {
             Phase::Failed if task.attempt > 1 => format!("after {} attempts", task.attempt),
             _ => String::new(),
         };
-        let words: Vec<&str> = [note.as_ref(), &tries].into_iter().filter(|word| !word.is_empty()).collect();
+        let usual = usual(task).unwrap_or_default();
+        let words: Vec<&str> = [note.as_ref(), &tries, &usual].into_iter().filter(|word| !word.is_empty()).collect();
         let ink = match task.phase {
             Phase::Failed => Ink::Bad,
             Phase::Waiting => Ink::Wait,
@@ -123,6 +137,8 @@ impl Brush {
         let word = self.style.paint(if picture.paused { Ink::Wait } else { ink(phase) }, picture.word());
         let end = picture.completed_at.known().unwrap_or(self.now);
         let taken = picture.started_at.known().map(|start| span(end.since(start))).unwrap_or_default();
+        let about = picture.expected.filter(|_| !picture.state.is_done());
+        let taken = taken + &about.map_or(String::new(), |about| format!(" of about {}", span(about)));
         let taken = self.style.paint(Ink::Dim, &taken);
         let counts = words(picture.counts).into_iter().map(|(text, ink)| self.style.paint(ink, &text));
         format!(" {sign} {word}  {taken}   {}", counts.collect::<Vec<_>>().join("  "))
@@ -137,6 +153,12 @@ impl Brush {
         };
         self.style.paint(ink(phase), sign)
     }
+}
+
+/// How long it took before, while that is what one wants to know.
+fn usual(task: &TaskLine) -> Option<String> {
+    let expected = task.expected.filter(|_| task.phase == Phase::Running)?;
+    Some(format!("usually {}", span(expected)))
 }
 
 /// What there is of each phase, in the order in which people ask.

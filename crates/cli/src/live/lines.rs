@@ -134,7 +134,7 @@ mod tests {
     fn what_did_not_change_is_not_told_again() {
         let mut later = release();
         later.tasks[4] = TaskLine { depth: 1, ..task("build[8]", Phase::Succeeded) };
-        let done = SpreadCount { done: 10, failed: 1, running: 1, total: 16 };
+        let done = SpreadCount { done: 10, failed: 1, running: 1, waiting: 0, total: 16 };
         later.tasks[1].spread = Some(done);
         let told = told(&[release(), release(), later]);
         assert_eq!(told[1], Vec::<String>::new());

@@ -1,4 +1,5 @@
-//! Which tasks get a line when there are more of them than lines: what is running and what failed, then the rest.
+//! Which tasks get a line when there are more of them than lines: what is running and what failed, then what ended
+//! last and what comes next.
 
 use super::TaskLine;
 use edgewise_core::state::Phase;
@@ -18,8 +19,18 @@ pub fn pick(tasks: &[TaskLine], room: usize) -> Picked {
     // Failures must not be pushed out by whatever runs: up to a third of the lines is theirs.
     let failed: Vec<usize> =
         order.iter().copied().filter(|i| tasks[*i].phase == Phase::Failed).take(room / 3).collect();
-    let others = order.iter().copied().filter(|i| !failed.contains(i)).take(room.saturating_sub(failed.len()));
-    let mut shown: Vec<usize> = failed.iter().copied().chain(others).collect();
+    // What ended just now says how far it is: many that are ready must not push it out.
+    let mut latest: Vec<usize> = (0..tasks.len()).filter(|i| tasks[*i].phase == Phase::Succeeded).collect();
+    latest.sort_by_key(|i| (std::cmp::Reverse(tasks[*i].completed_at), *i));
+    latest.truncate(room / 4);
+    let is_live = |i: &usize| matches!(tasks[*i].phase, Phase::Running | Phase::Failed | Phase::Waiting);
+    let (live, idle): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_live);
+    let mut shown: Vec<usize> = Vec::new();
+    for i in failed.into_iter().chain(live).chain(latest).chain(idle) {
+        if shown.len() < room && !shown.contains(&i) {
+            shown.push(i);
+        }
+    }
     shown.sort_unstable();
     let hidden = (0..tasks.len()).filter(|i| shown.binary_search(i).is_err()).collect();
     Picked { shown, hidden }
@@ -32,9 +43,11 @@ fn rank(task: &TaskLine, place: usize) -> (u8, u64, usize) {
         Phase::Failed => 1,
         Phase::Waiting => 2,
         Phase::Ready => 3,
-        Phase::Succeeded => 4,
+        Phase::Succeeded if task.depth == 0 => 4,
         Phase::Blocked => 5,
-        Phase::Cancelled | Phase::Skipped => 6,
+        // The bar of its spread tells as much.
+        Phase::Succeeded => 6,
+        Phase::Cancelled | Phase::Skipped => 7,
     };
     let latest = match task.phase {
         Phase::Succeeded | Phase::Failed => u64::MAX - task.completed_at.0,
@@ -58,7 +71,7 @@ mod tests {
         pick(&tasks, room).shown
     }
 
-    use Phase::{Blocked as B, Failed as F, Running as R, Skipped as K, Succeeded as S, Waiting as W};
+    use Phase::{Blocked as B, Failed as F, Ready as Y, Running as R, Skipped as K, Succeeded as S, Waiting as W};
 
     #[test]
     fn with_room_for_all_nothing_moves() {
@@ -74,6 +87,18 @@ mod tests {
     #[test]
     fn many_running_tasks_leave_a_third_to_failures() {
         assert_eq!(picked(&[R, R, R, R, R, R, F, F, F], 6), [0, 1, 2, 3, 7, 8]);
+    }
+
+    #[test]
+    fn many_that_are_ready_leave_a_quarter_to_what_ended_last() {
+        assert_eq!(picked(&[S, S, S, S, R, Y, Y, Y, Y, Y, Y, Y, B], 8), [2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn items_that_are_done_make_room_for_what_comes_next() {
+        let inner = |task: TaskLine| TaskLine { depth: 1, ..task };
+        let tasks = [task("s", R), inner(task("s[0]", S)), inner(task("s[1]", S)), task("t", B)];
+        assert_eq!(pick(&tasks, 2).shown, [0, 3]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::state::{Phase, RunState, TaskState};
-use edgewise_core::time::Time;
+use edgewise_core::time::{Millis, Time};
 
 /// A run at one instant.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Picture {
     pub started_at: Time,
     /// When it ended.
     pub completed_at: Time,
+    /// How long earlier runs of the flow took, if there were any.
+    pub expected: Option<Millis>,
     /// How many tasks are in each phase; all of them, also those that have no line.
     pub counts: Counts,
     /// The tasks, each spread followed by those of its items that are worth a line.
@@ -64,6 +66,8 @@ pub struct TaskLine {
     pub started_at: Time,
     /// When it was done.
     pub completed_at: Time,
+    /// How long it took in earlier runs, if there were any.
+    pub expected: Option<Millis>,
     /// How far its items are, if it is a spread.
     pub spread: Option<SpreadCount>,
     /// How deep it is nested: 0 in the root.
@@ -79,6 +83,8 @@ pub struct SpreadCount {
     pub failed: u32,
     /// Are worked on.
     pub running: u32,
+    /// Wait for the world or a next attempt, and nothing of them is worked on.
+    pub waiting: u32,
     /// All there are.
     pub total: u32,
 }
@@ -114,6 +120,16 @@ impl Counts {
         }
     }
 
+    /// Those that nothing can happen to any more.
+    pub fn ended(&self) -> u32 {
+        self.succeeded + self.failed + self.skipped + self.cancelled
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u32 {
+        self.ended() + self.running + self.waiting + self.to_go()
+    }
+
     /// Those that something can still happen to.
     pub fn to_go(&self) -> u32 {
         self.blocked + self.ready
@@ -138,6 +154,6 @@ mod tests {
             cancelled: 9,
         };
         assert_eq!(counts, expected);
-        assert_eq!(counts.to_go(), 3);
+        assert_eq!((counts.to_go(), counts.ended(), counts.total()), (3, 45, 66));
     }
 }

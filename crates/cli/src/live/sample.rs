@@ -29,6 +29,7 @@ pub fn task(path: &str, phase: Phase) -> TaskLine {
         note: String::new(),
         started_at,
         completed_at,
+        expected: None,
         spread: None,
         depth: 0,
     }
@@ -38,7 +39,7 @@ pub fn task(path: &str, phase: Phase) -> TaskLine {
 pub fn release() -> Picture {
     let note = |note: &str, task: TaskLine| TaskLine { note: note.into(), ..task };
     let inner = |task: TaskLine| TaskLine { depth: 1, ..task };
-    let spread = SpreadCount { done: 9, failed: 1, running: 2, total: 16 };
+    let spread = SpreadCount { done: 9, failed: 1, running: 2, waiting: 0, total: 16 };
     Picture {
         run: RunId::parse("k3f9x2ab00000000").unwrap(),
         flow: Name::parse("release").unwrap(),
@@ -46,6 +47,7 @@ pub fn release() -> Picture {
         paused: false,
         started_at: ago(12_400),
         completed_at: Time::NEVER,
+        expected: None,
         counts: Counts {
             succeeded: 10,
             failed: 1,

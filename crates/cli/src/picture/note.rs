@@ -1,22 +1,27 @@
 //! The one thing worth saying about a task: what it waits for, how it failed, why it was left out.
 
+use super::Beside;
 use crate::live::span;
 use crate::text;
 use edgewise_core::event::{Failure, TaskIx, TimerKey, TimerKind};
 use edgewise_core::gate::{Gate, OnDeadline, Wait};
+use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Resolution, Work};
 use edgewise_core::run::{Reason, Run};
 use edgewise_core::state::{Phase, TaskState};
-use edgewise_core::time::Time;
+use edgewise_core::time::{Millis, Time};
+
+/// A task that is ready for so long waits for something; before that it is about to begin.
+const SOON: Millis = Millis(500);
 
 /// The note of a task; empty if there is nothing to say.
-pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, now: Time) -> String {
+pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, (now, beside): (Time, &Beside)) -> String {
     match (phase, &run.spec_of(task).work) {
         (Phase::Waiting, Work::Gate(gate)) => closed(run, task, gate, now),
         (Phase::Waiting, Work::Sleep(_)) => opens(run, task, now),
         (Phase::Waiting, Work::SubRun(sub)) if run.awaited(task).is_some() => {
-            run.last_child(task).map_or(String::new(), |child| format!("run {} of {}", child.short(), sub.flow))
+            run.last_child(task).map_or(String::new(), |child| below(child, &sub.flow, beside))
         }
         (Phase::Running | Phase::Succeeded, Work::For(_) | Work::While(_)) => round(run, task, phase),
         (Phase::Running, Work::Try(_)) => {
@@ -26,9 +31,35 @@ pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, now: Time) -> String {
         (Phase::Waiting, _) => retry(run, task, now),
         (Phase::Ready, Work::Action { action, .. }) => format!("waits for a worker that does `{action}`"),
         (Phase::Ready, _) if run.paused => "waits for `edgewise resume`".into(),
+        (Phase::Ready, _) => slot(run, task, now),
         (Phase::Failed, _) => run.failure_of(task).map(failure).unwrap_or_default(),
         (Phase::Skipped | Phase::Cancelled, _) => run.reasons.get(&task).map_or(String::new(), |r| left_out(run, r)),
         _ => String::new(),
+    }
+}
+
+/// `run 6rdswds9 of publish, 3 of 7 tasks`
+pub(super) fn below(child: RunId, flow: &Name, beside: &Beside) -> String {
+    let far = beside.children.get(&child).map_or(String::new(), |(ended, total)| format!(", {ended} of {total} tasks"));
+    format!("run {} of {flow}{far}", child.short())
+}
+
+/// `waits for a slot of queue night`, `… of key db (1 at once)`: once it has taken long enough to be of interest.
+fn slot(run: &Run, task: TaskIx, now: Time) -> String {
+    let ready = run.tasks[task.0 as usize].ready_at.known();
+    if ready.is_none_or(|ready| now.since(ready) < SOON) || !run.has_attempts(task) {
+        return String::new();
+    }
+    let turn = run.turn(task);
+    let queue = turn.queue.map(|queue| format!("queue {queue}"));
+    let key = turn.limit.map(|limit| {
+        let most = limit.max.map_or(String::new(), |max| format!(" ({max} at once)"));
+        format!("key {}{most}", limit.key)
+    });
+    match (queue, key) {
+        (None, None) => "waits for a slot".into(),
+        (Some(one), None) | (None, Some(one)) => format!("waits for a slot of {one}"),
+        (Some(queue), Some(key)) => format!("waits for a slot of {queue} and of {key}"),
     }
 }
 

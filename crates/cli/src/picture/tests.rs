@@ -10,6 +10,7 @@ use edgewise_core::flow::compile_file;
 use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::id::{EventId, RunId, TokenHash};
 use edgewise_core::name::Name;
+use edgewise_core::time::Millis;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ impl Told {
 
     /// What is drawn on a wide terminal, head and foot apart.
     fn shown(&self) -> Vec<String> {
-        let picture = picture(&self.run, self.at).unwrap();
+        let picture = picture(&self.run, self.at, &Beside::default()).unwrap();
         let lines = draw(&picture, 140, 40, Time(self.at.0 / 400 * 400), Style::PLAIN);
         lines[2..lines.len() - 2].iter().map(|line| line.trim().to_owned()).collect()
     }
@@ -119,11 +120,59 @@ fn a_task_between_attempts_says_when_the_next_one_is_and_why() {
 }
 
 #[test]
+fn a_task_that_is_ready_for_a_while_says_which_slot_it_waits_for() {
+    for (share, note) in [
+        ("", "waits for a slot"),
+        (", queue: night", "waits for a slot of queue night"),
+        (", limit: { key: '\"db\"', max: 1 }", "waits for a slot of key db (1 at once)"),
+        (", queue: night, limit: { key: '\"db\"', rate: 1/s }", "waits for a slot of queue night and of key db"),
+    ] {
+        let mut told = Told::of(&format!("flow: f\ntasks:\n  a: {{ run: x{share} }}\n"));
+        assert_eq!(told.shown(), ["o a"], "it may begin at any moment");
+        told.at = Time(told.at.0 + 500);
+        assert_eq!(told.shown(), [format!("o a          {note}")]);
+    }
+}
+
+#[test]
+fn a_child_is_named_with_how_far_it_is() {
+    let (child, flow) = (RunId::parse("6rdswds900000000").unwrap(), name("publish"));
+    let mut beside = Beside::default();
+    assert_eq!(note::below(child, &flow, &beside), "run 6rdswds9 of publish");
+    beside.children.insert(child, (3, 7));
+    assert_eq!(note::below(child, &flow, &beside), "run 6rdswds9 of publish, 3 of 7 tasks");
+}
+
+#[test]
+fn how_long_something_takes_is_the_median_of_the_runs_before() {
+    let past: Vec<Run> = [1, 9, 2]
+        .iter()
+        .map(|seconds| {
+            let mut told = Told::of("flow: f\ntasks:\n  a: { run: x }\n");
+            told.begin("a");
+            told.at = Time(told.at.0 + (seconds - 1) * 1_000);
+            told.end("a", Ok("1"));
+            told.run
+        })
+        .collect();
+    let beside = Beside::from_runs(&past);
+    assert_eq!(beside.tasks.get("a"), Some(&Millis(2_000)));
+    assert_eq!(Beside::from_runs(&[]), Beside::default(), "without earlier runs nothing is said");
+    let mut told = Told::of("flow: f\ntasks:\n  a: { run: x }\n  b: { run: x }\n");
+    told.begin("a");
+    told.begin("b");
+    let picture = picture(&told.run, told.at, &beside).unwrap();
+    let expected: Vec<_> = picture.tasks.iter().map(|task| task.expected).collect();
+    assert_eq!(expected, [Some(Millis(2_000)), None], "b is new in the flow");
+    assert_eq!(picture.expected, beside.run);
+}
+
+#[test]
 fn what_was_left_out_says_because_of_what() {
     let mut told = Told::of("flow: f\ntasks:\n  a: { run: x, retry: 1 }\n  b: { after: a, run: x }\n  c: { run: x }\n");
     told.begin("a");
     told.end("a", Err(Failure::new("exit_1", "the command exited with code 1: no")));
-    assert_eq!(told.shown(), ["x a    1.0s  exit_1: no", "- b          a failed", "o c"]);
+    assert_eq!(told.shown(), ["x a    1.0s  exit_1: no", "- b          a failed", "o c          waits for a slot"]);
     told.tell(&Event::RunCancelRequested(Request { by: name("ada"), why: None }));
     assert_eq!(told.shown()[2], "! c");
 }
@@ -151,7 +200,7 @@ fn of_a_large_spread_only_failures_have_lines_and_not_too_many() {
         told.begin(&format!("s[{n}]"));
         told.end(&format!("s[{n}]"), Err(Failure::new("exit_1", "no")));
     }
-    let picture = picture(&told.run, told.at).unwrap();
+    let picture = picture(&told.run, told.at, &Beside::default()).unwrap();
     assert_eq!(picture.tasks.len(), 2 + ITEM_LINES);
     assert_eq!((picture.counts.failed, picture.counts.running), (20, 1));
     assert!(told.shown()[0].contains("20 of 50  20 failed"), "{:?}", told.shown());

@@ -6,6 +6,7 @@
 //! nothing is told to anybody before the disk has confirmed it.
 
 mod crowd;
+mod demo;
 mod dice;
 mod full;
 mod kill;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::live::sample::{NOW, ago, release, task};
 use edgewise_core::state::RunState;
+use edgewise_core::time::Millis;
 
 const FANCY: Style = Style { color: false, unicode: true };
 const COLOR: Style = Style { color: true, unicode: true };
@@ -55,7 +56,7 @@ fn a_terminal_without_unicode_gets_ascii() {
 #[test]
 fn with_more_tasks_than_lines_what_runs_and_what_failed_is_shown() {
     let expected = "
- release  k3f9x2ab
+ release  k3f9x2ab  ━━━━━━━━━━━━━╳╍╍╍───────  12 of 19
 
  ⠼ build         8.1s  ━━━━━━━━━━━━━╳╍╍╍───────  10 of 16  1 failed
    ✗ build[3]    1.2s  exit_1: linker not found, after 3 attempts
@@ -103,6 +104,30 @@ fn a_run_that_is_over_stands_still() {
     check(&over, (80, 24), FANCY, expected);
     let later = Time(NOW.0 + 60_000);
     assert_eq!(draw(&over, 80, 24, later, FANCY), draw(&over, 80, 24, NOW, FANCY));
+}
+
+#[test]
+fn what_is_at_work_says_how_long_it_usually_takes() {
+    let usual = |ms, task: TaskLine| TaskLine { expected: Some(Millis(ms)), ..task };
+    let spread = SpreadCount { done: 1, failed: 0, running: 1, waiting: 2, total: 4 };
+    let tasks = vec![
+        usual(1_000, task("plan", Phase::Succeeded)),
+        usual(4_000, TaskLine { attempt: 2, ..task("build", Phase::Running) }),
+        usual(9_500, TaskLine { spread: Some(spread), ..task("test", Phase::Running) }),
+        usual(2_000, task("publish", Phase::Blocked)),
+    ];
+    let counts = Counts { succeeded: 2, running: 3, waiting: 2, blocked: 1, ..Counts::default() };
+    let run = Picture { expected: Some(Millis(64_000)), counts, tasks, ..release() };
+    let expected = "
+ release  k3f9x2ab
+
+ ✓ plan       1.2s
+ ⠼ build      3.1s  attempt 2 of 3, usually 4.0s
+ ⠼ test       3.1s  ━━━━━━╍╍╍╍╍╍────────────  1 of 4  2 waiting  usually 9.5s
+ · publish
+
+ ⠼ running  12s of about 1m04s   3 running  2 waiting  2 ok  1 to go";
+    check(&run, (80, 24), FANCY, expected);
 }
 
 #[test]
