@@ -41,6 +41,9 @@ struct RunPart {
     flow: Name,
     state: RunState,
     paused: bool,
+    /// How many tasks there may be; many, where an input does not say.
+    #[serde(default = "many")]
+    counts: [u32; 11],
     times: [u64; 3],
     seq: u64,
     version: EventId,
@@ -118,7 +121,7 @@ impl RunPart {
             plan,
             state: self.state,
             paused: self.paused,
-            counts: [0; 11],
+            counts: self.counts,
             triggered_at,
             started_at,
             completed_at,
@@ -155,6 +158,10 @@ impl TaskPart {
     }
 }
 
+fn many() -> [u32; 11] {
+    [1_000; 11]
+}
+
 impl Rows {
     /// The rows of a run.
     #[cfg(test)]
@@ -181,6 +188,7 @@ impl Rows {
             flow: row.flow,
             state: row.state,
             paused: row.paused,
+            counts: row.counts,
             times: [row.triggered_at.0, row.started_at.0, row.completed_at.0],
             seq: row.applied_seq,
             version: row.version,

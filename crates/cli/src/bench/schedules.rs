@@ -48,7 +48,7 @@ pub async fn schedules(dir: &Path) -> Result<ScheduleFigures> {
     let plan = compiled.map_err(|problems| Error::bug("bench_flow", problems.to_string()))?.plan;
     let (flow, engine) = (plan.flow.clone(), open(dir)?);
     let starts = Arc::new(Mutex::new(Vec::new()));
-    let worker = Worker { handlers: handlers(&starts, false)?, commands: None, slots: 16 }.start(&engine);
+    let worker = Worker { handlers: handlers(&starts, false)?, commands: None, http: None, slots: 16 }.start(&engine);
     let begin = wall_clock().plus(FIRST);
     let spread = |n: u64| -> Result<(Name, Schedule)> {
         let from = Time(begin.0 + n * EVERY.0 / SCHEDULES);
@@ -56,7 +56,14 @@ pub async fn schedules(dir: &Path) -> Result<ScheduleFigures> {
         Ok((Name::parse(&format!("bench/{n}"))?, Schedule { declared: true, overlap: Overlap::Skip, ..schedule }))
     };
     let all = (0..SCHEDULES).map(spread).collect::<Result<_>>()?;
-    engine.ask(Command::Register(Register { plan: Arc::new(plan), schedules: all, by: Name::parse("bench")? })).await?;
+    engine
+        .ask(Command::Register(Register {
+            plan: Arc::new(plan),
+            children: Vec::new(),
+            schedules: all,
+            by: Name::parse("bench")?,
+        }))
+        .await?;
     tokio::time::sleep(LASTS).await;
     worker.stop(Duration::ZERO).await;
     engine.stop()?;

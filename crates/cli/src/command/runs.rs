@@ -95,7 +95,7 @@ pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     if let Some(RunsCommand::Export(args)) = &args.command {
         return export::perform(args, context);
     }
-    let filter = filter(args)?;
+    let filter = RunFilter { limit: args.limit, ..filter(args)? };
     let mut view = View::open(context.config)?;
     if args.watch {
         return watch::perform(args, &filter, view, context);
