@@ -123,7 +123,6 @@ fn filter(args: &Runs) -> Result<RunFilter> {
     let mut filter = query::parse(&args.query.join(" "), wall_clock())?;
     filter.flow.clone_from(&args.flow);
     filter.after = args.after.map(|Cursor(at, run)| (at, run));
-    filter.limit = args.limit;
     let flagged = args.states();
     if !flagged.is_empty() {
         let both = |state: &RunState| filter.states.is_empty() || filter.states.contains(state);
