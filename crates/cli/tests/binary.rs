@@ -73,3 +73,37 @@ fn a_reader_that_left_is_not_talked_about() {
         assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()), "{line}");
     }
 }
+
+#[test]
+fn settings_are_shown_with_their_origin_to_people_and_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("edgewise.toml"), "\nworkers = 3\n").unwrap();
+    let (code, out, _) = run(folder.path(), "config show --origin --color never");
+    assert_eq!(code, 0);
+    let line = out.lines().find(|line| line.starts_with("workers ")).unwrap();
+    assert!(line.contains(" 3 ") && line.ends_with("edgewise.toml:2"), "{out}");
+    assert!(out.lines().any(|line| line.starts_with("color ") && line.ends_with("--color")), "{out}");
+    let (_, out, _) = run(folder.path(), "config show");
+    assert!(!out.contains("edgewise.toml:2"), "only where it is asked for: {out}");
+    let (_, out, _) = run(folder.path(), "config show --json");
+    let all: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+    let workers = all.iter().find(|shown| shown["setting"] == "workers").unwrap();
+    assert_eq!((&workers["value"], &workers["origin"]["line"]), (&3.into(), &2.into()));
+}
+
+#[test]
+fn completions_and_the_manual_come_out_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, out, err) = run(folder.path(), &format!("completion {shell}"));
+        assert!(code == 0 && out.contains("what-if") && err.is_empty(), "{shell}: {err}");
+    }
+    let (code, out, _) = run(folder.path(), "man gate approve");
+    assert!(code == 0 && out.contains("edgewise\\-gate\\-approve") && out.contains("comment"), "{out}");
+    assert_eq!(run(folder.path(), "man frobnicate").0, 3);
+    let (code, out, _) = run(folder.path(), "man --to man1");
+    assert_eq!(code, 0, "{out}");
+    for page in ["edgewise.1", "edgewise-run.1", "edgewise-gate-approve.1"] {
+        assert!(folder.path().join("man1").join(page).is_file(), "{page}");
+    }
+}

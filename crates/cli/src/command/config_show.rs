@@ -8,7 +8,16 @@ use crate::output::Row;
 use crate::problem::Result;
 use crate::style::Ink;
 use crate::table::Cell;
+use serde::Serialize;
 use serde_json::{Value, json};
+
+/// A setting, for programs.
+#[derive(Serialize)]
+struct Told<'a> {
+    setting: &'a str,
+    value: &'a Value,
+    origin: Value,
+}
 
 pub(super) fn perform(args: &ConfigShow, context: &mut Context<'_>) -> Result<Exit> {
     let rows = context.config.shown().iter().map(|shown| row(shown, args.origin)).collect::<Result<Vec<Row>>>()?;
@@ -24,8 +33,8 @@ fn row(shown: &Shown, origin: bool) -> Result<Row> {
     if origin {
         cells.push(Cell::new(shown.origin.to_string(), Ink::Dim));
     }
-    let value = json!({ "setting": shown.key, "value": shown.value, "origin": told(&shown.origin) });
-    Row::new(&shown.key, cells, &value)
+    let told = Told { setting: &shown.key, value: &shown.value, origin: told(&shown.origin) };
+    Row::new(&shown.key, cells, &told)
 }
 
 /// Where a value came from, for programs.

@@ -84,14 +84,15 @@ async fn play(args: &Demo, stage: &Stage, context: &mut Context<'_>) -> Result<O
             () = tokio::time::sleep(LOOK) => {}
         }
     }
-    play.show.leave();
+    play.show.leave(context.printer)?;
+    let taken = began.elapsed();
     let Play { mut reader, engine, mut tale, watcher, .. } = play;
     engine.stop();
     tale.read_on(stage.folder())?;
     let run = reader.run(run)?;
     drop(reader);
     let clean = stage.is_clean()?;
-    Ok(Some(watcher.judge(&run, &tale, clean, began.elapsed())))
+    Ok(Some(watcher.judge(&run, &tale, clean, taken)))
 }
 
 fn too_slow(seconds: &u64) -> Problem {

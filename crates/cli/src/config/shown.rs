@@ -23,8 +23,8 @@ impl Config {
         let mut all = vec![
             shown("dir", &self.dir, |dir| json!(dir.display().to_string())),
             shown("as", &self.who, |who| json!(who.as_str())),
-            shown("output", &self.output, |format| word(*format)),
-            shown("color", &self.color, |choice| word(*choice)),
+            shown("output", &self.output, word),
+            shown("color", &self.color, word),
             shown("workers", &self.workers, |workers| json!(workers)),
             shown("http_allow", &self.http_allow, |_| json!(hosts)),
         ];
@@ -50,7 +50,7 @@ fn host(allowed: &Allowed) -> String {
     }
 }
 
-fn word(value: impl ValueEnum) -> Value {
+fn word<T: ValueEnum>(value: &T) -> Value {
     value.to_possible_value().map_or(Value::Null, |word| json!(word.get_name()))
 }
 

@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 const PAST: usize = 5;
 /// Earlier runs with more tasks are not: the view must not keep anybody waiting.
 const MOST_TASKS: u32 = 5_000;
+/// Most children that are looked at: of a spread of many, only the first have lines.
+const MOST_CHILDREN: usize = 32;
 
 /// Facts from other runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,7 +60,7 @@ impl Beside {
     /// Looks where the children of a run are now.
     pub fn look(&mut self, reader: &mut Reader, run: &Run) {
         self.children.clear();
-        for child in run.waiting_for_children().filter_map(|task| run.last_child(task)) {
+        for child in run.waiting_for_children().filter_map(|task| run.last_child(task)).take(MOST_CHILDREN) {
             if let Ok(Some(row)) = reader.row(child) {
                 let counts = Counts::from_states(&row.counts);
                 self.children.insert(child, (counts.ended(), counts.total()));

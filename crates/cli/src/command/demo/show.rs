@@ -46,10 +46,10 @@ impl Show {
         }
     }
 
-    /// Leaves the last picture where it is.
-    pub(super) fn leave(&mut self) {
-        if let Some(screen) = &mut self.screen {
-            let _ = screen.leave();
-        }
+    /// Leaves the last picture where it is, apart from what follows it.
+    pub(super) fn leave(&mut self, printer: &mut Printer) -> Result<()> {
+        let Some(screen) = &mut self.screen else { return Ok(()) };
+        let _ = screen.leave();
+        printer.raw("")
     }
 }
