@@ -400,25 +400,6 @@ fn items_that_were_never_made_are_made_then() {
 }
 
 #[test]
-fn items_that_a_failure_kept_from_being_made_are_made_then() {
-    const N: usize = 25_000;
-    let mut sketch = Sketch::new(OnFailure::Continue);
-    let inner = sketch.region();
-    sketch.node(0, "s", spread_bearing(inner, N, 0, true), &[]);
-    sketch.node(inner, "p", action(1), &[]);
-    let mut d = Driver::triggered_watching(sketch.build(), Watch::Nothing);
-    d.plan_it();
-    d.fail("s[0]");
-    d.is(RunState::Error);
-    assert!((d.run.total() as usize) < N, "the rest was never made");
-    assert_eq!(d.rerun(RerunFrom::Failure), Verdict::Applied);
-    while d.run.is_advancing() {
-        d.advance();
-    }
-    assert_eq!(d.run.counts[TaskState::Enqueued as usize], N as u32);
-}
-
-#[test]
 fn what_is_inside_of_something_that_is_done_anew_is_dropped_with_it() {
     let mut sketch = Sketch::new(OnFailure::Continue);
     let inner = sketch.region();
