@@ -127,6 +127,8 @@ impl Look<'_> {
 
     fn backfill(&mut self, backfill: &Backfill, rhythm: &Rhythm) -> Option<()> {
         match rhythm.next(self.entry.after).filter(|due| *due <= backfill.until) {
+            // The clock that it was set by may have been ahead of this one.
+            Some(due) if due > self.desk.now => None,
             Some(due) if self.running.len() < backfill.at_once as usize => self.start(due),
             None if self.running.is_empty() => {
                 let why =
