@@ -264,7 +264,7 @@ fn a_plan_is_stored_the_same_way_by_every_release() {
 fn the_schedules_of_a_flow_are_named_after_it() {
     let text = "flow: report\non:\n  schedule:\n    - cron: '0 7 * * 1-5'\n      zone: Europe/Berlin\n      overlap: queue\n      catch_up: last\n      with: { depth: 2 }\n    - { every: 15m, jitter: 30s }\n    - { name: once, at: 2027-01-31T12:00:00Z, catch_up: 24 }\ntasks: { a: { action: x } }\n";
     let compiled = good(text);
-    let names: Vec<&str> = compiled.schedules.keys().map(|name| name.as_str()).collect();
+    let names: Vec<&str> = compiled.schedules.keys().map(edgewise_core::name::Name::as_str).collect();
     assert_eq!(names, ["report", "report/2", "report/once"]);
     let first = compiled.schedules.values().next().unwrap();
     assert_eq!((first.when.words().as_str(), first.catch_up), ("0 7 * * 1-5 (Europe/Berlin)", 1));

@@ -96,7 +96,7 @@ fn denied(desk: &mut Desk, run: RunId, task: TaskIx, act: &GateAct) -> Error {
         Ok(edgewise_core::plan::Work::Gate(gate)) => match gate.wait {
             edgewise_core::gate::Wait::Approval { from, .. } => {
                 let later = gate.escalate.iter().flat_map(|step| step.to.iter().map(move |who| (who, step.after)));
-                let first = from.iter().map(|who| who.to_string());
+                let first = from.iter().map(ToString::to_string);
                 first.chain(later.map(|(who, after)| format!("{who} (after {after})"))).collect::<Vec<_>>().join(", ")
             }
             _ => String::new(),

@@ -128,7 +128,7 @@ fn share(dice: &Dice, work: &Work) -> Share {
     let priority = if dice.one_in(3) { dice.below(5) as i16 - 2 } else { 0 };
     let limit = dice.one_in(2).then(|| {
         let max = 1 + dice.below(2) as u32;
-        let rate = dice.one_in(8).then(|| Rate { count: 20, per: Millis(1_000) });
+        let rate = dice.one_in(8).then_some(Rate { count: 20, per: Millis(1_000) });
         // The same key always has the same bounds.
         let key = format!("{max} {}", rate.map_or(String::new(), |rate| rate.to_string()));
         Limit { key: Expr::literal(key.into()), max: Some(max), rate }

@@ -225,7 +225,7 @@ fn a_backfill_keeps_to_its_bound_and_ends_by_itself() {
         let live = running.iter().filter(|run| !world.reader().run(**run).unwrap().state.is_done()).count();
         most = most.max(live);
         running.iter().for_each(|run| {
-            drop(ask_at(&mut engine, at(186), Command::Cancel(RunAct { run: *run, by: name("ada"), why: None })))
+            drop(ask_at(&mut engine, at(186), Command::Cancel(RunAct { run: *run, by: name("ada"), why: None })));
         });
     }
     assert_eq!(started(&world), None, "it is gone");
