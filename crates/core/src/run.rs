@@ -16,7 +16,7 @@ mod value;
 
 pub use chain::{Chain, End, Held, Variable};
 pub use composite::{Chunk, Composite};
-pub use link::Outcome;
+pub use link::{Adopted, Outcome};
 pub use pages::Pages;
 pub use table::{Numbered, Table};
 pub(crate) use value::Seen;
@@ -77,7 +77,7 @@ pub struct Run {
     /// Children that their tasks went on without, and that are not known to be over.
     pub disowned: BTreeMap<LinkRef, RunId>,
     /// Children that tasks wait for instead of one of their own: they had failed, and go on.
-    pub adopted: BTreeMap<TaskIx, RunId>,
+    pub adopted: BTreeMap<TaskIx, Adopted>,
     /// Who approved which gate so far.
     pub approvals: BTreeMap<TaskIx, Vec<Approval>>,
     /// Composites that have begun.

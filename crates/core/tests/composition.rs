@@ -181,3 +181,24 @@ fn the_start_of_a_flow_is_laid_out_like_a_call() {
     let laid_out = edgewise_core::text::format(text, "o.flow").unwrap();
     assert_eq!(laid_out, "flow o():\n    flow a-b.c(x=1, y=2) [retry: 2]\n    z = flow a()\n");
 }
+
+#[test]
+fn what_speaks_of_workers_is_refused_beside_a_flow() {
+    let others = [("inner.yaml", "flow: inner\ntasks: { a: { run: 'true' } }")];
+    let graph = "flow: outer\ntasks:\n  s: { flow: inner, timeout: { overall: 1h, queue: 1m, heartbeat: 5s } }\n";
+    let expected = [
+        "3:43 misplaced_key: `queue` has no meaning beside `flow`: no worker is given a run -- put `timeout: { queue: … }` \
+         at the tasks of that flow",
+        "3:54 misplaced_key: `heartbeat` has no meaning beside `flow`: no worker is given a run -- put `timeout: { \
+         heartbeat: … }` at the tasks of that flow",
+    ];
+    check(graph, "outer.yaml", &others, &expected);
+    for (key, value) in [("queue_timeout", "1m"), ("heartbeat", "5s"), ("queue", "q"), ("priority", "1")] {
+        let program = format!("flow outer():\n    flow inner() [{key}: {value}]\n");
+        let expected = format!(
+            "2:10 misplaced_key: `{key}` has no meaning behind a flow: no worker is given a run -- put `{key}` behind the \
+             actions in flow inner"
+        );
+        check(&program, "outer.flow", &others, &[&expected]);
+    }
+}

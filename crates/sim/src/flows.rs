@@ -109,6 +109,30 @@ tasks:
 ",
 ];
 
+/// The same with something to do before and behind each run, and no second try of it.
+pub const MENDED: [&str; 3] = [
+    "
+flow: outer
+tasks:
+  a: { action: work, retry: 2 }
+  sub: { after: a, flow: middle }
+  z: { after: sub, action: work, retry: 2 }
+",
+    "
+flow: middle
+tasks:
+  x: { action: work, retry: 2 }
+  inner: { after: x, flow: inmost }
+  y: { after: inner, action: work, retry: 2 }
+",
+    "
+flow: inmost
+tasks:
+  i: { action: work, retry: 2 }
+  j: { after: i, action: work, retry: 1 }
+",
+];
+
 /// A start of the first flow, which may start runs of the others.
 pub fn composed(texts: &[&str]) -> Start {
     struct Others<'t>(&'t [&'t str]);
@@ -117,10 +141,13 @@ pub fn composed(texts: &[&str]) -> Start {
             // The name of a flow stands at the beginning of a line, or of the whole text.
             let is = |text: &&&str| {
                 let words = text.trim_start_matches(['{', ' ', '\n']);
-                let rest = words.strip_prefix("flow: ").and_then(|words| words.strip_prefix(name));
-                rest.is_some_and(|rest| rest.starts_with(['\n', ',']))
+                let rest = words.strip_prefix("flow").map(|words| words.trim_start_matches([':', ' ']));
+                rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with(['\n', ',', '(']))
             };
-            let file = |text: &&str| Found::File { text: (*text).to_owned(), file: format!("{name}.yaml") };
+            let file = |text: &&str| {
+                let kind = if text.starts_with("flow ") { "flow" } else { "yaml" };
+                Found::File { text: (*text).to_owned(), file: format!("{name}.{kind}") }
+            };
             Ok(self.0.iter().find(is).map(file))
         }
     }

@@ -93,10 +93,20 @@ fn entry_of<'n, 'a>(given: &'n Node<'a>, name: &str) -> Option<&'n Entry<'a>> {
     }
 }
 
+/// Timeouts that speak of what a worker does.
+const WORKERS: [&str; 2] = ["queue", "heartbeat"];
+
 /// A sub-run is tried once and takes as long as it likes, unless it says otherwise itself: its tasks have attempts
 /// and bounds of their own, and what `defaults` say is meant for those.
 pub(super) fn policies(fields: &Fields<'_, '_>, base: &Retry, spec: &mut Spec, sink: &mut Sink<'_>) {
     let once = Retry { max_attempts: 1, ..base.clone() };
     spec.retry = fields.get("retry").map_or(once, |node| retry(node, base, sink));
+    if let Some(Kind::Map(given)) = fields.get("timeout").map(|node| &node.kind) {
+        for entry in given.iter().filter(|entry| WORKERS.contains(&&*entry.key)) {
+            let message = format!("`{}` has no meaning beside `flow`: no worker is given a run", entry.key);
+            let help = format!("put `timeout: {{ {}: … }}` at the tasks of that flow", entry.key);
+            sink.error(entry.at, "misplaced_key", message).help(Some(help));
+        }
+    }
     spec.timeouts = fields.get("timeout").map_or_else(Timeouts::default, |n| timeouts(n, &Timeouts::default(), sink));
 }

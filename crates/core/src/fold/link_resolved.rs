@@ -1,8 +1,8 @@
 //! The child of a task ended. It counts if the task waits for just this attempt; if the task went on without it, it
-//! is only known to be over.
+//! is only known to be over. One that was to go on and is not there any more is replaced.
 
 use super::{Fold, Ignored};
-use crate::event::LinkResolved;
+use crate::event::{Failure, LinkResolved};
 use crate::run::Run;
 use serde_json::Value;
 
@@ -17,6 +17,11 @@ pub(super) fn check(run: &Run, event: &LinkResolved) -> Result<(), Ignored> {
 pub(super) fn apply(fold: &mut Fold<'_>, event: &LinkResolved) {
     if fold.run.disowned.remove(&event.link).is_some() {
         return;
+    }
+    if event.error.as_ref().is_some_and(Failure::is_of_gone_sub_run)
+        && fold.run.adopted.remove(&event.link.task).is_some()
+    {
+        return fold.want_child(event.link.task);
     }
     fold.child_ended(event.link.task);
     match &event.error {

@@ -6,7 +6,7 @@ use super::{Fold, Ignored};
 use crate::event::{Rerun, RerunFrom, TaskIx};
 use crate::plan::Resolution;
 use crate::rule::Opening;
-use crate::run::{End, Reason, Run};
+use crate::run::{Asked, End, Reason, Run};
 
 const NOT_OVER: &str = "the run is not over: rerun one of its tasks, or cancel it first";
 const NOTHING_FAILED: &str = "nothing of it has failed: rerun it whole, or one of its tasks";
@@ -89,7 +89,11 @@ fn opening(run: &Run, event: &Rerun) -> Option<Opening> {
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>, event: &Rerun) {
-    let Some(opening) = opening(fold.run, event) else { return };
+    let Some(mut opening) = opening(fold.run, event) else { return };
+    if event.from == RerunFrom::Failure {
+        let asked = Asked { by: event.by.clone(), why: event.why.clone(), at: fold.stamp.at };
+        opening = opening.adopting(fold.run, &asked);
+    }
     fold.forget_end();
     fold.open(&opening, None);
 }

@@ -6,9 +6,9 @@
 
 use crate::event::TaskIx;
 use crate::plan::Work;
-use crate::run::Run;
+use crate::run::{Adopted, Asked, Run};
 use crate::state::TaskState;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What is opened together.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(crate) struct Opening {
     pub holders: BTreeSet<TaskIx>,
     /// Those that it began with and that had begun: they keep the facts they were ready by.
     pub kept: BTreeSet<TaskIx>,
+    /// Children that had failed and that go on, by the task that waits for them again.
+    pub adopts: BTreeMap<TaskIx, Adopted>,
 }
 
 impl Opening {
@@ -63,6 +65,24 @@ impl Opening {
             search.climb(task);
         }
         search.pruned()
+    }
+
+    /// With the children that had failed, instead of new ones: what they have done is not done again.
+    pub fn adopting(self, run: &Run, asked: &Asked) -> Self {
+        let begun = self.anew.intersection(&self.kept).copied();
+        let failed = begun.filter(|task| !self.is_behind(run, *task)).filter_map(|task| {
+            let child = run.failed_child(task)?;
+            Some((task, Adopted { run: child, asked: asked.clone() }))
+        });
+        let adopts = failed.collect();
+        Self { adopts, ..self }
+    }
+
+    /// Whether a task follows something that is opened: it may be given something else then.
+    fn is_behind(&self, run: &Run, task: TaskIx) -> bool {
+        let scope = run.scope_of(task);
+        let mut ups = run.region_of(scope).needs(task.0 - scope.task).map(|(_, need)| TaskIx(scope.task + need.up));
+        ups.any(|up| self.anew.contains(&up) || self.holders.contains(&up))
     }
 
     /// How many tasks it opens.
@@ -124,7 +144,7 @@ impl Search<'_> {
 
     /// What is inside of something that is done anew is not opened: it is dropped.
     fn pruned(self) -> Opening {
-        let Opening { whole, anew, holders, kept } = self.opening;
+        let Opening { whole, anew, holders, kept, adopts } = self.opening;
         let within = |mut task: TaskIx| loop {
             let number = self.run.tasks[task.0 as usize].scope;
             if number == 0 {
@@ -137,7 +157,7 @@ impl Search<'_> {
         };
         let holders = holders.iter().copied().filter(|t| !anew.contains(t) && !within(*t)).collect();
         let outermost = anew.iter().copied().filter(|t| !within(*t)).collect();
-        Opening { whole, anew: outermost, holders, kept }
+        Opening { whole, anew: outermost, holders, kept, adopts }
     }
 }
 

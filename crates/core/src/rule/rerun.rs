@@ -65,6 +65,7 @@ impl Fold<'_> {
         for task in opening.anew.iter().chain(&done) {
             self.open_again(*task);
         }
+        self.run.adopted.extend(opening.adopts.iter().map(|(task, child)| (*task, child.clone())));
         for task in &opening.anew {
             self.read_in_edges(*task, opening);
         }

@@ -47,6 +47,12 @@ impl Fold<'_> {
         self.changes.links.push(task);
     }
 
+    /// The child that a task was to go on with is gone: it wants one of its own, in the same attempt.
+    pub(crate) fn want_child(&mut self, task: TaskIx) {
+        self.touch(task);
+        self.changes.links.push(task);
+    }
+
     /// The child that a task waited for is over: the bound on its time is too.
     pub(crate) fn child_ended(&mut self, task: TaskIx) {
         self.clear_timers_of(task, TimerKind::Attempt);

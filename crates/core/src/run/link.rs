@@ -1,6 +1,6 @@
 //! Links: the children of a run's tasks, and what a child's end means to whoever waited for it.
 
-use super::Run;
+use super::{Asked, Run};
 use crate::event::{Failure, LinkRef, TaskIx};
 use crate::id::RunId;
 use crate::name::Name;
@@ -8,6 +8,7 @@ use crate::plan::{SubRun, Work};
 use crate::retry::Retry;
 use crate::rule::is_handled;
 use crate::state::{RunState, TaskState};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How a child ended, for the task that waited: what it made, or why it failed.
@@ -17,6 +18,17 @@ pub type Outcome = Result<Value, Failure>;
 const FAILED: &str = "SubRunFailed";
 /// The type of the failure of a task whose child was cancelled by somebody.
 const CANCELLED: &str = "SubRunCancelled";
+/// What is said of a child that was to go on and is not there any more.
+const GONE: &str = "SubRunGone";
+
+/// A child of an earlier attempt that goes on for a later one, and who asked for that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// The child.
+    pub run: RunId,
+    /// Who, why and when.
+    pub asked: Asked,
+}
 
 impl Run {
     /// What a task that is done by a run of its own says about it.
@@ -39,7 +51,7 @@ impl Run {
         let entry = self.task(link.task);
         let current = entry.is_some_and(|task| (task.generation, task.attempt) == (link.generation, link.attempt));
         match self.adopted.get(&link.task).filter(|_| current) {
-            Some(adopted) => *adopted,
+            Some(adopted) => adopted.run,
             None => RunId::child(self.id, link.task.0, link.generation, link.attempt),
         }
     }
@@ -49,6 +61,17 @@ impl Run {
         let entry = self.task(task).filter(|entry| entry.attempt > 0)?;
         self.sub_run(task)?;
         Some(self.child(LinkRef { task, generation: entry.generation, attempt: entry.attempt }))
+    }
+
+    /// The child because of whose failure a task failed.
+    pub(crate) fn failed_child(&self, task: TaskIx) -> Option<RunId> {
+        self.failure_of(task).filter(|failure| failure.kind == FAILED)?;
+        self.last_child(task)
+    }
+
+    /// The child that a task would go on with, if it waits for one that is not its own.
+    pub fn adopted_by(&self, link: LinkRef) -> Option<&Adopted> {
+        self.adopted.get(&link.task).filter(|_| self.awaited(link.task) == Some(link))
     }
 
     /// The tasks that wait for children.
@@ -90,5 +113,15 @@ impl Failure {
         let why = cause.as_ref().map_or_else(String::new, |cause| format!(" with {}", cause.kind));
         let failed = Failure::new(FAILED, format!("run {run} of {flow} failed{why}"));
         Failure { cause: cause.map(Box::new), ..failed }
+    }
+
+    /// A child that was to go on was taken away: the task begins one of its own.
+    pub fn of_gone_sub_run(run: RunId) -> Self {
+        Failure::new(GONE, format!("run {run} was to go on and is not there any more: another one begins"))
+    }
+
+    /// Whether it says that a child that was to go on is not there any more.
+    pub(crate) fn is_of_gone_sub_run(&self) -> bool {
+        self.kind == GONE
     }
 }

@@ -6,7 +6,7 @@
 
 mod load;
 
-use super::{About, Asked, Chunk, End, Held, Reason, Run};
+use super::{About, Adopted, Asked, Chunk, End, Held, Reason, Run};
 use crate::event::{Failure, LinkRef, LinkRequested, TaskFinished, TaskIx, TimerKey, TimerKind};
 use crate::fold::Ignored;
 use crate::gate::Approval;
@@ -68,7 +68,7 @@ struct TaskBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     returned: Vec<TokenHash>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    adopted: Option<RunId>,
+    adopted: Option<Adopted>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     approvals: Vec<Approval>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -230,7 +230,7 @@ impl Run {
         let returned = self.returned.get(&ix).cloned().unwrap_or_default();
         let before = self.before.get(&ix).cloned().unwrap_or_default();
         let since = self.since(ix);
-        let adopted = self.adopted.get(&ix).copied();
+        let adopted = self.adopted.get(&ix).cloned();
         let plain = timers.is_empty() && returned.is_empty() && approvals.is_empty() && composite.is_none();
         if plain && before.is_empty() && since.is_empty() && adopted.is_none() {
             return None;

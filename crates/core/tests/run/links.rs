@@ -1,7 +1,7 @@
 //! Sub-runs in the fold: what a task with a child goes through, said by the facts of both streams.
 
 use crate::driver::{Driver, action, name, plan, work};
-use edgewise_core::event::{Event, Failure, LinkRef, LinkRequested, LinkResolved, TaskIx};
+use edgewise_core::event::{Event, Failure, LinkRef, LinkRequested, LinkResolved, RerunFrom, TaskIx};
 use edgewise_core::fold::{Ignored, Verdict};
 use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::limits;
@@ -149,4 +149,57 @@ fn what_a_childs_end_means_depends_on_how_it_ended() {
     assert_eq!(outcome(&failed.run, &Retry::default()), Err(("SubRunFailed".into(), true)));
     d.ok_with("a", "[1]");
     assert_eq!(d.run.outcome_for(&Retry::default()), Ok(serde_json::json!({ "a": [1] })));
+}
+
+fn again(attempt: u16) -> LinkRef {
+    LinkRef { generation: 2, ..link(attempt) }
+}
+
+#[test]
+fn a_rerun_from_failure_waits_for_the_child_that_failed_and_a_retry_of_it_for_a_new_one() {
+    let mut d = Driver::planned(one(sub_run(2)));
+    d.say(told(&d, link(1), Some(failed())));
+    d.fire_next();
+    let second = d.run.child(link(2));
+    d.say(told(&d, link(2), Some(failed())));
+    assert_eq!(d.rerun(RerunFrom::Failure), Verdict::Applied);
+    assert_eq!(d.run.awaited(TaskIx(0)), Some(again(1)));
+    assert_eq!(d.run.last_child(TaskIx(0)), Some(second));
+    d.say(told(&d, again(1), Some(failed())));
+    d.fire_next();
+    assert_eq!(d.run.last_child(TaskIx(0)), Some(RunId::child(d.run.id, 0, 2, 2)));
+    d.say(told(&d, again(2), None));
+    assert_eq!(d.state("z"), TaskState::Enqueued);
+    d.close();
+}
+
+#[test]
+fn only_a_rerun_from_a_childs_failure_goes_on_with_it() {
+    let check = |failure: Failure, from: fn(&mut Driver) -> Verdict, same: bool| {
+        let mut d = Driver::planned(one(sub_run(1)));
+        let first = d.run.child(link(1));
+        d.say(told(&d, link(1), Some(failure)));
+        assert_eq!(from(&mut d), Verdict::Applied);
+        assert_eq!(d.run.last_child(TaskIx(0)) == Some(first), same);
+        d.close();
+    };
+    let from_failure: fn(&mut Driver) -> Verdict = |d| d.rerun(RerunFrom::Failure);
+    check(failed(), from_failure, true);
+    check(Failure::new("SubRunCancelled", "no"), from_failure, false);
+    check(failed(), |d| d.rerun_task("sub"), false);
+    check(failed(), |d| d.rerun(RerunFrom::Start), false);
+}
+
+#[test]
+fn a_child_that_is_gone_is_replaced_in_the_same_attempt() {
+    let mut d = Driver::planned(one(sub_run(1)));
+    let gone = Failure::of_gone_sub_run(d.run.child(link(1)));
+    d.say(told(&d, link(1), Some(failed())));
+    d.rerun(RerunFrom::Failure);
+    d.say(told(&d, again(1), Some(gone)));
+    assert_eq!(d.run.awaited(TaskIx(0)), Some(again(1)));
+    assert_eq!(d.run.last_child(TaskIx(0)), Some(RunId::child(d.run.id, 0, 2, 1)));
+    d.say(told(&d, again(1), None));
+    assert_eq!(d.state("sub"), TaskState::Complete);
+    d.close();
 }

@@ -148,7 +148,9 @@ impl<'a> Examiner<'a> {
     /// be telling it.
     fn links(&mut self, stream: &Stream, history: &History<'_>) -> Result<Option<Finding>> {
         let run = history.refold(u64::MAX);
-        for (task, child) in run.waiting_for_children().filter_map(|task| Some((task, run.last_child(task)?))) {
+        // Nothing of a run that is paused begins: a child that is to go on is over still.
+        let waiting = run.waiting_for_children().filter(|task| !run.paused || !run.adopted.contains_key(task));
+        for (task, child) in waiting.filter_map(|task| Some((task, run.last_child(task)?))) {
             if self.is_over(&Stream { run: child, ..stream.clone() })? {
                 let later = read(self.ledger, stream, self.watermark)?;
                 let now = History { entries: &later.entries, ..*history }.refold(u64::MAX);

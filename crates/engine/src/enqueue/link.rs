@@ -4,6 +4,7 @@
 //! parent's task is ready ──► child: RunTriggered, LinkRequested, PlanCreated
 //! child is over          ──► parent: LinkResolved
 //! task went on without   ──► child: RunCancelRequested, and then as above
+//! task is rerun          ──► failed child: LinkRequested, RunRerunRequested
 //! ```
 //!
 //! One look does whatever is missing between a task and its child, read off both streams, so it does not matter
@@ -15,11 +16,13 @@ use crate::desk::Desk;
 use crate::result::check_output;
 use edgewise_core::Kind;
 use edgewise_core::event::{
-    Event, Failure, LinkRef, LinkRequested, LinkResolved, PlanCreated, RULES, Request, RunTriggered, TaskIx,
+    Event, Failure, LinkRef, LinkRequested, LinkResolved, PlanCreated, RULES, Request, Rerun, RerunFrom, RunTriggered,
+    TaskIx,
 };
 use edgewise_core::id::RunId;
 use edgewise_core::input;
-use edgewise_core::run::{DISOWNED, Outcome, Run};
+use edgewise_core::name::Name;
+use edgewise_core::run::{Adopted, DISOWNED, Outcome, Run};
 use edgewise_core::state::RunState;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -80,18 +83,26 @@ fn look(desk: &mut Desk, run: RunId, task: TaskIx) -> usize {
 /// The child of an attempt begins, or is over.
 fn wait_for(desk: &mut Desk, parent: RunId, link: LinkRef) {
     let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return };
-    let child = run.child(link);
-    match find(desk, child, Some((parent, link))) {
-        Found::Missing => begin(desk, parent, link, child),
-        Found::OnDesk => {
-            relink(desk, parent, link, child);
+    let (child, adopted) = (run.child(link), run.adopted_by(link).cloned());
+    match (find(desk, child, Some((parent, link))), adopted) {
+        (Found::Missing, Some(_)) => {
+            // It was taken away: nobody else may begin it from now on.
+            desk.rely_on(child);
+            let gone = Failure::of_gone_sub_run(child);
+            resolve(desk, parent, link, child, RunState::Error, Err(gone));
+        }
+        (Found::Missing, None) => begin(desk, parent, link, child),
+        (Found::OnDesk, adopted) => {
+            if relink(desk, parent, link, adopted).is_none() {
+                return;
+            }
             let over = desk.runs.get(&child).is_some_and(|cached| cached.run.state.is_done());
             if over {
                 tell(desk, parent, link, child);
             }
         }
-        Found::Unknown => drop(desk.links.later.insert((parent, link.task))),
-        Found::Open | Found::Frozen => {}
+        (Found::Unknown, _) => drop(desk.links.later.insert((parent, link.task))),
+        (Found::Open | Found::Frozen, _) => {}
     }
 }
 
@@ -198,14 +209,36 @@ fn begin(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
     let _ = desk.record(child, Event::PlanCreated(PlanCreated { plan: hash }));
 }
 
-/// A later attempt goes on with a child that is there already: the child is told who waits for it now.
-fn relink(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
-    let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return };
-    let requested = request_of(run, link);
-    let known = desk.runs.get(&child).is_some_and(|cached| is_parent(&cached.run, parent, link));
-    if !known {
-        desk.rely_on(parent);
-        let _ = desk.record(child, Event::LinkRequested(requested));
+/// A later attempt goes on with a child that is there already: the child is told who waits for it now, and goes on
+/// from its failure in the same commit. `None` as long as the run that waits is paused.
+fn relink(desk: &mut Desk, parent: RunId, link: LinkRef, adopted: Option<Adopted>) -> Option<()> {
+    let run = &desk.runs.get(&parent)?.run;
+    let (child, paused, requested) = (run.child(link), run.paused, request_of(run, link));
+    if desk.runs.get(&child).is_some_and(|cached| is_parent(&cached.run, parent, link)) {
+        return Some(());
+    }
+    if paused {
+        return None;
+    }
+    let why = format!("`{}` of run {parent} is done again", requested.path);
+    desk.rely_on(parent);
+    let linked = desk.record(child, Event::LinkRequested(requested));
+    if let (Ok(()), Some(Adopted { asked, .. })) = (linked, adopted) {
+        go_on(desk, child, &asked.by, asked.why.unwrap_or(why));
+    }
+    Some(())
+}
+
+/// A child that has failed is rerun from there; from its beginning if it did not fail at one of its tasks. Whatever
+/// else has become of it meanwhile stands.
+fn go_on(desk: &mut Desk, child: RunId, by: &Name, why: String) {
+    let failed = desk.runs.get(&child).filter(|cached| cached.run.state == RunState::Error);
+    let Some(generation) = failed.map(|cached| cached.run.generation) else { return };
+    for from in [RerunFrom::Failure, RerunFrom::Start] {
+        let event = Rerun { by: by.clone(), why: Some(why.clone()), from, generation };
+        if desk.record(child, Event::RunRerunRequested(event)).is_ok() {
+            return;
+        }
     }
 }
 

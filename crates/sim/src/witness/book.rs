@@ -10,7 +10,7 @@ use edgewise_core::invariant::{self, Step};
 use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
-use edgewise_core::state::TaskState;
+use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_engine::command::Finish;
 use edgewise_store::Position;
@@ -23,6 +23,8 @@ pub struct Book {
     pub run: Run,
     /// All its events.
     pub entries: Vec<Entry>,
+    /// The ends that it came to, each before it was opened again.
+    pub(super) ends: Vec<RunState>,
     /// Where its records stand, and the seq each comes to.
     pub(super) places: Vec<(Position, u64)>,
     /// Who has or had which lease.
@@ -48,6 +50,7 @@ impl Book {
         Self {
             run,
             entries: Vec::new(),
+            ends: Vec::new(),
             places: Vec::new(),
             workers,
             ended,
@@ -118,6 +121,9 @@ impl Book {
                 self.just_ended.push(token);
                 self.ended.entry(token).or_insert(false);
             }
+        }
+        if self.run.state.is_done() && self.run.state != before.state {
+            self.ends.push(self.run.state);
         }
         self.entries.push(entry);
         Ok(())

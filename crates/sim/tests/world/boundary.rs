@@ -1,14 +1,15 @@
 //! Crash at every write boundary: for each scenario and each store operation, the operation fails before or
 //! after it happened, or the engine dies around it; the run comes to the same end as without any fault.
 
+use edgewise_core::Kind;
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::RunId;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
-use edgewise_engine::command::{Answer, Command, Grant, Start};
-use edgewise_sim::driver::{World, boom, claim_of, finish_of};
-use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, NESTED, SPREAD, composed};
+use edgewise_engine::command::{Answer, Command, Grant, Rerun, RerunOf, Start};
+use edgewise_sim::driver::{World, boom, claim_of, finish_of, name};
+use edgewise_sim::flows::{CHAIN, DIAMOND, GATE, MENDED, NESTED, SPREAD, composed};
 use edgewise_store::faulty::{Fault, Faults};
 use std::collections::BTreeMap;
 
@@ -20,19 +21,29 @@ struct Scenario {
     flows: &'static [&'static str],
     handler: Handler,
     end: RunState,
+    /// What is not done again when the run is rerun from its failure, with handlers that have been mended; `None` if it is not.
+    kept: Option<&'static [&'static str]>,
 }
 
-const SCENARIOS: [Scenario; 5] = [
+const SCENARIOS: [Scenario; 6] = [
     Scenario {
         flows: &[CHAIN],
         handler: |path, attempt| fails_if(path == "b" && attempt == 1),
         end: RunState::Complete,
+        kept: None,
     },
-    Scenario { flows: &[DIAMOND], handler: |path, _| fails_if(path == "left"), end: RunState::Complete },
-    Scenario { flows: &[SPREAD], handler: |path, _| fails_if(path == "each[2]"), end: RunState::Complete },
-    Scenario { flows: &[GATE], handler: |_, _| Ok(()), end: RunState::Complete },
+    Scenario { flows: &[DIAMOND], handler: |path, _| fails_if(path == "left"), end: RunState::Complete, kept: None },
+    Scenario { flows: &[SPREAD], handler: |path, _| fails_if(path == "each[2]"), end: RunState::Complete, kept: None },
+    Scenario { flows: &[GATE], handler: |_, _| Ok(()), end: RunState::Complete, kept: None },
     // The inmost run fails, so the middle one is made once more, with another one in it.
-    Scenario { flows: &NESTED, handler: |path, _| fails_if(path == "j"), end: RunState::Error },
+    Scenario { flows: &NESTED, handler: |path, _| fails_if(path == "j"), end: RunState::Error, kept: None },
+    // The inmost run fails and all with it; then each goes on from there, and does only what it had not done.
+    Scenario {
+        flows: &MENDED,
+        handler: |path, _| fails_if(path == "j"),
+        end: RunState::Complete,
+        kept: Some(&["a", "x", "i"]),
+    },
 ];
 
 fn fails_if(bad: bool) -> Result<(), Failure> {
@@ -46,14 +57,16 @@ struct Life<'a> {
     world: World,
     start: Start,
     scenario: &'a Scenario,
-    /// How often a handler began, by run and path.
-    began: BTreeMap<(RunId, String), u16>,
+    /// How often a handler began, by run, path and generation.
+    began: BTreeMap<(RunId, String, u16), u16>,
+    /// Whether the handlers have been mended.
+    mended: bool,
 }
 
 impl<'a> Life<'a> {
     fn new(scenario: &'a Scenario, faults: Faults) -> Self {
         let start = Start { key: Some("once".into()), ..composed(scenario.flows) };
-        Self { world: World::with(7, faults), start, scenario, began: BTreeMap::new() }
+        Self { world: World::with(7, faults), start, scenario, began: BTreeMap::new(), mended: false }
     }
 
     /// A client that asks until it is answered, with a key so that it starts one run.
@@ -85,11 +98,13 @@ impl<'a> Life<'a> {
     }
 
     fn attempt(&mut self, grant: &Grant) {
-        let began = self.began.entry((grant.lease.run, grant.path.clone())).or_default();
+        let again = grant.lease.generation > 1 && self.scenario.kept.is_some_and(|kept| kept.contains(&&*grant.path));
+        assert!(!again, "{} was done already", grant.path);
+        let began = self.began.entry((grant.lease.run, grant.path.clone(), grant.lease.generation)).or_default();
         *began += 1;
         assert!(*began <= grant.max_attempts, "the handler of {} began {began} times", grant.path);
         for _ in 0..100 {
-            let outcome = (self.scenario.handler)(&grant.path, grant.lease.attempt);
+            let outcome = if self.mended { Ok(()) } else { (self.scenario.handler)(&grant.path, grant.lease.attempt) };
             if let Some(Ok(_)) = self.world.ask(finish_of(grant.lease, outcome)) {
                 return;
             }
@@ -108,9 +123,28 @@ impl<'a> Life<'a> {
         (self.world.run(run).state, ends)
     }
 
+    /// An operator who asks until it is done; once it is, nothing is left that failed.
+    fn rerun(&mut self, run: RunId) {
+        self.mended = true;
+        for _ in 0..100 {
+            let rerun = Rerun { run, from: RerunOf::Failure, by: name("op"), why: None };
+            match self.world.ask(Command::Rerun(rerun)) {
+                Some(Ok(_)) => return,
+                Some(Err(error)) if error.kind == Kind::Conflict => return,
+                _ => {}
+            }
+        }
+        panic!("the rerun was never accepted");
+    }
+
     fn live(mut self) -> (End, World) {
         let run = self.start();
-        let end = self.work(run);
+        let mut end = self.work(run);
+        if self.scenario.kept.is_some() {
+            assert_eq!(end.0, RunState::Error);
+            self.rerun(run);
+            end = self.work(run);
+        }
         self.world.witness.close().unwrap();
         (end, self.world)
     }
@@ -165,6 +199,12 @@ fn a_gate_with_a_deadline_ends_the_same_whatever_fails() {
 fn runs_within_runs_end_the_same_whatever_fails() {
     disturbed(&SCENARIOS[4], &BEFORE);
     disturbed(&SCENARIOS[4], &AFTER);
+}
+
+#[test]
+fn runs_within_runs_go_on_from_their_failure_whatever_fails() {
+    disturbed(&SCENARIOS[5], &BEFORE);
+    disturbed(&SCENARIOS[5], &AFTER);
 }
 
 #[test]
