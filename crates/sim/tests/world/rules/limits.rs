@@ -98,7 +98,8 @@ fn whoever_waits_for_another_key_is_not_kept_waiting() {
 
 #[test]
 fn every_end_of_an_attempt_frees_its_slot() {
-    let ends: [(&str, fn(&mut World, &Grant)); 6] = [
+    type End = fn(&mut World, &Grant);
+    let ends: [(&str, End); 6] = [
         ("success", |world, grant| done(world, grant)),
         ("failure", |world, grant| world.report(grant.lease, Err(boom())).unwrap()),
         ("given back and cancelled", |world, grant| {
