@@ -129,7 +129,7 @@ tasks:
 flow: inmost
 tasks:
   i: { action: work, retry: 2 }
-  j: { after: i, action: work, retry: 1 }
+  j: { after: i, action: work, retry: 2 }
 ",
 ];
 

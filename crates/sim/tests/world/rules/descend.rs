@@ -60,7 +60,7 @@ fn every_run_goes_on_from_its_failure_in_one_commit() {
     let run = start(&mut world, composed(&MENDED));
     let paths: Vec<String> = (0..3).map(|_| do_one(&mut world, Ok(()))).collect();
     assert_eq!(paths, ["a", "x", "i"]);
-    do_one(&mut world, Err(boom()));
+    do_one(&mut world, Err(Failure::permanent("broken", "no")));
     let middle = child(&world, run, "sub");
     let inmost = child(&world, middle, "inner");
     let before = world.appends();
