@@ -187,9 +187,9 @@ fn what_speaks_of_workers_is_refused_beside_a_flow() {
     let others = [("inner.yaml", "flow: inner\ntasks: { a: { run: 'true' } }")];
     let graph = "flow: outer\ntasks:\n  s: { flow: inner, timeout: { overall: 1h, queue: 1m, heartbeat: 5s } }\n";
     let expected = [
-        "3:43 misplaced_key: `queue` has no meaning beside `flow`: no worker is given a run -- put `timeout: { queue: … }` \
+        "3:45 misplaced_key: `queue` has no meaning beside `flow`: no worker is given a run -- put `timeout: { queue: … }` \
          at the tasks of that flow",
-        "3:54 misplaced_key: `heartbeat` has no meaning beside `flow`: no worker is given a run -- put `timeout: { \
+        "3:56 misplaced_key: `heartbeat` has no meaning beside `flow`: no worker is given a run -- put `timeout: { \
          heartbeat: … }` at the tasks of that flow",
     ];
     check(graph, "outer.yaml", &others, &expected);

@@ -16,7 +16,7 @@ use crate::dice::Dice;
 use crate::driver::{No, home};
 use crate::flows::{self, flow};
 use crate::orchestrator::Orchestrator;
-use crate::plans::{SLOW, SLOW_SLOTS, has_children, random_plan, with_children};
+use crate::plans::{SLOW, SLOW_SLOTS, before_the_frontier, has_children, random_plan, with_children};
 use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
@@ -93,10 +93,11 @@ fn plans_of(seed: u64, dice: &mut Dice) -> Vec<Whole> {
     let fixed = flows::ALL[dice.below(flows::ALL.len() as u64) as usize];
     let mut plans = vec![flow(fixed)];
     plans.extend((0..1 + dice.below(3)).map(|_| random_plan(dice, BEGIN)));
-    if has_children(seed) {
-        return plans.iter().zip(seed..).map(|(plan, seed)| with_children(seed, plan, BEGIN)).collect();
+    let plans: Vec<Arc<Plan>> = plans.into_iter().map(|plan| before_the_frontier(seed, plan)).collect();
+    match has_children(seed) {
+        true => plans.iter().zip(seed..).map(|(plan, seed)| with_children(seed, plan, BEGIN)).collect(),
+        false => plans.into_iter().map(|plan| (plan, Vec::new())).collect(),
     }
-    plans.into_iter().map(|plan| (plan, Vec::new())).collect()
 }
 
 impl Storm {

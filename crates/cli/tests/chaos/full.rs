@@ -85,7 +85,7 @@ fn files_that_may_not_grow_end_nothing_that_was_accepted() {
     let limited = format!("trap '' XFSZ; ulimit -f 1500; exec {BINARY} run full.yaml --wait");
     let mut child = place.command("sh", &["-c", &limited]).stderr(Stdio::piped()).spawn().unwrap();
     let told = lines(child.stderr.take().unwrap());
-    let words = until(&told, "may or may not be there");
+    let words = until(&told, "may or may not be done");
     assert!(!words.contains("panicked"), "{words}");
     place.kill_engine(&mut child);
     child.wait().unwrap();

@@ -11,6 +11,11 @@ pub(super) fn check(run: &Run, event: &LinkResolved) -> Result<(), Ignored> {
         return Ok(());
     }
     run.task(event.link.task).ok_or(Ignored::Unknown)?;
+    let gone = event.error.as_ref().is_some_and(Failure::is_of_gone_sub_run);
+    if gone && !run.adopted.contains_key(&event.link.task) {
+        // It is replaced already.
+        return Err(Ignored::Duplicate);
+    }
     if run.awaited(event.link.task) == Some(event.link) { Ok(()) } else { Err(Ignored::Stale) }
 }
 
@@ -18,9 +23,8 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &LinkResolved) {
     if fold.run.disowned.remove(&event.link).is_some() {
         return;
     }
-    if event.error.as_ref().is_some_and(Failure::is_of_gone_sub_run)
-        && fold.run.adopted.remove(&event.link.task).is_some()
-    {
+    if event.error.as_ref().is_some_and(Failure::is_of_gone_sub_run) {
+        fold.run.adopted.remove(&event.link.task);
         return fold.want_child(event.link.task);
     }
     fold.child_ended(event.link.task);

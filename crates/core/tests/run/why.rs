@@ -92,8 +92,12 @@ fn a_held_failure_waits_for_an_operator_and_fail_fast_names_its_cause() {
     let held =
         "a: failed at attempt 1 of 1 with boom: it broke; what follows is held until an operator decides".to_owned();
     let run = "it holds at a failure until an operator decides";
-    check(&d, "b", &[run, "b: blocked", "  < a", &held, "  > edgewise cancel 00000000"]);
-    check(&d, "", &[run, &held, "  > edgewise cancel 00000000"]);
+    check(
+        &d,
+        "b",
+        &[run, "b: blocked", "  < a", &held, "  > edgewise task reset 00000000 'a'", "  > edgewise give-up 00000000"],
+    );
+    check(&d, "", &[run, &held, "  > edgewise task reset 00000000 'a'", "  > edgewise give-up 00000000"]);
     let mut d = Driver::planned(graph(&nodes, &[], OnFailure::FailFast));
     d.fail("a");
     let stopped = "c: cancelled, because another task failed and the rest was not wanted any more";

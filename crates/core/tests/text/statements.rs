@@ -105,7 +105,7 @@ fn policies_are_keyed_and_read() {
             "[limit: \"registry\", max: 4] [queue: \"a/b\"] [rate: \"10/s\"]",
             " queue=a/b limit=‹\"registry\"› max=4 rate=10/s",
         ),
-        ("[limit: x ? 1 : 2, rate: 600/m]", " limit=x ? 1 : 2 rate=600/m"),
+        ("[limit: x ? 1 : 2, rate: 600/m]", " limit=‹x ? 1 : 2› rate=600/m"),
     ] {
         check(&format!("@a() {brackets}"), &format!("do @a(){expected}"));
     }

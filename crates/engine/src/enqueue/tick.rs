@@ -127,8 +127,6 @@ impl Look<'_> {
 
     fn backfill(&mut self, backfill: &Backfill, rhythm: &Rhythm) -> Option<()> {
         match rhythm.next(self.entry.after).filter(|due| *due <= backfill.until) {
-            // The clock that it was set by may have been ahead of this one.
-            Some(due) if due > self.desk.now => None,
             Some(due) if self.running.len() < backfill.at_once as usize => self.start(due),
             None if self.running.is_empty() => {
                 let why =
@@ -141,7 +139,11 @@ impl Look<'_> {
         }
     }
 
+    /// Begins what a tick is for. One that waited, or is of a backfill, may have been decided on by a clock that was ahead.
     fn start(&mut self, due: Time) -> Option<()> {
+        if due > self.desk.now {
+            return None;
+        }
         match start(self.desk, self.name, &self.entry.schedule, due) {
             Ok(outcome) => self.record(due, outcome),
             Err(error) if error.kind == Kind::Unavailable => None,

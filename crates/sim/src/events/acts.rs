@@ -264,7 +264,8 @@ fn request(dice: &mut Dice) -> Event {
     match dice.below(12) {
         0 => Event::RunCancelRequested(request),
         1 => Event::RunResolvedManually(request),
-        2..=5 => Event::RunPauseRequested(request),
+        2 | 3 => Event::RunGivenUp(request),
+        4..=5 => Event::RunPauseRequested(request),
         _ => Event::RunResumeRequested(request),
     }
 }

@@ -148,8 +148,13 @@ impl Faults {
 
     /// The next operation of a kind fails.
     pub fn fail_next(&self, op: Op, fault: Fault) {
+        self.fail_after(op, 0, fault);
+    }
+
+    /// So many operations of a kind still succeed, and the one after them fails.
+    pub fn fail_after(&self, op: Op, good: u64, fault: Fault) {
         let mut plan = self.lock();
-        let next = plan.counts.get(&op).copied().unwrap_or(0) + 1;
+        let next = plan.counts.get(&op).copied().unwrap_or(0) + good + 1;
         plan.nth_of.insert((op, next), fault);
     }
 
