@@ -224,18 +224,18 @@ fn relink(desk: &mut Desk, parent: RunId, link: LinkRef, adopted: Option<Adopted
     desk.rely_on(parent);
     let linked = desk.record(child, Event::LinkRequested(requested));
     if let (Ok(()), Some(Adopted { asked, .. })) = (linked, adopted) {
-        go_on(desk, child, &asked.by, asked.why.unwrap_or(why));
+        go_on(desk, child, &asked.by, asked.why.as_deref().unwrap_or(&why));
     }
     Some(())
 }
 
 /// A child that has failed is rerun from there; from its beginning if it did not fail at one of its tasks. Whatever
 /// else has become of it meanwhile stands.
-fn go_on(desk: &mut Desk, child: RunId, by: &Name, why: String) {
+fn go_on(desk: &mut Desk, child: RunId, by: &Name, why: &str) {
     let failed = desk.runs.get(&child).filter(|cached| cached.run.state == RunState::Error);
     let Some(generation) = failed.map(|cached| cached.run.generation) else { return };
     for from in [RerunFrom::Failure, RerunFrom::Start] {
-        let event = Rerun { by: by.clone(), why: Some(why.clone()), from, generation };
+        let event = Rerun { by: by.clone(), why: Some(why.to_owned()), from, generation };
         if desk.record(child, Event::RunRerunRequested(event)).is_ok() {
             return;
         }
