@@ -1,0 +1,326 @@
+//! The events of a workspace's work graph.
+
+use super::{Change, Close, DependencyKind, Fields, GateWait, ItemId, ItemKind, Phase, Target, When};
+use crate::event::{LinkRef, Recorded};
+use crate::id::{RunId, TokenHash};
+use crate::name::Name;
+use crate::state::RunState;
+use crate::time::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A fact of the work graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum WorkEvent {
+    /// There is an item.
+    ItemAdded(Box<ItemAdded>),
+    /// Something of it is different from here on.
+    ItemChanged(Box<ItemChanged>),
+    /// It is over.
+    ItemClosed(ItemClosed),
+    /// It is not over after all.
+    ItemReopened(ItemAct),
+    /// It is gone: a tombstone without dependencies; its children belong to its parent.
+    ItemDeleted(ItemAct),
+    /// It has another parent, or none.
+    ItemMoved(ItemMoved),
+    /// It is somebody's, for a while.
+    ItemClaimed(ItemClaimed),
+    /// It stays somebody's for longer.
+    ClaimExtended(ClaimExtended),
+    /// It is nobody's any more.
+    ItemReleased(ItemReleased),
+    /// One waits for the other, or has to do with it.
+    DependencyAdded(Box<DependencyAdded>),
+    /// Not any more.
+    DependencyRemoved(DependencyRemoved),
+    /// There is a gate.
+    GateMade(GateMade),
+    /// A person said yes to a gate.
+    GateApproved(GateActed),
+    /// A person took their yes back.
+    GateWithdrawn(GateActed),
+    /// A gate is open: its instant was reached, or somebody from outside said so.
+    GateSatisfied(GateSatisfied),
+    /// A gate stays closed for good.
+    GateRejected(GateRejected),
+    /// A run that items wait for ended, or is open again.
+    RunEnded(RunEnded),
+    /// Written by a newer program: folds to nothing.
+    #[serde(skip)]
+    Unknown(Box<str>),
+}
+
+/// See [`WorkEvent::ItemAdded`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemAdded {
+    /// Its id.
+    pub id: ItemId,
+    /// What it is.
+    pub kind: ItemKind,
+    /// What is said of it.
+    pub fields: Fields,
+    /// The phase of a plan or an instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// The task of a run that waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiter: Option<Waiter>,
+    /// Who.
+    pub by: Name,
+}
+
+/// The task of a run that waits for an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiter {
+    /// The run.
+    pub run: RunId,
+    /// Its task and attempt.
+    #[serde(flatten)]
+    pub link: LinkRef,
+}
+
+/// See [`WorkEvent::ItemChanged`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemChanged {
+    /// Which item.
+    pub id: ItemId,
+    /// What.
+    pub change: Change,
+    /// Who.
+    pub by: Name,
+}
+
+/// See [`WorkEvent::ItemClosed`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemClosed {
+    /// Which item.
+    pub id: ItemId,
+    /// How.
+    #[serde(default)]
+    pub how: Close,
+    /// Although it is blocked, has open children, or is somebody else's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// What is kept of the token that was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<TokenHash>,
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// Something done to an item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemAct {
+    /// Which item.
+    pub id: ItemId,
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// See [`WorkEvent::ItemMoved`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemMoved {
+    /// Which item.
+    pub id: ItemId,
+    /// Where to; absent for the top.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ItemId>,
+    /// Who.
+    pub by: Name,
+}
+
+/// See [`WorkEvent::ItemClaimed`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemClaimed {
+    /// Which item.
+    pub id: ItemId,
+    /// Whose it is now; they are its assignee too.
+    pub by: Name,
+    /// What is kept of the token.
+    pub token: TokenHash,
+    /// Until when, without a heartbeat.
+    pub until: Time,
+}
+
+/// See [`WorkEvent::ClaimExtended`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimExtended {
+    /// Which item.
+    pub id: ItemId,
+    /// What is kept of the token that was shown.
+    pub token: TokenHash,
+    /// Until when from now on.
+    pub until: Time,
+}
+
+/// See [`WorkEvent::ItemReleased`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemReleased {
+    /// Which item.
+    pub id: ItemId,
+    /// What is kept of the claim's token: a later claim is not meant.
+    pub token: TokenHash,
+    /// Who gave it back; absent where the claim ran out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Name>,
+}
+
+/// See [`WorkEvent::DependencyAdded`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DependencyAdded {
+    /// Whose it is: the waiter.
+    #[serde(rename = "sourceId")]
+    pub source: ItemId,
+    /// What it points to: the prerequisite.
+    #[serde(rename = "targetId")]
+    pub target: Target,
+    /// What it says.
+    #[serde(rename = "type")]
+    pub kind: DependencyKind,
+    /// What end satisfies it.
+    #[serde(default)]
+    pub when: When,
+    /// What else is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+    /// Who.
+    pub by: Name,
+}
+
+/// See [`WorkEvent::DependencyRemoved`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DependencyRemoved {
+    /// Whose it was.
+    #[serde(rename = "sourceId")]
+    pub source: ItemId,
+    /// What it pointed to.
+    #[serde(rename = "targetId")]
+    pub target: Target,
+    /// What it said.
+    #[serde(rename = "type")]
+    pub kind: DependencyKind,
+    /// Who.
+    pub by: Name,
+}
+
+/// See [`WorkEvent::GateMade`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateMade {
+    /// Its id.
+    pub id: ItemId,
+    /// What opens it.
+    pub wait: GateWait,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Who.
+    pub by: Name,
+}
+
+/// What a person said to a gate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateActed {
+    /// Which gate.
+    pub gate: ItemId,
+    /// Who.
+    pub by: Name,
+    /// What else they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// See [`WorkEvent::GateSatisfied`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateSatisfied {
+    /// Which gate.
+    pub gate: ItemId,
+    /// Who; absent where its instant was reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Name>,
+    /// What else they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// See [`WorkEvent::GateRejected`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateRejected {
+    /// Which gate.
+    pub gate: ItemId,
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// See [`WorkEvent::RunEnded`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunEnded {
+    /// Which run.
+    pub run: RunId,
+    /// How; absent if it is open again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<RunState>,
+}
+
+impl WorkEvent {
+    /// The event's type, as the model names it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::ItemAdded(_) => "ItemAdded",
+            Self::ItemChanged(_) => "ItemChanged",
+            Self::ItemClosed(_) => "ItemClosed",
+            Self::ItemReopened(_) => "ItemReopened",
+            Self::ItemDeleted(_) => "ItemDeleted",
+            Self::ItemMoved(_) => "ItemMoved",
+            Self::ItemClaimed(_) => "ItemClaimed",
+            Self::ClaimExtended(_) => "ClaimExtended",
+            Self::ItemReleased(_) => "ItemReleased",
+            Self::DependencyAdded(_) => "DependencyAdded",
+            Self::DependencyRemoved(_) => "DependencyRemoved",
+            Self::GateMade(_) => "GateMade",
+            Self::GateApproved(_) => "GateApproved",
+            Self::GateWithdrawn(_) => "GateWithdrawn",
+            Self::GateSatisfied(_) => "GateSatisfied",
+            Self::GateRejected(_) => "GateRejected",
+            Self::RunEnded(_) => "RunEnded",
+            Self::Unknown(name) => name,
+        }
+    }
+}
+
+impl Recorded for WorkEvent {
+    const KNOWN: &'static [&'static str] = &[
+        "ItemAdded",
+        "ItemChanged",
+        "ItemClosed",
+        "ItemReopened",
+        "ItemDeleted",
+        "ItemMoved",
+        "ItemClaimed",
+        "ClaimExtended",
+        "ItemReleased",
+        "DependencyAdded",
+        "DependencyRemoved",
+        "GateMade",
+        "GateApproved",
+        "GateWithdrawn",
+        "GateSatisfied",
+        "GateRejected",
+        "RunEnded",
+    ];
+
+    fn unknown(name: &str) -> Self {
+        Self::Unknown(name.into())
+    }
+}
