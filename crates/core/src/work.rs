@@ -6,15 +6,23 @@
 
 mod dependency;
 mod event;
+mod filter;
 mod gate;
 mod id;
 mod item;
+mod op;
+mod reason;
+mod standing;
 
 pub use dependency::{Dependency, DependencyKind, Group, When};
 pub use event::{
     ClaimExtended, DependencyAdded, DependencyRemoved, GateActed, GateMade, GateRejected, GateSatisfied, ItemAct,
     ItemAdded, ItemChanged, ItemClaimed, ItemClosed, ItemMoved, ItemReleased, RunEnded, Waiter, WorkEvent,
 };
+pub use filter::{Filter, Sort};
 pub use gate::{GateEnded, GateWait, WorkGate};
 pub use id::{ItemId, Target};
 pub use item::{Change, Claimed, Close, Closed, Details, Fields, Item, ItemKind, Phase, Status, TaskType};
+pub use op::{Act, Add, CloseOp, Depend, Done, Op};
+pub use reason::{Help, Reason};
+pub use standing::{Blocker, Obstacle, Standing};
