@@ -134,6 +134,7 @@ impl<R> Committer<R> {
             }
         }
         self.answer_waits(&mut answers);
+        self.desk.rouse_freed();
         // A run that was only looked at, and is over, need not stay.
         let fresh = std::mem::take(&mut self.desk.fresh);
         self.evict(fresh);

@@ -28,7 +28,7 @@ use crate::request::Encoded;
 use crate::ticks::Ticks;
 use edgewise_core::event::{AttemptRef, Event, TaskIx, TimerKey};
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, check, fold};
-use edgewise_core::id::{EventId, PlanHash, RunId};
+use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
@@ -135,6 +135,8 @@ pub(crate) struct Batch {
     pub lapsed: Vec<(RunId, TaskIx, Lease)>,
     /// Leases that were ended by something else than their own finish.
     pub revoked: Vec<(RunId, AttemptRef)>,
+    /// Attempts whose workers are known to have stopped: revoked or not, they hold no slots once this has landed.
+    pub stopped: Vec<(RunId, TaskIx, TokenHash)>,
     /// Slots that it gives and takes.
     pub given: Given,
     /// Runs that ended.
@@ -301,7 +303,7 @@ impl Desk {
         }
         if cached.run.state.is_done() && !was_done {
             self.batch.ended.push(run);
-            self.links.due.extend(cached.run.parent.as_ref().map(|parent| (parent.run, parent.link.task)));
+            self.links.ended(cached.run.parent.as_ref());
         }
         self.links.due.extend(self.changes.links.iter().map(|task| (run, *task)));
         if cached.run.is_advancing() {
@@ -365,6 +367,9 @@ impl Desk {
     /// Forgets runs whose state is not what the ledger says, and loads them anew: nothing of them is lost.
     /// Leases stay: their workers are at work, whatever became of a commit.
     pub fn forget(&mut self, runs: &[RunId]) {
+        // Their plans stay as they are: whoever loads them anew need not read these again.
+        let plan = |run| Some(Arc::clone(&self.runs.get(run)?.run.plan));
+        let _plans: Vec<Arc<Plan>> = runs.iter().filter_map(plan).collect();
         for run in runs {
             self.put_away(*run);
             self.dirty.remove(run);

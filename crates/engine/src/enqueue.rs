@@ -35,7 +35,7 @@ pub(crate) fn has_chores(desk: &Desk) -> bool {
     timer
         || tick
         || opening
-        || desk.leases.lapsed(desk.now).is_some()
+        || desk.leases.lapsed(desk.now).next().is_some()
         || !desk.advancing.is_empty()
         || desk.links.is_due()
 }

@@ -232,10 +232,9 @@ impl Leases {
         of_run.filter(|(_, lease)| lease.is_ahead()).map(|((_, task), _)| *task).collect()
     }
 
-    /// The next lease that is over by `now`.
-    pub fn lapsed(&self, now: Time) -> Option<(RunId, TaskIx)> {
-        let (due, run, task) = self.due.first()?;
-        (*due <= now).then_some((*run, *task))
+    /// The leases that are over by `now`.
+    pub fn lapsed(&self, now: Time) -> impl Iterator<Item = (RunId, TaskIx)> + '_ {
+        self.due.iter().take_while(move |(due, ..)| *due <= now).map(|(_, run, task)| (*run, *task))
     }
 
     /// Whether nobody has one.

@@ -1,7 +1,7 @@
 //! An orchestrator: an engine without threads, the shell around it, and a clock of its own.
 
 use crate::driver::{No, home, name};
-use crate::plans::{SLOW, SLOW_SLOTS};
+use crate::plans::{SLOW, SLOW_SLOTS, has_shares};
 use crate::store::{Lag, Store};
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
@@ -113,8 +113,10 @@ impl Orchestrator {
         let (ledger, rows) = store.faulty(&self.faults, lag)?;
         let source = self.source.as_str().into();
         let mut committer = Committer::new(ledger, rows, home(), source, Entropy::from_seed(key));
-        let slow = QueueSettings { slots: Some(SLOW_SLOTS), ..QueueSettings::default() };
-        committer.set_queues(&[(name(SLOW), slow)].into());
+        if has_shares(seed) {
+            let slow = QueueSettings { slots: Some(SLOW_SLOTS), ..QueueSettings::default() };
+            committer.set_queues(&[(name(SLOW), slow)].into());
+        }
         let clock = self.clock(now);
         committer.recover(clock)?;
         self.writer = Some(store.faulty(&self.faults, lag)?.1);

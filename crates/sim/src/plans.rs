@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Who may be asked to approve.
 pub const PEOPLE: [&str; 3] = ["ann", "bob", "cyd"];
 
-/// A queue that some tasks wait in, and how many slots it has at every engine.
+/// A queue that some tasks wait in, and how many slots it has at every engine of a storm with shares.
 pub const SLOW: &str = "slow";
 /// See [`SLOW`].
 pub const SLOW_SLOTS: u32 = 2;
@@ -37,16 +37,24 @@ pub fn random_plan(dice: &mut Dice, now: Time) -> Arc<Plan> {
     }
 }
 
-/// From this seed on storms have queues, limits, priorities and schedules as well. Storms of these still find faults, which
-/// `docs/reference/storm.md` lists; below it every storm must hold.
-pub const FRONTIER: u64 = 1_000_000;
+/// Whether the storm of a seed has queues, limits and priorities: about one in three. Engines that must count what all
+/// others have granted look at the whole ledger at every step, which hides what comes of old news: the other storms are
+/// for that. None of those has them that are kept for what they once found without.
+pub fn has_shares(seed: u64) -> bool {
+    matches!(seed % 19, 3..=7 | 16)
+}
 
-/// The plan as a storm before the frontier plays it: without queues, limits and priorities.
-pub fn before_the_frontier(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
-    if seed < FRONTIER {
+/// The plan as the storm of a seed plays it: without queues, limits and priorities if it has none.
+pub fn as_shared(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
+    if !has_shares(seed) {
         Arc::make_mut(&mut plan).specs.iter_mut().for_each(|spec| spec.share = Share::default());
     }
     plan
+}
+
+/// Whether people of the storm of a seed let runs begin by themselves: one in seven with runs within runs, some without.
+pub fn has_schedules(seed: u64) -> bool {
+    has_children(seed) || matches!(seed % 19, 7 | 9)
 }
 
 /// Whether the storm of a seed has runs within runs: one in seven, and none of those that are kept for what they once
@@ -58,8 +66,8 @@ pub fn has_children(seed: u64) -> bool {
 /// The same plan with some of its actions done by runs of others, and the plans of these. With dice of its own.
 pub fn with_children(seed: u64, plan: &Arc<Plan>, now: Time) -> (Arc<Plan>, Vec<Arc<Plan>>) {
     let mut dice = Dice::new(seed.rotate_left(17) ^ 0x5b);
-    let leaf = before_the_frontier(seed, random_plan(&mut dice, now));
-    let middle = before_the_frontier(seed, random_plan(&mut dice, now));
+    let leaf = as_shared(seed, random_plan(&mut dice, now));
+    let middle = as_shared(seed, random_plan(&mut dice, now));
     let middle = started(&mut dice, &middle, std::slice::from_ref(&leaf));
     let plan = started(&mut dice, plan, &[Arc::clone(&middle), Arc::clone(&leaf)]);
     (plan, vec![middle, leaf])

@@ -16,7 +16,7 @@ use crate::dice::Dice;
 use crate::driver::{No, home};
 use crate::flows::{self, flow};
 use crate::orchestrator::Orchestrator;
-use crate::plans::{SLOW, SLOW_SLOTS, before_the_frontier, has_children, random_plan, with_children};
+use crate::plans::{SLOW, SLOW_SLOTS, as_shared, has_children, has_shares, random_plan, with_children};
 use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
@@ -93,7 +93,7 @@ fn plans_of(seed: u64, dice: &mut Dice) -> Vec<Whole> {
     let fixed = flows::ALL[dice.below(flows::ALL.len() as u64) as usize];
     let mut plans = vec![flow(fixed)];
     plans.extend((0..1 + dice.below(3)).map(|_| random_plan(dice, BEGIN)));
-    let plans: Vec<Arc<Plan>> = plans.into_iter().map(|plan| before_the_frontier(seed, plan)).collect();
+    let plans: Vec<Arc<Plan>> = plans.into_iter().map(|plan| as_shared(seed, plan)).collect();
     match has_children(seed) {
         true => plans.iter().zip(seed..).map(|(plan, seed)| with_children(seed, plan, BEGIN)).collect(),
         false => plans.into_iter().map(|plan| (plan, Vec::new())).collect(),
@@ -108,7 +108,7 @@ impl Storm {
         let count = *dice.pick(&[1, 1, 1, 2, 2, 2, 3, 3]);
         let mut witness = witness_over(&store)?;
         witness.compares_one_in = COMPARED_ONE_IN;
-        witness.slots.insert(SLOW.into(), SLOW_SLOTS);
+        witness.slots.extend(has_shares(seed).then(|| (SLOW.into(), SLOW_SLOTS)));
         witness.in_doubt = count > 1 || Trouble::ALL.iter().any(|t| weather.has(*t));
         let skewed = [Trouble::Skew, Trouble::JumpForward, Trouble::JumpBack];
         witness.clocks_agree = skewed.iter().all(|t| !weather.has(*t));

@@ -139,6 +139,7 @@ impl Witness {
     /// them: who comes up keeps to what the ledger has, and gives everybody some time to be heard.
     pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader, now: Time) {
         (self.rows, self.reader) = (rows, reader);
+        self.books.values_mut().for_each(|book| book.compared = None);
         let heard = self.clocks_agree.then(|| now.plus(GRACE));
         for promised in self.promised.values_mut().filter(|p| p.until.is_some()) {
             promised.until = promised.granted.max(promised.until.min(heard));
@@ -259,6 +260,7 @@ impl Witness {
         outbox.sort();
         let rows = Rows { run: &stored.run, tasks: &stored.tasks, timers: &timers, outbox: &outbox };
         invariant::refold_equals_projection(&book.stream(), &rows)?;
+        let compared = Some((book.entries.len(), stored.run.applied_seq));
         let at_rows = book.stream().refold(stored.run.applied_seq);
         for row in of(&stream, self.rows.leases().map_err(|e| unreadable(&e))?) {
             let live = at_rows.task(row.task).is_some_and(|task| {
@@ -267,12 +269,16 @@ impl Witness {
             });
             ensure(live, "refold_equals_projection", || format!("a lease row too many: {row:?}"))?;
         }
+        self.books.get_mut(&run).into_iter().for_each(|book| book.compared = compared);
         Ok(())
     }
 
-    /// Compares the rows of every run, or of some of them.
+    /// Compares the rows of every run that is not as it was when it was last compared, or of some of them.
     pub fn look_at_rows(&mut self) -> Held {
-        for run in self.books.keys().copied().collect::<Vec<_>>() {
+        let written = self.written()?;
+        let at = |run: &RunId| written.get(run).copied().unwrap_or(0);
+        let changed = |(run, book): &(&RunId, &Book)| book.compared != Some((book.entries.len(), at(run)));
+        for run in self.books.iter().filter(changed).map(|(run, _)| *run).collect::<Vec<_>>() {
             self.looks += 1;
             if self.looks.is_multiple_of(self.compares_one_in) {
                 self.compare(run)?;
@@ -280,15 +286,19 @@ impl Witness {
         }
         let (rows, ledger) = (self.rows.watermark(), self.ledger.tail());
         ensure(rows.ok() <= ledger.ok(), "watermark_is_in_the_ledger", || "a watermark beyond the ledger".into())?;
-        self.rows_reach_their_watermark()
+        self.rows_reach_their_watermark(&written)
+    }
+
+    /// The seq that the rows of each run are at.
+    fn written(&mut self) -> std::result::Result<BTreeMap<RunId, u64>, Violation> {
+        let all = RunFilter { limit: usize::MAX, ..RunFilter::default() };
+        let rows = self.rows.runs(&all).map_err(|e| unreadable(&e))?;
+        Ok(rows.into_iter().map(|(_, row)| (row.id, row.applied_seq)).collect())
     }
 
     /// Whoever recovers reads the ledger from the watermark on: what is before it must be in the rows.
-    fn rows_reach_their_watermark(&mut self) -> Held {
+    fn rows_reach_their_watermark(&mut self, written: &BTreeMap<RunId, u64>) -> Held {
         let watermark = self.rows.watermark().map_err(|e| unreadable(&e))?;
-        let all = RunFilter { limit: usize::MAX, ..RunFilter::default() };
-        let rows = self.rows.runs(&all).map_err(|e| unreadable(&e))?;
-        let written: BTreeMap<RunId, u64> = rows.into_iter().map(|(_, row)| (row.id, row.applied_seq)).collect();
         self.control_reaches(watermark)?;
         for (run, book) in &self.books {
             let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);

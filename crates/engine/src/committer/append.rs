@@ -89,14 +89,21 @@ fn read_back(desk: &mut Desk, batch: &Append, unknown: Error) -> Result<Landed> 
             Ok(false) => {}
             // Still unknown: whoever asked must ask again; the runs are loaded when they are needed.
             Err(error) if error.kind == Kind::Unavailable => {
-                let given = desk.batch.leases.iter();
-                desk.undelivered.extend(given.map(|(run, task, lease)| (*run, lease.attempt_of(*task))));
+                nobody_was_told(desk);
                 return Ok(Landed::No(unknown));
             }
             Err(error) => return Err(error),
         }
     }
+    // None of the heads is ours: it did not land, or others have gone on behind it already.
+    nobody_was_told(desk);
     Ok(Landed::No(unknown))
+}
+
+/// The grants of a commit in doubt come back, if they were made at all.
+fn nobody_was_told(desk: &mut Desk) {
+    let given = desk.batch.leases.iter();
+    desk.undelivered.extend(given.map(|(run, task, lease)| (*run, lease.attempt_of(*task))));
 }
 
 /// What was staged is so now.
@@ -125,6 +132,9 @@ fn keep(desk: &mut Desk, batch: &Append) {
         if desk.batch.revoked.iter().any(told) {
             hold(desk, run, task, lease);
         }
+    }
+    for (run, task, token) in std::mem::take(&mut desk.batch.stopped) {
+        desk.leases.acknowledge(run, task, token);
     }
     desk.batch.given = Given::default();
     for (run, task, lease) in std::mem::take(&mut desk.batch.leases) {

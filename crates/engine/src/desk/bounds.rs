@@ -10,7 +10,7 @@ use crate::lanes::{Lanes, Match, Offer, Waiting};
 use crate::leases::Lease;
 use crate::queues::{self, QueueNo, QueueSettings};
 use crate::turns::{Bound, key_of};
-use edgewise_core::event::TaskIx;
+use edgewise_core::event::{AttemptRef, TaskIx};
 use edgewise_core::id::RunId;
 use edgewise_core::plan::Spec;
 use edgewise_core::rows::Turn;
@@ -50,18 +50,39 @@ impl Desk {
     pub fn look_around(&mut self, patient: bool) {
         let bounded = self.lanes.bounded || self.queues.any_bounded();
         self.blind = bounded && (!patient || self.catch_up().is_err());
+        if bounded {
+            self.load_forgotten();
+        }
+    }
+
+    /// Whether others may have granted what is not counted here: it was not looked for, or a run could not be read.
+    fn is_blind(&self) -> bool {
+        self.blind || !self.unloaded.is_empty()
+    }
+
+    /// Whoever was set aside under a key that somebody left may try again.
+    pub fn rouse_freed(&mut self) {
+        for key in self.leases.freed() {
+            self.lanes.rouse(&key, 1);
+        }
+    }
+
+    /// A worker is not at work on an attempt any more, or never was. It may be revoked by this very commit, before or
+    /// after this is said: then it is not waited for.
+    pub fn has_stopped(&mut self, run: RunId, attempt: &AttemptRef) {
+        self.leases.acknowledge(run, attempt.task, attempt.token);
+        self.batch.stopped.push((run, attempt.task, attempt.token));
     }
 
     /// The next ready task that may begin and that somebody waits for. What may not is set aside.
     pub fn next_match(&mut self) -> Option<Match> {
-        for key in self.leases.freed() {
-            self.lanes.rouse(&key, 1);
-        }
+        self.rouse_freed();
         loop {
-            let Self { lanes, queues, leases, batch, now, blind, .. } = self;
+            let blind = self.is_blind();
+            let Self { lanes, queues, leases, batch, now, .. } = self;
             let found = lanes.next(|queue| {
                 let held = in_queue(leases.in_queue(queue), &batch.given, queue);
-                queues.admits(queue, held, *now) && !(*blind && queues.is_bounded(queue))
+                queues.admits(queue, held, *now) && !(blind && queues.is_bounded(queue))
             })?;
             self.counts.looks += 1;
             let Some(bound) = found.waiting.bound.clone() else { return Some(found) };
@@ -77,7 +98,7 @@ impl Desk {
     }
 
     fn admits(&self, bound: &Bound) -> Admits {
-        if self.blind {
+        if self.is_blind() {
             return Admits::At(self.now.plus(AGAIN));
         }
         if bound.max.is_some_and(|max| self.holding(&bound.key) >= max) {
@@ -159,13 +180,13 @@ impl Desk {
     pub fn could_match(&self) -> bool {
         self.lanes.busy_queues().any(|queue| {
             let held = in_queue(self.leases.in_queue(queue), &self.batch.given, queue);
-            self.queues.admits(queue, held, self.now) && !(self.blind && self.queues.is_bounded(queue))
+            self.queues.admits(queue, held, self.now) && !(self.is_blind() && self.queues.is_bounded(queue))
         })
     }
 
     /// When a queue or a key opens that somebody waits for.
     pub fn next_opening(&self) -> Option<Time> {
-        let opens = |queue| match self.blind && self.queues.is_bounded(queue) {
+        let opens = |queue| match self.is_blind() && self.queues.is_bounded(queue) {
             true => Some(self.now.plus(AGAIN)),
             false => self.queues.opens(queue, self.leases.in_queue(queue), self.now),
         };

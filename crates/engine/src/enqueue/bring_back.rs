@@ -5,6 +5,8 @@ use edgewise_core::event::Event;
 
 pub(super) fn bring_back(desk: &mut Desk) {
     for (run, attempt) in std::mem::take(&mut desk.undelivered) {
+        // Nobody is at work on it, also if it was revoked meanwhile.
+        desk.has_stopped(run, &attempt);
         let readable = desk.open_hinted(run).is_some();
         if readable {
             let _ = desk.record(run, Event::DispatchReturned(attempt));

@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 pub(super) fn expire(desk: &mut Desk) {
     desk.leases.let_go(desk.now);
     let mut kept = None;
-    for _ in 0..CHORES {
-        let Some((run, task)) = desk.leases.lapsed(desk.now) else { return };
-        let Some(lease) = desk.leases.remove(run, task) else { return };
+    // What ends with this very commit has given its slots back already, and must not do it twice.
+    let over = |at: &(RunId, TaskIx)| desk.batch.leases_over.contains(at);
+    let lapsed: Vec<(RunId, TaskIx)> = desk.leases.lapsed(desk.now).filter(|at| !over(at)).take(CHORES).collect();
+    for (run, task) in lapsed {
+        let Some(lease) = desk.leases.remove(run, task) else { continue };
         if desk.open_hinted(run).is_none() {
             continue;
         }
@@ -38,9 +40,11 @@ pub(super) fn expire(desk: &mut Desk) {
             error: Some(failure),
         };
         let attempt = AttemptRef { task, generation: lease.generation, attempt: lease.attempt, token: lease.token };
-        if desk.record(run, Event::TaskFinished(event)).is_ok() {
-            desk.batch.revoked.push((run, attempt));
+        if desk.record(run, Event::TaskFinished(event)).is_err() {
+            // It was not the task's lease any more.
+            continue;
         }
+        desk.batch.revoked.push((run, attempt));
         if lease.lapse(desk.now) == Some(Lapse::Timeout) {
             // Its worker is told to stop, and has not yet.
             desk.still_holds(&lease);

@@ -17,15 +17,15 @@ pub(crate) fn grant(desk: &mut Desk, found: &Match, claim: &Claim) -> Option<Gra
     let offer = found.waiting.offer;
     let loads = desk.counts.loads;
     desk.open_hinted(offer.run)?;
-    if desk.counts.loads != loads {
-        // Loading has offered all that waits in it, this one too.
-        desk.taken(found);
-    }
-    let run = &desk.runs.get(&offer.run)?.run;
-    let entry = run.task(offer.task)?;
+    let entry = desk.runs.get(&offer.run)?.run.task(offer.task)?;
     let current = entry.state == TaskState::Enqueued
         && entry.generation == offer.generation
         && entry.attempt + 1 == offer.attempt;
+    if current && desk.counts.loads != loads {
+        // Loading has offered all that waits in it, this one too. A later attempt of the task stays offered.
+        desk.taken(found);
+    }
+    let run = &desk.runs.get(&offer.run)?.run;
     if !current || run.paused {
         return None;
     }

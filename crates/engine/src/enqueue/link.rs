@@ -51,6 +51,8 @@ pub(super) fn link(desk: &mut Desk) {
         if let Some((run, task)) = desk.links.due.pop_first() {
             desk.batch.looked_at.push((run, task));
             looks += look(desk, run, task);
+        } else if let Some((run, link)) = desk.links.over.pop_first() {
+            listen(desk, run, link);
         } else if let Some((run, task, child)) = desk.links.unsure.pop() {
             if !matches!(find(desk, child, None), Found::Open) {
                 desk.links.due.insert((run, task));
@@ -58,6 +60,17 @@ pub(super) fn link(desk: &mut Desk) {
         } else {
             return;
         }
+    }
+}
+
+/// A run of which a child is over was looked at. If it does not know of the child, it may be old news that this was decided
+/// on, and no guard would tell, since nothing is written: what it says at the ledger's tail counts.
+fn listen(desk: &mut Desk, run: RunId, link: LinkRef) {
+    let Some(cached) = desk.open_hinted(run) else { return };
+    let known = cached.run.awaited(link.task) == Some(link) || cached.run.disowned.contains_key(&link);
+    // With news come hints about all its children; where the store does not answer they come later.
+    if !known && desk.has_news(run).is_err() {
+        desk.forget(&[run]);
     }
 }
 

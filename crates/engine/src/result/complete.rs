@@ -25,7 +25,7 @@ fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
     let lease = &report.lease;
     let attempt = lease.attempt();
     // Whatever it reports, and however late: it is not at work any more.
-    desk.leases.acknowledge(lease.run, lease.task, attempt.token);
+    desk.has_stopped(lease.run, &attempt);
     desk.open(lease.run)?;
     let (output, error) = match &report.outcome {
         Ok(output) => match output.as_deref().map(check_output) {

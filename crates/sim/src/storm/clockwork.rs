@@ -1,10 +1,7 @@
 //! Schedules in a storm: some seeds have people who register a flow and let it begin by itself.
-//!
-//! Only seeds with one remainder, so that the others stay what they were and go on finding what they found.
 
 use super::{BEGIN, Storm};
 use crate::driver::name;
-use crate::plans::FRONTIER;
 use edgewise_core::control::ScheduleSet;
 use edgewise_core::name::Name;
 use edgewise_core::schedule::{Backfill, Overlap, Schedule, When};
@@ -18,11 +15,6 @@ const NAMES: [&str; 2] = ["tick", "tock"];
 const RUNS: usize = 8;
 
 impl Storm {
-    /// Whether this seed has schedules.
-    pub(super) fn has_schedules(&self) -> bool {
-        self.seed >= FRONTIER && self.seed % 7 == 3
-    }
-
     /// Somebody registers a flow, or does something to a schedule.
     pub(super) fn schedule(&mut self) {
         let (plan, children) = self.plans[0].clone();

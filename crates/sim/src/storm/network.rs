@@ -1,5 +1,6 @@
 //! The network: messages in flight between those who ask and those who answer.
 
+use super::worker::is;
 use super::{Ask, Storm};
 use crate::driver::No;
 use crate::violation::Held;
@@ -181,7 +182,7 @@ impl Storm {
         let holds = |w: &super::Worker| w.holds(run, &attempt);
         let Some(w) = self.workers.iter().position(holds) else { return };
         match self.workers[w].home {
-            Some(home) if home == o => self.workers[w].lose(run, &attempt),
+            Some(home) if home == o => self.stop_local(w, |lease| is(lease, run, &attempt)),
             Some(_) => {}
             None => self.post(Body::Revoked(w, run, attempt)),
         }

@@ -2,7 +2,7 @@
 
 use super::{Ask, Storm};
 use crate::driver::{name, start_of};
-use crate::plans::PEOPLE;
+use crate::plans::{PEOPLE, has_schedules};
 use edgewise_core::event::TaskIx;
 use edgewise_core::gate::Wait;
 use edgewise_core::id::RunId;
@@ -69,7 +69,7 @@ impl Storm {
     }
 
     pub(super) fn person(&mut self) {
-        if self.has_schedules() && self.dice.one_in(2) {
+        if has_schedules(self.seed) && self.dice.one_in(2) {
             return self.schedule();
         }
         let Some(run) = self.a_run() else { return };

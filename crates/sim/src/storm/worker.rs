@@ -73,7 +73,7 @@ impl Worker {
     }
 }
 
-fn is(lease: &LeaseRef, run: RunId, attempt: &AttemptRef) -> bool {
+pub(super) fn is(lease: &LeaseRef, run: RunId, attempt: &AttemptRef) -> bool {
     lease.run == run && lease.task == attempt.task && lease.token.hash() == attempt.token
 }
 
@@ -204,6 +204,16 @@ impl Storm {
         }
     }
 
+    /// A worker within an engine's process hears that a lease is over, stops, and says so: its slots are free only then.
+    pub(super) fn stop_local(&mut self, w: usize, which: impl Fn(&LeaseRef) -> bool) {
+        let worker = &mut self.workers[w];
+        let hand = worker.hands.iter().map(|(grant, _)| grant.lease).find(which);
+        let (Some(lease), Some(home)) = (hand, worker.home) else { return };
+        worker.let_go(|held| *held == lease);
+        let stopped = Err(Failure::new("stopped", "it was told to stop"));
+        self.send(home, vec![(Ask::Report(w, vec![lease]), finish(lease, &stopped))]);
+    }
+
     pub(super) fn give_back(&mut self) {
         let Some((w, hand)) = self.busy_worker() else { return };
         let lease = self.workers[w].hands[hand].0.lease;
@@ -240,6 +250,7 @@ impl Storm {
             (Ask::Beat(w, leases), Ok(Answer::Beats(beats))) => {
                 let over: Vec<LeaseRef> =
                     leases.iter().zip(beats).filter(|(_, b)| **b == Beat::Cancel).map(|(l, _)| *l).collect();
+                over.iter().for_each(|lease| self.stop_local(w, |held| held == lease));
                 self.workers[w].let_go(|lease| over.contains(lease));
             }
             _ => {}

@@ -27,6 +27,8 @@ pub struct Book {
     pub(super) ends: Vec<RunState>,
     /// Where its records stand, and the seq each comes to.
     pub(super) places: Vec<(Position, u64)>,
+    /// How many events it had, and what its rows were at, when they were last compared.
+    pub(super) compared: Option<(usize, u64)>,
     /// Who has or had which lease.
     pub(super) workers: BTreeMap<TokenHash, Box<str>>,
     /// How each lease ended, by its token: well or not.
@@ -52,6 +54,7 @@ impl Book {
             entries: Vec::new(),
             ends: Vec::new(),
             places: Vec::new(),
+            compared: None,
             workers,
             ended,
             live,

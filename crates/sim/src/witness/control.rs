@@ -23,7 +23,7 @@ pub struct ControlBook {
     places: Vec<(Position, u64)>,
     /// The schedules that count, as people set them.
     set: BTreeMap<Name, Watched>,
-    /// Every tick that has become a run, by schedule.
+    /// Every tick that has become a run, by the schedule whose tick it is.
     started: BTreeSet<(Name, Time)>,
 }
 
@@ -119,8 +119,10 @@ impl ControlBook {
                 if most < usize::MAX {
                     known.runs.push(*run);
                 }
-                let key = (event.name.clone(), event.due);
-                ensure(self.started.insert(key), "ticks_fire_once", said)?;
+                // A backfill runs the ticks of another schedule, unless it is to run them again: these are its own.
+                let of = known.schedule.backfill.as_ref().filter(|backfill| !backfill.again);
+                let of = of.map_or(&event.name, |backfill| &backfill.of);
+                ensure(self.started.insert((of.clone(), event.due)), "ticks_fire_once", said)?;
             }
             Outcome::Skipped(_) => {}
         }

@@ -7,5 +7,6 @@ mod links;
 mod rerun;
 mod runs;
 mod several;
+mod slots;
 mod store;
 mod time;
