@@ -21,6 +21,7 @@ mod http;
 mod lets;
 mod naming;
 mod on;
+mod plain;
 mod policy;
 pub(crate) mod problem;
 mod read;

@@ -146,10 +146,7 @@ impl Ast {
         if !faults.is_empty() {
             return Err(faults);
         }
-        instead.sort_unstable_by_key(|(node, _)| *node);
-        let mut tree = Tree::with_room(self.tree.nodes.len());
-        tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
-        Ok(Expr::bound(tree, roots.all))
+        Ok(Expr::bound(self.tree.rooted(instead), roots.all))
     }
 
     /// Puts other expressions in place of free names: `find` says what a name stands for, if for anything.
@@ -214,6 +211,25 @@ impl Ast {
 }
 
 impl Tree {
+    /// The tree with roots in place of names and of what is selected from them.
+    fn rooted(&self, mut instead: Places<'_>) -> Self {
+        let is_name = |id: Id| matches!(self.node(id).kind, Kind::Name(_));
+        if !instead.iter().all(|(id, _)| is_name(*id)) {
+            instead.sort_unstable_by_key(|(node, _)| *node);
+            let mut tree = Self::with_room(self.nodes.len());
+            tree.top = copy(self, self.top, &instead, &mut tree);
+            return tree;
+        }
+        // Nothing goes away, so every node keeps its number.
+        let mut tree = self.clone();
+        for (id, root) in instead {
+            if let Instead::Root(number) = root {
+                tree.nodes[id as usize].kind = Kind::Root(number);
+            }
+        }
+        tree
+    }
+
     /// For each node the one that selects from it, if there is one; nothing at all if there are no names.
     fn selected(&self) -> Vec<Option<Id>> {
         if self.names().next().is_none() {

@@ -59,7 +59,10 @@ fn plans(
     // A function that no flow calls is read too: what is wrong with it should be said.
     let mut unused: BTreeSet<&str> = functions.by_name.keys().copied().collect();
     let (children, way, plans) = Default::default();
-    let mut flows = Flows { program, functions: &functions, file, composer, sink, children, way, plans };
+    let by_name = program.flows.iter().rev().map(|flow| (flow.name.as_str(), flow)).collect();
+    let started = flows::started_in(program);
+    let mut flows =
+        Flows { by_name, started, functions: &functions, file, composer, sink, children, way, plans };
     for flow in &program.flows {
         let called = in_calling_order(&flow.body, &functions);
         // Each flow has its functions to itself, so they grow with the product of both.
