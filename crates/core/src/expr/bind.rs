@@ -110,7 +110,10 @@ impl Ast {
     /// Binds the free names. `find` is given a name with the keys selected from it, and says which root that
     /// is and how many of the segments make it up.
     pub fn bind(self, find: &mut dyn FnMut(&[&str], Span) -> Found) -> Result<Expr, Vec<Fault>> {
-        self.resolve(&mut |chain| find(&chain.names(), chain.span))
+        self.resolve(&mut |chain| match chain.segments.as_slice() {
+            [(name, _)] => find(&[name], chain.span),
+            _ => find(&chain.names(), chain.span),
+        })
     }
 
     /// As [`Ast::bind`], for those who point at single segments.
@@ -121,7 +124,8 @@ impl Ast {
         let selected = tree.selected();
         for (id, name, span) in tree.names() {
             // Most names of a long expression come again, and mean what they meant.
-            let known = if selected[id as usize].is_none() { roots.find(name) } else { None };
+            let alone = selected.get(id as usize).is_none_or(Option::is_none);
+            let known = if alone { roots.find(name) } else { None };
             if let Some(number) = known {
                 instead.push((id, Instead::Root(number)));
                 continue;
@@ -230,9 +234,9 @@ impl Tree {
         tree
     }
 
-    /// For each node the one that selects from it, if there is one; nothing at all if there are no names.
+    /// For each node the one that selects from it, if there is one; nothing at all if nothing selects.
     fn selected(&self) -> Vec<Option<Id>> {
-        if self.names().next().is_none() {
+        if !self.nodes.iter().any(|node| matches!(node.kind, Kind::Select(..) | Kind::Has(..))) {
             return Vec::new();
         }
         let mut selected: Vec<Option<Id>> = vec![None; self.nodes.len()];
@@ -256,7 +260,7 @@ impl Tree {
 impl<'a> Chain<'a> {
     fn along(tree: &'a Tree, selected: &[Option<Id>], (mut id, name, mut span): (Id, &'a str, Span)) -> Self {
         let mut chain = Self { segments: vec![(name, span)], span, nodes: vec![id] };
-        while let Some(next) = selected[id as usize] {
+        while let Some(next) = selected.get(id as usize).copied().flatten() {
             let node = tree.node(next);
             let (Kind::Select(_, key) | Kind::Has(_, key)) = &node.kind else { break };
             let has = matches!(node.kind, Kind::Has(..));

@@ -102,7 +102,9 @@ impl<'t> Parser<'t> {
     }
 
     fn done(mut self) -> Result<Tree, Vec<Fault>> {
-        self.tree.nodes.shrink_to_fit();
+        if self.tree.nodes.capacity() > 2 * self.tree.nodes.len() {
+            self.tree.nodes.shrink_to_fit();
+        }
         if self.faults.is_empty() { Ok(self.tree) } else { Err(self.faults) }
     }
 

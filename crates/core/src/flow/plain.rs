@@ -146,7 +146,8 @@ impl<'a> Reader<'a> {
             self.at += 1;
             let inner = indent + 1 + self.spaces();
             let start = self.start();
-            if let Some((key, at)) = self.is_key().then(|| self.key()).flatten() {
+            if self.is_key() {
+                let (key, at) = self.key()?;
                 self.depth += 1;
                 let around = std::mem::replace(&mut self.block, inner);
                 items.push(self.entries(inner, start, key, at).filter(|_| self.depth <= DEEPEST)?);
@@ -274,8 +275,10 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 return map(span, entries);
             }
+            let quoted = matches!(self.peek(), b'"' | b'\'');
             let (key, at) = key_of(self.scalar(true)?)?;
-            if self.peek() != b':' || self.ahead(1) != b' ' {
+            // Behind quotes a colon needs no blank, as in JSON.
+            if self.peek() != b':' || !(quoted || self.ahead(1) == b' ') {
                 return None;
             }
             self.at += 1;
@@ -333,7 +336,10 @@ impl<'a> Reader<'a> {
         self.at = from + end + 2;
         let style = if quote == b'"' { ScalarStyle::DoubleQuoted } else { ScalarStyle::SingleQuoted };
         let text = Cow::Borrowed(&self.text[from + 1..from + 1 + end]);
-        Some(Node { span: self.span(from, self.at), kind: Kind::Scalar(text, style) })
+        // The library counts the blanks behind the quotes as well.
+        let blanks = rest[end + 1..].iter().take_while(|byte| **byte == b' ').count();
+        let span = self.span(from, self.at);
+        Some(Node { span: Span { end_col: span.end_col + blanks as u32, ..span }, kind: Kind::Scalar(text, style) })
     }
 
     fn word(&mut self, flow: bool) -> Option<Node<'a>> {

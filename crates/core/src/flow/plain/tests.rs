@@ -27,6 +27,7 @@ fn what_flows_are_written_in_is_plain() {
         "{a: 1, b: {c: x y}}\n",
         "a: {\n  b: 1,\n  c: 'x'}\n",
         "a: http://x/y?z\nb: -1\nc: 10:30\nä: 1\n",
+        "{\"a\":1,\"b\":[true,null,{\"c\":\"d\"}],'e': 'f'}",
         "a: b ö c # d\nb: 'ö': 1\n",
         "  a: 1\n  b: 2\n",
     ] {
@@ -38,11 +39,45 @@ fn what_flows_are_written_in_is_plain() {
 #[test]
 fn what_is_not_plain_is_left_to_the_library() {
     for text in [
-        "", "a", "a: |\n  b\n", "a: >\n  b\n", "a: &x 1\n", "a: *x\n", "a: !t 1\n", "a:\n", "a: b\n  c\n", "a: b: c\n",
-        "a: 1\na: 2\n", "--- \na: 1\n", "a: 1\n---\nb: 1\n", "a: 1\n...\n", "a: \"b\\n\"\n", "a: 'b''c'\n", "a: 'b\n  c'\n",
-        "a:\tb\n", "a: [b\n", "a: [b: c]\n", "a: [\n b\n c]\n", "a: {b}\n", "a: [,]\n", "a: {b:1}\n", "a: b\r\n", "? a\n: b\n",
-        "a: [1] 2\n", "a: 'b' c\n", "a: [b]: c\n", "a: - b\n", "a: [\nb]\n", "a: [b #c\n ]\n", "\u{feff}a: 1\n", "a: 'b'#c\n",
-        "%YAML 1.2\n---\na: 1\n", "a:\n  b: 1\n c: 2\n", "a:\n- b\n", "- a\n - b\n", "a: [b]#c\n",
+        "",
+        "a",
+        "a: |\n  b\n",
+        "a: >\n  b\n",
+        "a: &x 1\n",
+        "a: *x\n",
+        "a: !t 1\n",
+        "a:\n",
+        "a: b\n  c\n",
+        "a: b: c\n",
+        "a: 1\na: 2\n",
+        "--- \na: 1\n",
+        "a: 1\n---\nb: 1\n",
+        "a: 1\n...\n",
+        "a: \"b\\n\"\n",
+        "a: 'b''c'\n",
+        "a: 'b\n  c'\n",
+        "a:\tb\n",
+        "a: [b\n",
+        "a: [b: c]\n",
+        "a: [\n b\n c]\n",
+        "a: {b}\n",
+        "a: [,]\n",
+        "a: {b:1}\n",
+        "a: b\r\n",
+        "? a\n: b\n",
+        "a: [1] 2\n",
+        "a: 'b' c\n",
+        "a: [b]: c\n",
+        "a: - b\n",
+        "a: [\nb]\n",
+        "a: [b #c\n ]\n",
+        "\u{feff}a: 1\n",
+        "a: 'b'#c\n",
+        "%YAML 1.2\n---\na: 1\n",
+        "a:\n  b: 1\n c: 2\n",
+        "a:\n- b\n",
+        "- a\n - b\n",
+        "a: [b]#c\n",
     ] {
         assert!(read(text).is_none(), "{text:?}");
     }
@@ -59,9 +94,10 @@ fn nesting_is_left_to_the_library_before_it_is_too_deep() {
 
 fn pieces() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
-        "a", "b: ", "c:", "- ", "-", "[", "]", "{", "}", ",", ", ", ": ", ":", " ", "  ", "\n", "\n", "\n  ", "\n    ", "'x'",
-        "\"y\"", "#", " # z", "1", "-2", "0.5", "~", "é", "…", "\t", "\r", "|", ">", "&d", "*d", "!e", "---", "...", "\\", "''",
-        "\n- ", "\n  - ", "k: [", "{k: ", "?", "%", "@", "a b", "x:y", "a#b", "\"\"", "\n\n",
+        "a", "b: ", "c:", "- ", "-", "[", "]", "{", "}", ",", ", ", ": ", ":", " ", "  ", "\n", "\n", "\n  ", "\n    ",
+        "'x'", "\"y\"", "#", " # z", "1", "-2", "0.5", "~", "é", "…", "\t", "\r", "|", ">", "&d", "*d", "!e", "---",
+        "...", "\\", "''", "\n- ", "\n  - ", "k: [", "{k: ", "{'k':", "?", "%", "@", "a b", "x:y", "a#b", "\"\"",
+        "\n\n",
     ]);
     prop::collection::vec(word, 1..24).prop_map(|pieces| pieces.concat())
 }

@@ -39,7 +39,6 @@ pub(super) enum Step {
 
 const PAIRS: [&str; 18] =
     ["==", "!=", "<=", ">=", "&&", "||", "->", "+=", "-=", "*=", "/=", "%=", "**", "//", ":=", "<>", "??", "++"];
-const SINGLES: &str = "=<>+-*/%!?:,.;&|^~$`";
 
 pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
@@ -202,7 +201,9 @@ impl Scanner<'_, '_, '_> {
         }
         self.semicolon |= rest.starts_with(';');
         let Some(c) = rest.chars().next() else { return };
-        if SINGLES.contains(c) {
+        if matches!(c, '=' | '<' | '>' | '+' | '-' | '*' | '/' | '%' | '!' | '?' | ':' | ',' | '.' | ';')
+            || matches!(c, '&' | '|' | '^' | '~' | '$' | '`')
+        {
             return self.take(Kind::Op, 1);
         }
         let help = match c {
