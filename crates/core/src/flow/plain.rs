@@ -330,16 +330,14 @@ impl<'a> Reader<'a> {
         let from = self.at;
         let rest = &self.text.as_bytes()[from + 1..];
         let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b'\n') || !is_plain(*byte))?;
-        if rest[end] != quote || rest.get(end + 1) == Some(&quote) {
+        // The library has its own idea of where quotes with blanks behind them end.
+        if rest[end] != quote || matches!(rest.get(end + 1), Some(b'"' | b'\'' | b' ')) {
             return None;
         }
         self.at = from + end + 2;
         let style = if quote == b'"' { ScalarStyle::DoubleQuoted } else { ScalarStyle::SingleQuoted };
         let text = Cow::Borrowed(&self.text[from + 1..from + 1 + end]);
-        // The library counts the blanks behind the quotes as well.
-        let blanks = rest[end + 1..].iter().take_while(|byte| **byte == b' ').count();
-        let span = self.span(from, self.at);
-        Some(Node { span: Span { end_col: span.end_col + blanks as u32, ..span }, kind: Kind::Scalar(text, style) })
+        Some(Node { span: self.span(from, self.at), kind: Kind::Scalar(text, style) })
     }
 
     fn word(&mut self, flow: bool) -> Option<Node<'a>> {

@@ -73,6 +73,7 @@ fn what_is_not_plain_is_left_to_the_library() {
         "a: [b #c\n ]\n",
         "\u{feff}a: 1\n",
         "a: 'b'#c\n",
+        "a: 'b' # c\n",
         "%YAML 1.2\n---\na: 1\n",
         "a:\n  b: 1\n c: 2\n",
         "a:\n- b\n",
