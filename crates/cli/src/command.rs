@@ -117,7 +117,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Check(args) => check::perform(args, context),
         Command::Fmt(args) => fmt::perform(args, context),
         Command::Plan(args) => plan::perform(args, context),
-        Command::Schema(_) => schema::perform(context),
+        Command::Schema(args) => schema::perform(args, context),
         Command::Test(args) => test::perform(args, context),
         Command::Backup(args) => backup::perform(args, context),
         Command::Restore(args) => restore::perform(args, context),

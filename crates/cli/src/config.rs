@@ -84,6 +84,8 @@ pub struct Config {
     pub workers: Setting<usize>,
     /// Where requests may go besides public addresses.
     pub http_allow: Setting<Hosts>,
+    /// Where secrets are found that the environment does not have; relative to the project's folder.
+    pub secrets_file: Setting<Option<PathBuf>>,
     /// What the engine takes away by itself; nothing by default.
     pub retention: Setting<Option<Retention>>,
     /// What queues are set to.
@@ -131,10 +133,14 @@ impl Config {
         let dir = look.find(flags.dir.map(|d| (d, "--dir")), "EDGEWISE_DIR", "dir", || PathBuf::from(DIR))?;
         let dir = Setting { value: anchor(&dir, &base, world).join(&dir.value), origin: dir.origin };
         let http_allow = look.find(None, "EDGEWISE_HTTP_ALLOW", "http_allow", Hosts::default)?;
+        let secrets_file = look.find(None, "EDGEWISE_SECRETS_FILE", "secrets_file", || None::<PathBuf>)?;
+        let secrets_file = Setting { value: secrets_file.value.map(|file| base.join(file)), ..secrets_file };
         let retention = look.retention()?;
         let queues = queues::read(look.written("queues")?)?;
         let tables = look.tables()?;
-        let config = Self { project: base, dir, who, output, color, workers, http_allow, retention, queues, tables };
+        let project = base;
+        let config =
+            Self { project, dir, who, output, color, workers, http_allow, secrets_file, retention, queues, tables };
         config.check()?;
         Ok(config)
     }

@@ -10,6 +10,7 @@ use edgewise_engine::folder::{Options, Work};
 use edgewise_engine::http::Rules;
 use edgewise_engine::queues::Queues;
 use edgewise_engine::reader::Reader;
+use edgewise_engine::secrets::Secrets;
 use edgewise_engine::{Door, Folder, Home};
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub struct Place {
     pub project: PathBuf,
     slots: u32,
     http: Rules,
+    secrets: Secrets,
     queues: Queues,
 }
 
@@ -31,12 +33,14 @@ impl Place {
         let http = Rules { allow: config.http_allow.value.0.clone() };
         let folder = Folder::at(&config.dir.value).keeping(config.retention.value.clone());
         let queues = config.queues.value.clone();
-        Self { folder, project: config.project.clone(), slots, http, queues }
+        let secrets = Secrets::with_file(config.secrets_file.value.clone());
+        Self { folder, project: config.project.clone(), slots, http, secrets, queues }
     }
 
     /// An engine that works: it runs commands and others can talk to it.
     pub fn worker(&self, background: bool) -> Options {
-        let work = Work { project: self.project.clone(), slots: self.slots, http: self.http.clone() };
+        let (http, secrets) = (self.http.clone(), self.secrets.clone());
+        let work = Work { project: self.project.clone(), slots: self.slots, http, secrets };
         Options { home: Home::local(), work: Some(work), background, queues: self.queues.clone() }
     }
 

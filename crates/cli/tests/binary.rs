@@ -107,3 +107,62 @@ fn completions_and_the_manual_come_out_whole() {
         assert!(folder.path().join("man1").join(page).is_file(), "{page}");
     }
 }
+
+/// All bytes of all files below a folder.
+fn bytes_below(folder: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap() {
+            kind if kind.is_dir() => bytes.extend(bytes_below(&entry.path())),
+            kind if kind.is_file() => bytes.extend(std::fs::read(entry.path()).unwrap()),
+            _ => {}
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_secret_reaches_its_script_and_nothing_that_is_kept_or_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = r#"flow: f
+secrets: [TOKEN, FILED]
+tasks:
+  right: { run: 'case "$T/$F/$EDGEWISE_SECRET_TOKEN" in "Bearer hush-"????-1/filed-????/) ;; *) exit 9 ;; esac', env: &env }
+  says: { run: 'echo "out $T"; echo "err $F" >&2', env: &env }
+  fails: { run: 'echo "$T" >&2; exit 3', env: &env, retry: 1 }
+"#;
+    let env = "{ T: 'Bearer ${{ secrets.TOKEN }}', F: '${{ secrets.FILED }}' }";
+    std::fs::write(folder.path().join("f.yaml"), flow.replace("&env", env)).unwrap();
+    std::fs::create_dir(folder.path().join("etc")).unwrap();
+    std::fs::write(folder.path().join("etc/secrets"), "# ours\nFILED=filed-away\n").unwrap();
+    std::fs::write(folder.path().join("edgewise.toml"), "secrets_file = \"etc/secrets\"\n").unwrap();
+    let mut said = Vec::new();
+    for line in ["run f.yaml", "run f.yaml --json", "runs --json", "run f.yaml --as ada"] {
+        let mut command = edgewise(folder.path(), line);
+        let Output { stdout, stderr, .. } = command.env("EDGEWISE_SECRET_TOKEN", "hush-hush-1").output().unwrap();
+        said.extend([stdout, stderr].concat());
+    }
+    let kept = bytes_below(&folder.path().join(".edgewise"));
+    let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    for secret in ["hush-hush-1", "filed-away"] {
+        assert!(!has(&kept, secret), "{secret} is kept somewhere");
+        assert!(!has(&said, secret), "{secret} is printed somewhere");
+    }
+    assert!(has(&kept, "out Bearer ***") && has(&kept, "err ***"), "what came back is masked");
+    assert!(has(&said, "***"), "{}", String::from_utf8_lossy(&said));
+    let (_, tasks, _) = run(folder.path(), "why right --json");
+    assert!(!tasks.contains("hush"), "{tasks}");
+    let shown = String::from_utf8_lossy(&said).into_owned();
+    assert!(!shown.contains("right failed"), "the script has both values: {shown}");
+}
+
+#[test]
+fn a_secret_that_nobody_has_fails_its_task_with_where_to_put_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = "flow: f\nsecrets: [NONE]\ntasks:\n  a: { run: 'true', env: { A: '${{ secrets.NONE }}' } }\n";
+    std::fs::write(folder.path().join("f.yaml"), flow).unwrap();
+    let (code, out, err) = run(folder.path(), "run f.yaml");
+    assert_eq!(code, 1);
+    let said = out + &err;
+    assert!(said.contains("secret_missing") && said.contains("EDGEWISE_SECRET_NONE"), "{said}");
+}

@@ -21,6 +21,7 @@ mod http;
 mod lets;
 mod naming;
 mod on;
+mod plain;
 mod policy;
 pub(crate) mod problem;
 mod read;
@@ -38,7 +39,7 @@ pub use cases::read_cases;
 pub use compose::{Alone, Found, Resolve};
 pub use file::{Form, choose, compile_file, compile_file_with};
 pub use problem::{Level, Problem, Problems};
-pub use schema::schema;
+pub use schema::{case_schema, schema};
 
 use crate::input::Input;
 use crate::limits;
@@ -87,6 +88,7 @@ const FLOW: Keys = Keys {
         "labels",
         "identity",
         "inputs",
+        "secrets",
         "let",
         "defaults",
         "tasks",
@@ -99,7 +101,6 @@ const FLOW: Keys = Keys {
     later: &[
         ("publish", "use a task with `run:` to tell the outside"),
         ("emit", "use a task with `run:` to tell the outside"),
-        ("secrets", "let the scripts read secrets themselves"),
     ],
 };
 const DEFAULTS: Keys =
@@ -157,6 +158,9 @@ fn flow(root: &Node<'_>, file: &str, composer: &mut Composer<'_>, sink: &mut Sin
     let declared = fields.get("inputs").map(|n| &n.kind);
     if let Some(tree::Kind::Map(entries)) = declared {
         names.inputs.extend(entries.iter().map(|e| &*e.key));
+    }
+    if let Some(node) = fields.get("secrets") {
+        names.secrets = declare::secrets(node, sink);
     }
     if let Some(node) = fields.get("let") {
         lets::lets(node, &mut names, sink);
@@ -219,6 +223,7 @@ fn defaults(node: &Node<'_>, defaults: &mut Defaults, names: &Names<'_>, sink: &
         defaults.timeouts = policy::timeouts(node, &defaults.timeouts, sink);
     }
     if let Some(node) = fields.get("env") {
+        let place = Place { secrets: true, ..place };
         defaults.env = task::variables(node, &mut Holes::new(names, place), sink);
     }
     defaults.share = share::share(&fields, &defaults.share, &mut Holes::new(names, place), sink);

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::name::Name;
+use crate::pattern::Pattern;
 use crate::suggest::{nearest, plain, shown};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,6 +27,9 @@ pub struct Input {
     /// What it is if nobody gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
+    /// What a text that is given must fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
     /// For people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -109,6 +113,17 @@ pub fn parse_argument(declared: &[Input], name: &str, text: &str) -> Result<Valu
     if accepts(input, &value) { Ok(value) } else { Err(wrong(input, &value)) }
 }
 
+impl Input {
+    /// What is wrong with a value, if it is a text that does not fit the pattern.
+    pub(crate) fn misfit(&self, value: &Value) -> Option<String> {
+        let (pattern, text) = (self.pattern.as_ref()?, value.as_str()?);
+        let fits = Pattern::parse(pattern).is_ok_and(|pattern| pattern.is_match(text));
+        let message =
+            || format!("input `{}` expects a text that fits {}, found {}", self.name, shown(pattern), shown(text));
+        (!fits).then(message)
+    }
+}
+
 /// Checks what was given against what was declared and gives the JSON text of the whole input; all
 /// problems are reported, not just the first.
 pub fn complete(declared: &[Input], given: &Map<String, Value>) -> Result<String> {
@@ -117,6 +132,7 @@ pub fn complete(declared: &[Input], given: &Map<String, Value>) -> Result<String
     for input in declared {
         match given.get(&*input.name) {
             Some(value) if accepts(input, value) => {
+                problems.extend(input.misfit(value));
                 full.insert(input.name.to_string(), value.clone());
             }
             Some(value) => problems.push(wrong(input, value).message),
@@ -192,7 +208,14 @@ mod tests {
     use serde_json::json;
 
     fn input(name: &str, kind: InputType) -> Input {
-        Input { name: Name::parse(name).unwrap(), kind, required: true, default: None, description: None }
+        Input {
+            name: Name::parse(name).unwrap(),
+            kind,
+            required: true,
+            default: None,
+            pattern: None,
+            description: None,
+        }
     }
 
     fn declared() -> Vec<Input> {
@@ -231,6 +254,15 @@ mod tests {
                 "the flow has no input `vresion`: did you mean `version`?",
             ]
         );
+    }
+
+    #[test]
+    fn a_text_fits_its_pattern_or_is_refused_with_it() {
+        let version = Input { pattern: Some(r"^\d+\.\d+$".into()), ..input("version", InputType::String) };
+        let complete = |text: &str| complete(&[version.clone()], json!({"version": text}).as_object().unwrap());
+        assert!(complete("1.10").is_ok());
+        let message = complete("1.10-rc").unwrap_err().message;
+        assert_eq!(message, r"input `version` expects a text that fits `^\d+\.\d+$`, found `1.10-rc`");
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod invariant;
 pub mod limits;
 mod mark;
 pub mod name;
+pub mod pattern;
 pub mod plan;
 pub mod rate;
 mod recent;

@@ -62,6 +62,10 @@ pub const PROBLEMS: usize = 100;
 pub const EXPR_BYTES: usize = 64 << 10;
 /// Most parameters of one flow or function in program text, arguments of one call, names of one assignment.
 pub const ARGUMENTS: usize = 256;
+/// Longest text of a pattern.
+pub const PATTERN_BYTES: usize = 1_000;
+/// Most parts of a pattern, once what it repeats is written out.
+pub const PATTERN_PARTS: usize = 5_000;
 /// Deepest nesting of one expression, also along a chain such as `a + b + c`.
 pub const EXPR_DEPTH: u32 = 200;
 /// Most parts of one expression, once named values stand in place of their names.

@@ -20,6 +20,7 @@ pub use link::{Adopted, Outcome};
 pub use pages::Pages;
 pub use table::{Numbered, Table};
 pub(crate) use value::Seen;
+pub use value::{MASK, sealed};
 
 use crate::event::{Failure, LinkRef, LinkRequested, TaskIx, TimerKey};
 use crate::gate::Approval;

@@ -8,6 +8,7 @@ pub use eval::Values;
 pub(crate) use eval::{kind, list_of};
 
 use crate::expr::Expr;
+use crate::name::Name;
 use crate::plan::Var;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,6 +55,8 @@ pub enum Root {
     },
     /// A variable of a program's body.
     Var(Var),
+    /// A secret, by its name. Only whoever does the work knows its value.
+    Secret(Name),
     /// The item of the spread whose scope this is.
     Item {
         /// Regions outwards.

@@ -5,6 +5,7 @@
 
 use crate::queues::QueueSettings;
 use crate::retention::{Kept, Removing};
+use crate::secrets::Sealed;
 use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
@@ -285,6 +286,8 @@ pub struct Grant {
     pub max_attempts: u16,
     /// What is to be done.
     pub work: Job,
+    /// The secrets in it, by name; `None` if there are none.
+    pub sealed: Option<Sealed>,
     /// Until when, if the worker must send heartbeats.
     pub deadline: Option<Time>,
 }

@@ -29,6 +29,7 @@ use crate::desk::Home;
 use crate::http::Rules;
 use crate::queues::Queues;
 use crate::retention::Retention;
+use crate::secrets::Secrets;
 use edgewise_core::{Error, Result};
 use std::fs::DirBuilder;
 use std::io::Write;
@@ -68,6 +69,8 @@ pub struct Work {
     pub slots: u32,
     /// Where requests may go.
     pub http: Rules,
+    /// Where the secrets of tasks are found.
+    pub secrets: Secrets,
 }
 
 impl Folder {

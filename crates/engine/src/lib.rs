@@ -28,6 +28,7 @@ mod request;
 mod result;
 pub mod retention;
 pub mod runner;
+pub mod secrets;
 pub mod shares;
 mod ticks;
 mod turns;

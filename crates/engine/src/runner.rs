@@ -24,6 +24,7 @@ mod traces;
 
 pub use stop::Stop;
 
+use crate::secrets::{Masks, PREFIX};
 use edgewise_core::event::Failure;
 use edgewise_core::id::RunId;
 use edgewise_core::plan::OutputForm;
@@ -69,6 +70,8 @@ pub struct Job {
     pub dir: PathBuf,
     /// Where its log goes; see [`logs::log_path`]. Its pid and output files are beside it.
     pub log: PathBuf,
+    /// What must not be seen in its log.
+    pub masks: Masks,
 }
 
 /// The runner's bounds and its clock.
@@ -104,6 +107,7 @@ impl Runner {
         // Locals are dropped in reverse: the group is killed before its pid file goes.
         let mut traces = Traces::prepare(&job.log).map_err(|e| unwritable(&job.log, &e))?;
         let log = logs::Writer::open(&job.log, self.log_bytes, self.clock).map_err(|e| unwritable(&job.log, &e))?;
+        let log = log.masked(job.masks.clone());
         let mut group = Group::spawn(&mut command(&job, traces.output())).map_err(|e| not_started(&job.dir, &e))?;
         traces.record(group.pid()).map_err(|e| unwritable(&job.log, &e))?;
         let mut pipes = Pipes::new(group.take_stdout(), group.take_stderr(), log);
@@ -151,6 +155,10 @@ fn command(job: &Job, output: &Path) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "--", &job.script]).current_dir(&job.dir).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A command is given the secrets that its task names, not all of them.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes())) {
+        command.env_remove(name);
+    }
     // Ours last: a flow cannot pretend to be another run.
     command.envs(job.env.iter().map(|(name, value)| (name, value)));
     command.env("EDGEWISE_RUN", job.run.to_string()).env("EDGEWISE_TASK", &job.task);

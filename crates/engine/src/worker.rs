@@ -12,6 +12,7 @@ use crate::engine::{Engine, Reply, Revoked};
 use crate::handler::Handlers;
 use crate::http::{Attempt, Http};
 use crate::runner::{self, Stop};
+use crate::secrets::{Masks, Secrets};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -39,6 +40,8 @@ pub struct Worker {
     pub commands: Option<Commands>,
     /// What makes requests; `None` for a worker that makes none.
     pub http: Option<Http>,
+    /// Where the secrets of tasks are found.
+    pub secrets: Secrets,
     /// How many attempts at once.
     pub slots: u32,
 }
@@ -117,6 +120,7 @@ struct AtWork {
     handlers: Arc<Handlers>,
     commands: Option<Commands>,
     http: Option<Http>,
+    secrets: Secrets,
     actions: Arc<[Name]>,
     name: Arc<str>,
     slots: u32,
@@ -145,6 +149,7 @@ impl AtWork {
             handlers: Arc::new(worker.handlers),
             commands: worker.commands,
             http: worker.http,
+            secrets: worker.secrets,
             actions: actions.into(),
             slots: worker.slots.max(1),
             running: HashMap::new(),
@@ -255,17 +260,22 @@ impl AtWork {
         self.show.send_modify(|seen| seen.at_work = self.running.len());
     }
 
-    fn begin(&mut self, grant: Grant) {
+    fn begin(&mut self, mut grant: Grant) {
         let stop = Stop::new();
         self.running.insert(key_of(&grant.lease), stop.clone());
         let (handlers, report) = (Arc::clone(&self.handlers), self.finished.0.clone());
         let (commands, http) = (self.commands.clone(), self.http.clone());
+        let secrets = grant.sealed.take().map(|sealed| (sealed, self.secrets.clone()));
         tokio::spawn(async move {
             let lease = grant.lease;
-            let outcome = match &grant.work {
-                Job::Action { .. } => action(&handlers, &grant, stop).await,
-                Job::Command { .. } => command(commands.as_ref(), grant, stop).await,
-                Job::Http { .. } => request(http.as_ref(), grant, stop).await,
+            let opened = secrets.map_or_else(|| Ok(Masks::default()), |(names, all)| all.open(&names, &mut grant.work));
+            let outcome = match (opened, &grant.work) {
+                (Err(failure), _) => Err(failure),
+                (Ok(masks), Job::Action { .. }) => masks.outcome(action(&handlers, &grant, stop).await),
+                (Ok(masks), Job::Command { .. }) => {
+                    masks.outcome(command(commands.as_ref(), grant, &masks, stop).await)
+                }
+                (Ok(masks), Job::Http { .. }) => masks.outcome(request(http.as_ref(), grant, stop).await),
             };
             // The worker is gone only when the engine is, and then the lease ends with it.
             let _ = report.send(Finish { lease, outcome });
@@ -362,7 +372,7 @@ fn output(value: &Value) -> Outcome {
 }
 
 /// Does one attempt of a command.
-async fn command(commands: Option<&Commands>, grant: Grant, stop: Stop) -> Outcome {
+async fn command(commands: Option<&Commands>, grant: Grant, masks: &Masks, stop: Stop) -> Outcome {
     let lease = grant.lease;
     let (Job::Command { script, env, output }, Some(commands)) = (grant.work, commands) else {
         return Err(Failure::new("handler_not_found", "this worker runs no commands"));
@@ -378,6 +388,7 @@ async fn command(commands: Option<&Commands>, grant: Grant, stop: Stop) -> Outco
         output,
         dir: commands.dir.clone(),
         log,
+        masks: masks.clone(),
     };
     runner::run(job, stop).await
 }

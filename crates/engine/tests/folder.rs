@@ -22,7 +22,7 @@ fn folder(dir: &tempfile::TempDir) -> Folder {
 }
 
 fn works(dir: &tempfile::TempDir) -> Options {
-    let work = Work { project: dir.path().to_owned(), slots: 4, http: Default::default() };
+    let work = Work { project: dir.path().to_owned(), slots: 4, http: Default::default(), secrets: Default::default() };
     Options { home: Home::local(), work: Some(work), background: false, queues: Default::default() }
 }
 

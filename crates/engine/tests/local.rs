@@ -111,7 +111,8 @@ async fn noop(_: Task) -> Result<Value, Failure> {
 }
 
 fn work(engine: &Engine, slots: u32, handlers: Handlers) -> Working {
-    Worker { handlers: handlers.on(name("noop"), noop), commands: None, http: None, slots }.start(engine)
+    Worker { handlers: handlers.on(name("noop"), noop), commands: None, http: None, secrets: Default::default(), slots }
+        .start(engine)
 }
 
 async fn run(engine: &Engine, start: Start) -> RunId {

@@ -56,6 +56,7 @@ impl Place {
             output: OutputForm::Text,
             dir: self.dir.path().into(),
             log: logs::log_path(&self.path("logs"), run, TaskIx(9), 2, 4),
+            masks: Default::default(),
         }
     }
 

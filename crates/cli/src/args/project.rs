@@ -63,8 +63,13 @@ JSON Schema, draft 2020-12, of flows written as YAML. An editor finds it by the 
   # yaml-language-server: $schema=flow.schema.json
 
 Examples:
-  edgewise schema > flow.schema.json")]
-pub struct Schema {}
+  edgewise schema > flow.schema.json
+  edgewise schema --cases > case.schema.json")]
+pub struct Schema {
+    /// The schema of case files (NAME.test.yaml) instead
+    #[arg(long)]
+    pub cases: bool,
+}
 
 /// Rehearse a flow: its cases are performed in virtual time, with stubs for everything outside of it.
 #[derive(Debug, Args)]

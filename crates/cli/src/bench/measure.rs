@@ -57,9 +57,14 @@ pub async fn measure(load: &Load, dir: &Path) -> Result<Figures> {
     let (idle_mb, sync_p50_ms) = (idle_mb(&dir.join("idle"))?, sync_p50_ms(&dir.join("page"))?);
     let plan = Arc::new(load.plan()?);
     let (engine, starts) = (open(dir)?, Arc::new(Mutex::new(Vec::<Instant>::new())));
-    let worker =
-        Worker { handlers: handlers(&starts, load.slots == 1)?, commands: None, http: None, slots: load.slots }
-            .start(&engine);
+    let worker = Worker {
+        handlers: handlers(&starts, load.slots == 1)?,
+        commands: None,
+        http: None,
+        secrets: Default::default(),
+        slots: load.slots,
+    }
+    .start(&engine);
     if load.warms_up() {
         // The log has its size then and is used again, as in an engine that has been at work for a while.
         once(load, &plan, &engine).await?;

@@ -48,7 +48,14 @@ pub async fn schedules(dir: &Path) -> Result<ScheduleFigures> {
     let plan = compiled.map_err(|problems| Error::bug("bench_flow", problems.to_string()))?.plan;
     let (flow, engine) = (plan.flow.clone(), open(dir)?);
     let starts = Arc::new(Mutex::new(Vec::new()));
-    let worker = Worker { handlers: handlers(&starts, false)?, commands: None, http: None, slots: 16 }.start(&engine);
+    let worker = Worker {
+        handlers: handlers(&starts, false)?,
+        commands: None,
+        http: None,
+        secrets: Default::default(),
+        slots: 16,
+    }
+    .start(&engine);
     let begin = wall_clock().plus(FIRST);
     let spread = |n: u64| -> Result<(Name, Schedule)> {
         let from = Time(begin.0 + n * EVERY.0 / SCHEDULES);

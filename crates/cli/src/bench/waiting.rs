@@ -104,7 +104,7 @@ pub async fn limits(load: &Load, dir: &Path, waiting: u32) -> Result<Beside> {
 fn stuck(load: &Load, engine: &Engine) -> Result<Working> {
     let starts = Arc::new(Mutex::new(Vec::new()));
     let handlers = handlers(&starts, false)?.on(Name::parse(STUCK)?, |_| std::future::pending());
-    Ok(Worker { handlers, commands: None, http: None, slots: load.slots }.start(engine))
+    Ok(Worker { handlers, commands: None, http: None, secrets: Default::default(), slots: load.slots }.start(engine))
 }
 
 fn flow(text: &str) -> Result<Arc<Plan>> {

@@ -71,7 +71,7 @@ fn write_schema(dir: &Path) -> Result<bool> {
         return Ok(false);
     }
     let path = dir.join(SCHEMA_FILE);
-    fs::write(&path, schema::text(false)?).map_err(|error| Problem::file("written", &path, &error))?;
+    fs::write(&path, schema::text()?).map_err(|error| Problem::file("written", &path, &error))?;
     Ok(true)
 }
 

@@ -245,7 +245,8 @@ impl AtWork<'_> {
                 }
             });
         }
-        let worker = Worker { handlers, commands: None, http: None, slots: 1 }.start(&self.engine);
+        let worker =
+            Worker { handlers, commands: None, http: None, secrets: Default::default(), slots: 1 }.start(&self.engine);
         for _ in 0..attempts {
             hear.recv().await.unwrap();
         }
@@ -257,8 +258,13 @@ impl AtWork<'_> {
     pub async fn run_commands(self, run: RunId) {
         let dir = self.ground.folder.path().to_owned();
         let logs = self.ground.file("logs");
-        let worker =
-            Worker { handlers: Handlers::default(), commands: Some(Commands { dir, logs }), http: None, slots: 1 };
+        let worker = Worker {
+            handlers: Handlers::default(),
+            commands: Some(Commands { dir, logs }),
+            http: None,
+            secrets: Default::default(),
+            slots: 1,
+        };
         let worker = worker.start(&self.engine);
         self.engine.wait(run).await.unwrap();
         worker.stop(Duration::ZERO).await;

@@ -110,7 +110,10 @@ impl Ast {
     /// Binds the free names. `find` is given a name with the keys selected from it, and says which root that
     /// is and how many of the segments make it up.
     pub fn bind(self, find: &mut dyn FnMut(&[&str], Span) -> Found) -> Result<Expr, Vec<Fault>> {
-        self.resolve(&mut |chain| find(&chain.names(), chain.span))
+        self.resolve(&mut |chain| match chain.segments.as_slice() {
+            [(name, _)] => find(&[name], chain.span),
+            _ => find(&chain.names(), chain.span),
+        })
     }
 
     /// As [`Ast::bind`], for those who point at single segments.
@@ -121,7 +124,8 @@ impl Ast {
         let selected = tree.selected();
         for (id, name, span) in tree.names() {
             // Most names of a long expression come again, and mean what they meant.
-            let known = if selected[id as usize].is_none() { roots.find(name) } else { None };
+            let alone = selected.get(id as usize).is_none_or(Option::is_none);
+            let known = if alone { roots.find(name) } else { None };
             if let Some(number) = known {
                 instead.push((id, Instead::Root(number)));
                 continue;
@@ -146,10 +150,7 @@ impl Ast {
         if !faults.is_empty() {
             return Err(faults);
         }
-        instead.sort_unstable_by_key(|(node, _)| *node);
-        let mut tree = Tree::with_room(self.tree.nodes.len());
-        tree.top = copy(&self.tree, self.tree.top, &instead, &mut tree);
-        Ok(Expr::bound(tree, roots.all))
+        Ok(Expr::bound(self.tree.rooted(instead), roots.all))
     }
 
     /// Puts other expressions in place of free names: `find` says what a name stands for, if for anything.
@@ -214,9 +215,28 @@ impl Ast {
 }
 
 impl Tree {
-    /// For each node the one that selects from it, if there is one; nothing at all if there are no names.
+    /// The tree with roots in place of names and of what is selected from them.
+    fn rooted(&self, mut instead: Places<'_>) -> Self {
+        let is_name = |id: Id| matches!(self.node(id).kind, Kind::Name(_));
+        if !instead.iter().all(|(id, _)| is_name(*id)) {
+            instead.sort_unstable_by_key(|(node, _)| *node);
+            let mut tree = Self::with_room(self.nodes.len());
+            tree.top = copy(self, self.top, &instead, &mut tree);
+            return tree;
+        }
+        // Nothing goes away, so every node keeps its number.
+        let mut tree = self.clone();
+        for (id, root) in instead {
+            if let Instead::Root(number) = root {
+                tree.nodes[id as usize].kind = Kind::Root(number);
+            }
+        }
+        tree
+    }
+
+    /// For each node the one that selects from it, if there is one; nothing at all if nothing selects.
     fn selected(&self) -> Vec<Option<Id>> {
-        if self.names().next().is_none() {
+        if !self.nodes.iter().any(|node| matches!(node.kind, Kind::Select(..) | Kind::Has(..))) {
             return Vec::new();
         }
         let mut selected: Vec<Option<Id>> = vec![None; self.nodes.len()];
@@ -240,7 +260,7 @@ impl Tree {
 impl<'a> Chain<'a> {
     fn along(tree: &'a Tree, selected: &[Option<Id>], (mut id, name, mut span): (Id, &'a str, Span)) -> Self {
         let mut chain = Self { segments: vec![(name, span)], span, nodes: vec![id] };
-        while let Some(next) = selected[id as usize] {
+        while let Some(next) = selected.get(id as usize).copied().flatten() {
             let node = tree.node(next);
             let (Kind::Select(_, key) | Kind::Has(_, key)) = &node.kind else { break };
             let has = matches!(node.kind, Kind::Has(..));

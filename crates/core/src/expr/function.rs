@@ -11,6 +11,7 @@ pub(super) enum Function {
     StartsWith,
     EndsWith,
     Contains,
+    Matches,
     LowerAscii,
     UpperAscii,
     Trim,
@@ -49,7 +50,7 @@ pub(super) type Entry = (Function, &'static str, Form, usize, usize, &'static st
 /// As many arguments as one likes.
 const MANY: usize = usize::MAX;
 
-pub(super) const FUNCTIONS: [Entry; 26] = [
+pub(super) const FUNCTIONS: [Entry; 27] = [
     (Function::Size, "size", Form::Either, 1, 1, "size(x)"),
     (Function::String, "string", Form::Plain, 1, 1, "string(x)"),
     (Function::Int, "int", Form::Plain, 1, 1, "int(x)"),
@@ -58,6 +59,7 @@ pub(super) const FUNCTIONS: [Entry; 26] = [
     (Function::StartsWith, "startsWith", Form::Method, 2, 2, "text.startsWith(prefix)"),
     (Function::EndsWith, "endsWith", Form::Method, 2, 2, "text.endsWith(suffix)"),
     (Function::Contains, "contains", Form::Method, 2, 2, "text.contains(part)"),
+    (Function::Matches, "matches", Form::Either, 2, 2, "text.matches(pattern)"),
     (Function::LowerAscii, "lowerAscii", Form::Method, 1, 1, "text.lowerAscii()"),
     (Function::UpperAscii, "upperAscii", Form::Method, 1, 1, "text.upperAscii()"),
     (Function::Trim, "trim", Form::Method, 1, 1, "text.trim()"),
@@ -121,8 +123,7 @@ impl Macro {
 }
 
 /// Functions of CEL that are left out, with what to write instead.
-pub(super) const LEFT_OUT: [(&str, &str); 19] = [
-    ("matches", "use `startsWith`, `endsWith`, `contains` or `split`, or match in a task"),
+pub(super) const LEFT_OUT: [(&str, &str); 18] = [
     ("uint", "numbers are signed: write `int(x)`"),
     ("bytes", "there are no bytes: keep the value as a text"),
     ("type", "values have no types to name: ask what is in them with `has(x.key)` or `size(x)`"),

@@ -15,13 +15,20 @@ pub(super) enum Token {
     /// A text; its prefix, quotes and escapes are read by `chars`.
     Text,
     Bytes,
-    Sign(&'static str),
+    Sign(Sign),
 }
 
-const SIGNS: [&str; 27] = [
-    "||", "&&", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", ".", ",", "(", ")", "[", "]",
-    "{", "}", "=", "&", "|",
-];
+/// An operator or a bracket: its one or two bytes. The parser asks about signs more often than about anything else.
+pub(super) type Sign = [u8; 2];
+
+/// The sign that is written so.
+pub(super) const fn sign(text: &'static str) -> Sign {
+    match text.as_bytes() {
+        [one] => [*one, 0],
+        [one, two] => [*one, *two],
+        _ => panic!("a sign has one or two bytes"),
+    }
+}
 
 pub(super) struct Lexer<'t> {
     pub(super) text: &'t str,
@@ -43,6 +50,11 @@ impl<'t> Lexer<'t> {
     /// The same for a stored expression, which was within the limits when it was made.
     pub(super) fn stored(text: &'t str) -> Self {
         Self { most: text.len(), ..Self::new(text, 0, Hyphens::InNames) }
+    }
+
+    /// How many bytes are left to read, of this expression or of what it stands in.
+    pub(super) fn left(&self) -> usize {
+        self.text.len() - self.at
     }
 
     /// Where it stands.
@@ -77,9 +89,13 @@ impl<'t> Lexer<'t> {
     }
 
     /// Remembers whether a name with hyphens may come next.
+    #[inline]
     fn arm(&mut self, token: Token, span: Span) {
+        if self.hyphens == Hyphens::Refused {
+            return;
+        }
         let root = token == Token::Ident && !self.after_dot && matches!(span.of(self.text), "tasks" | "inputs");
-        self.after_dot = token == Token::Sign(".");
+        self.after_dot = token == Token::Sign(sign("."));
         self.armed = match (root, self.armed, self.after_dot) {
             (true, ..) => 1,
             (_, 1, true) => 2,
@@ -90,6 +106,10 @@ impl<'t> Lexer<'t> {
     /// Blanks, and comments up to the end of their line.
     fn blanks(&mut self) {
         loop {
+            // Most tokens stand right behind the one before.
+            if !matches!(self.text.as_bytes().get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r' | 0x0c | b'/')) {
+                return;
+            }
             let rest = &self.text[self.at..];
             let comment = rest.starts_with("//");
             let len = match comment {
@@ -147,6 +167,9 @@ impl<'t> Lexer<'t> {
             self.at += 1;
             token = Token::Uint;
         }
+        if bytes.get(self.at).is_none_or(|b| b.is_ascii() && !b.is_ascii_alphanumeric() && *b != b'_') {
+            return Ok(token);
+        }
         let rest = &self.text[self.at..];
         let more = rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
         if more > 0 {
@@ -188,29 +211,34 @@ impl<'t> Lexer<'t> {
     }
 
     fn sign(&mut self) -> Result<Token, Fault> {
-        let rest = &self.text[self.at..];
-        let c = rest.chars().next().unwrap_or(' ');
-        let span = Span::new(self.at, self.at + c.len_utf8());
-        let first = rest.as_bytes().first();
-        let Some(sign) = SIGNS.iter().find(|s| s.as_bytes().first() == first && rest.starts_with(**s)) else {
-            let message = format!("{} cannot stand in an expression", shown(c.encode_utf8(&mut [0; 4])));
-            let help = if c == '`' {
-                "write a key that is no name in brackets: `x[\"odd key\"]`"
-            } else {
-                "texts stand in quotes"
-            };
-            return Err(Fault::new(span, "bad_expression", message).help(help));
+        let rest = &self.text.as_bytes()[self.at..];
+        let found = match rest {
+            [b'|', b'|', ..] | [b'&', b'&', ..] | [b'=' | b'!' | b'<' | b'>', b'=', ..] => [rest[0], rest[1]],
+            [b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'%' | b'!' | b'?' | b':' | b'.' | b',', ..]
+            | [b'(' | b')' | b'[' | b']' | b'{' | b'}', ..] => [rest[0], 0],
+            _ => return Err(self.no_sign()),
         };
-        let double = match *sign {
-            "=" => "==",
-            "&" => "&&",
-            "|" => "||",
-            sign => {
-                self.at += sign.len();
-                return Ok(Token::Sign(sign));
+        self.at += if found[1] == 0 { 1 } else { 2 };
+        Ok(Token::Sign(found))
+    }
+
+    fn no_sign(&self) -> Fault {
+        let c = self.text[self.at..].chars().next().unwrap_or(' ');
+        let span = Span::new(self.at, self.at + c.len_utf8());
+        let double = match c {
+            '=' => "==",
+            '&' => "&&",
+            '|' => "||",
+            _ => {
+                let message = format!("{} cannot stand in an expression", shown(c.encode_utf8(&mut [0; 4])));
+                let help = if c == '`' {
+                    "write a key that is no name in brackets: `x[\"odd key\"]`"
+                } else {
+                    "texts stand in quotes"
+                };
+                return Fault::new(span, "bad_expression", message).help(help);
             }
         };
-        Err(Fault::new(span, "bad_expression", format!("`{sign}` means nothing here"))
-            .help(format!("write `{double}`")))
+        Fault::new(span, "bad_expression", format!("`{c}` means nothing here")).help(format!("write `{double}`"))
     }
 }

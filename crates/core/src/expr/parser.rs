@@ -7,12 +7,16 @@ mod call;
 mod literal;
 
 use super::function::{KEYWORDS, RESERVED};
-use super::lexer::{Lexer, Token};
+use super::lexer::{Lexer, Token, sign};
 use super::tree::{Id, Kind, Op, Tree};
 use super::{Fault, Hyphens, Span};
 use crate::limits;
 use crate::suggest::shown;
 use serde_json::Value;
+use std::sync::Arc;
+
+/// Most nodes that there is room for from the start. An expression has no more nodes than bytes.
+const ROOM: usize = 64;
 
 /// Errors are boxed, because every level of the descent holds room for one.
 type Parsed<T> = Result<T, Box<Fault>>;
@@ -28,6 +32,8 @@ pub(super) struct Parser<'t> {
     depth: u32,
     /// The variables of the macros we are in, the innermost last.
     vars: Vec<Box<str>>,
+    /// The name that was read last; in a long expression the next one is often the same.
+    name: Option<Arc<str>>,
     faults: Vec<Fault>,
     /// How deep it may go.
     deepest: u32,
@@ -55,16 +61,18 @@ pub(super) fn prefix(text: &str, from: usize, hyphens: Hyphens) -> Result<(Tree,
 
 impl<'t> Parser<'t> {
     fn new(lexer: Lexer<'t>) -> Self {
+        let room = lexer.left().clamp(1, ROOM);
         Self {
             token: Token::End,
             span: lexer.here(),
             before: lexer.here(),
             lexer,
             // Most expressions are one node, and there may be a hundred thousand of them.
-            tree: Tree::with_room(1),
-            heights: Vec::new(),
+            tree: Tree::with_room(room),
+            heights: Vec::with_capacity(room),
             depth: 0,
             vars: Vec::new(),
+            name: None,
             faults: Vec::new(),
             deepest: limits::EXPR_DEPTH,
             stored: false,
@@ -94,7 +102,9 @@ impl<'t> Parser<'t> {
     }
 
     fn done(mut self) -> Result<Tree, Vec<Fault>> {
-        self.tree.nodes.shrink_to_fit();
+        if self.tree.nodes.capacity() > 2 * self.tree.nodes.len() {
+            self.tree.nodes.shrink_to_fit();
+        }
         if self.faults.is_empty() { Ok(self.tree) } else { Err(self.faults) }
     }
 
@@ -108,10 +118,12 @@ impl<'t> Parser<'t> {
         self.span.of(self.lexer.text)
     }
 
-    fn at(&self, sign: &'static str) -> bool {
-        self.token == Token::Sign(sign)
+    #[inline]
+    fn at(&self, text: &'static str) -> bool {
+        self.token == Token::Sign(sign(text))
     }
 
+    #[inline]
     fn eat(&mut self, sign: &'static str) -> Parsed<bool> {
         let there = self.at(sign);
         if there {
@@ -145,8 +157,15 @@ impl<'t> Parser<'t> {
     }
 
     fn push(&mut self, kind: Kind, span: Span) -> Parsed<Id> {
-        let mut height = 0;
-        kind.children(&mut |id| height = height.max(self.heights[id as usize]));
+        let height = match &kind {
+            Kind::Literal(_) | Kind::Name(_) => 0,
+            Kind::Binary(_, a, b) => self.heights[*a as usize].max(self.heights[*b as usize]),
+            other => {
+                let mut height = 0;
+                other.children(&mut |id| height = height.max(self.heights[id as usize]));
+                height
+            }
+        };
         if height >= self.deepest {
             return Err(self.too_deep(span));
         }
@@ -186,20 +205,20 @@ impl<'t> Parser<'t> {
     /// The operator at hand and how strongly it binds.
     fn operator(&self) -> Option<(Option<Op>, u8)> {
         let op = match self.token {
-            Token::Sign("||") => return Some((None, 1)),
-            Token::Sign("&&") => return Some((None, 2)),
+            Token::Sign([b'|', b'|']) => return Some((None, 1)),
+            Token::Sign([b'&', b'&']) => return Some((None, 2)),
             Token::Ident if self.said() == "in" => Op::In,
-            Token::Sign("==") => Op::Eq,
-            Token::Sign("!=") => Op::Ne,
-            Token::Sign("<") => Op::Lt,
-            Token::Sign("<=") => Op::Le,
-            Token::Sign(">") => Op::Gt,
-            Token::Sign(">=") => Op::Ge,
-            Token::Sign("+") => Op::Add,
-            Token::Sign("-") => Op::Sub,
-            Token::Sign("*") => Op::Mul,
-            Token::Sign("/") => Op::Div,
-            Token::Sign("%") => Op::Rem,
+            Token::Sign([b'=', b'=']) => Op::Eq,
+            Token::Sign([b'!', b'=']) => Op::Ne,
+            Token::Sign([b'<', 0]) => Op::Lt,
+            Token::Sign([b'<', b'=']) => Op::Le,
+            Token::Sign([b'>', 0]) => Op::Gt,
+            Token::Sign([b'>', b'=']) => Op::Ge,
+            Token::Sign([b'+', 0]) => Op::Add,
+            Token::Sign([b'-', 0]) => Op::Sub,
+            Token::Sign([b'*', 0]) => Op::Mul,
+            Token::Sign([b'/', 0]) => Op::Div,
+            Token::Sign([b'%', 0]) => Op::Rem,
             _ => return None,
         };
         Some((Some(op), op.level()))
@@ -339,9 +358,9 @@ impl<'t> Parser<'t> {
     fn primary(&mut self, minus: Option<Span>) -> Parsed<Id> {
         match self.token {
             Token::Ident => self.word(),
-            Token::Sign("(") => self.brackets(),
-            Token::Sign("[") => self.list(),
-            Token::Sign("{") => self.map(),
+            Token::Sign([b'(', 0]) => self.brackets(),
+            Token::Sign([b'[', 0]) => self.list(),
+            Token::Sign([b'{', 0]) => self.map(),
             _ => self.literal(minus),
         }
     }
@@ -372,15 +391,23 @@ impl<'t> Parser<'t> {
                 Some(up) => Kind::Var(up as u32, name.into()),
                 None => {
                     self.check_name(name, span);
-                    Kind::Name(name.into())
+                    Kind::Name(self.shared(name))
                 }
             },
         };
         self.push(kind, span)
     }
 
+    fn shared(&mut self, name: &str) -> Arc<str> {
+        match &self.name {
+            Some(last) if **last == *name => Arc::clone(last),
+            _ => Arc::clone(self.name.insert(name.into())),
+        }
+    }
+
     fn check_name(&mut self, name: &str, span: Span) {
-        if RESERVED.contains(&name) {
+        // Most names are told apart by their length alone.
+        if name.len() > 1 && RESERVED.contains(&name) {
             let message = format!("`{name}` cannot be a name");
             self.faults.push(Fault::new(span, "bad_expression", message).help("CEL keeps this word: use another"));
         }

@@ -24,7 +24,7 @@ pub(super) fn print(tree: &Tree, hyphens: Hyphens) -> (String, Vec<Span>) {
 /// The same for a tree whose names are bound.
 pub(super) fn bound(tree: &Tree, roots: &[(String, Root)], hyphens: Hyphens) -> (String, Vec<Span>) {
     let spans = vec![Span::default(); tree.nodes.len()];
-    let mut printer = Printer { tree, roots, hyphens, text: String::new(), spans };
+    let mut printer = Printer { tree, roots, hyphens, text: String::with_capacity(tree.nodes.len() * 2), spans };
     printer.node(tree.top, 0);
     (printer.text, printer.spans)
 }
@@ -48,7 +48,8 @@ impl Printer<'_> {
     fn kind(&mut self, kind: &Kind) {
         match kind {
             Kind::Literal(value) => literal(value, &mut self.text),
-            Kind::Name(name) | Kind::Var(_, name) => self.text.push_str(name),
+            Kind::Name(name) => self.text.push_str(name),
+            Kind::Var(_, name) => self.text.push_str(name),
             Kind::Root(number) => self.text += self.roots.get(*number as usize).map_or("?", |(text, _)| text),
             Kind::Select(of, key) => self.select(*of, key),
             Kind::Has(of, key) => {
@@ -64,7 +65,9 @@ impl Printer<'_> {
             Kind::Neg(of) => self.signed('-', *of),
             Kind::Binary(op, left, right) => {
                 self.node(*left, op.level());
-                self.text.extend([" ", op.sign(), " "]);
+                self.text.push(' ');
+                self.text.push_str(op.sign());
+                self.text.push(' ');
                 self.node(*right, op.level() + 1);
             }
             Kind::And(row) => self.operands(row, " && ", 3),
@@ -181,6 +184,10 @@ fn literal(value: &Value, out: &mut String) {
                 literal(item, out);
             }
             out.push('}');
+        }
+        // Most numbers are small, and formatting one costs as much as reading it.
+        Value::Number(number) if number.as_u64().is_some_and(|n| n < 10) => {
+            out.push(char::from(b'0' + number.as_u64().unwrap_or_default() as u8));
         }
         other => {
             // Writing into a text cannot fail.

@@ -3,6 +3,7 @@
 use super::Span;
 use super::function::{Function, Macro};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The number of a node.
 pub(super) type Id = u32;
@@ -25,8 +26,8 @@ pub(super) struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     Literal(Value),
-    /// A name that is not bound yet.
-    Name(Box<str>),
+    /// A name that is not bound yet. Shared, because a long expression has few names and many uses of them.
+    Name(Arc<str>),
     /// A variable of a macro: how many macros outwards, and what it is called.
     Var(u32, Box<str>),
     /// What a name was bound to, by its number.
@@ -130,7 +131,8 @@ impl Kind {
     fn bytes(&self) -> usize {
         match self {
             Self::Literal(value) => weight(value),
-            Self::Name(name) | Self::Var(_, name) => name.len(),
+            Self::Name(name) => name.len(),
+            Self::Var(_, name) => name.len(),
             Self::Select(_, key) | Self::Has(_, key) => key.len() + 4,
             _ => 8,
         }
@@ -183,11 +185,13 @@ impl Tree {
         Self { nodes: Vec::with_capacity(nodes), top: 0 }
     }
 
+    #[inline]
     pub(super) fn push(&mut self, kind: Kind, span: Span) -> Id {
         self.nodes.push(Node { kind, span });
         self.nodes.len() as Id - 1
     }
 
+    #[inline]
     pub(super) fn node(&self, id: Id) -> &Node {
         &self.nodes[id as usize]
     }

@@ -6,6 +6,9 @@
 mod expect;
 mod stubs;
 
+pub(super) use expect::{EXPECT, EXPECTED, FAILURE, RUN, STATES};
+pub(super) use stubs::{ANSWER, FAILS};
+
 use super::problem::Sink;
 use super::read::{Fields, Keys, duration, map, name, text};
 use super::scalar::{literal, resolve};
@@ -22,10 +25,11 @@ use crate::time::Time;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-const FILE: Keys = Keys { owner: "a case file", known: &["flow", "description", "stubs", "cases"], later: &[] };
-const CASE: Keys =
+pub(super) const FILE: Keys =
+    Keys { owner: "a case file", known: &["flow", "description", "stubs", "cases"], later: &[] };
+pub(super) const CASE: Keys =
     Keys { owner: "a case", known: &["flow", "description", "input", "at", "stubs", "gates", "expect"], later: &[] };
-const GATE: Keys = Keys { owner: "an answer to a gate", known: &["approve", "reject", "after"], later: &[] };
+pub(super) const SAID: Keys = Keys { owner: "an answer to a gate", known: &["approve", "reject", "after"], later: &[] };
 
 /// When cases begin that do not say it: 2027-01-01T00:00:00Z.
 const BEGINNING: Time = Time(1_798_761_600_000);
@@ -173,7 +177,7 @@ fn gate(entry: &Entry<'_>, sink: &mut Sink<'_>) -> Option<Said> {
         said.approve = people(&entry.value, "an answer to a gate", sink);
         return Some(said);
     }
-    let fields = Fields::read(&entry.value, "an answer to a gate", &GATE, sink)?;
+    let fields = Fields::read(&entry.value, "an answer to a gate", &SAID, sink)?;
     said.approve = fields.get("approve").map(|node| people(node, "`approve`", sink)).unwrap_or_default();
     said.reject = fields.get("reject").and_then(|node| name(node, "`reject`", sink));
     said.after = fields.get("after").and_then(|node| duration(node, "`after`", sink)).unwrap_or_default();

@@ -1,21 +1,39 @@
 //! The `inputs` of a flow: what whoever starts it must or may give.
 
 use super::problem::Sink;
-use super::read::{Fields, Keys, choice, flag, map, parse_name, text};
+use super::read::{Fields, Keys, choice, flag, list, map, parse_name, text};
 use super::scalar::literal;
 use super::tree::{Entry, Node};
 use crate::input::{Input, InputType};
+use crate::limits;
+use crate::pattern::Pattern;
 use crate::suggest::shown;
+use std::collections::BTreeSet;
 
-pub(super) const INPUT: Keys = Keys {
-    owner: "an input",
-    known: &["type", "required", "default", "description"],
-    later: &[("pattern", "check the value in the first task for now")],
-};
+pub(super) const INPUT: Keys =
+    Keys { owner: "an input", known: &["type", "required", "default", "pattern", "description"], later: &[] };
 
 pub(super) fn inputs(node: &Node<'_>, sink: &mut Sink<'_>) -> Vec<Input> {
     let entries = map(node, "`inputs`", sink).unwrap_or_default();
     entries.iter().filter_map(|entry| input(entry, sink)).collect()
+}
+
+/// The names of secrets: letters, digits and `_`, because the environment has them.
+pub(super) fn secrets<'n>(node: &'n Node<'_>, sink: &mut Sink<'_>) -> BTreeSet<&'n str> {
+    let mut names = BTreeSet::new();
+    for node in list(node, "`secrets`", "a list of names", sink).unwrap_or_default() {
+        let Some(name) = text(node, "a secret", sink) else { continue };
+        let word = !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            && (1..=limits::NAME_BYTES).contains(&name.len());
+        if !word {
+            let message = format!("{} cannot be the name of a secret", shown(name));
+            sink.error(node.span, "bad_name", message).help(Some("use letters, digits and `_`".into()));
+        } else if !names.insert(name) {
+            sink.error(node.span, "duplicate_name", format!("the secret `{name}` is declared twice"));
+        }
+    }
+    names
 }
 
 fn input(entry: &Entry<'_>, sink: &mut Sink<'_>) -> Option<Input> {
@@ -41,5 +59,28 @@ fn input(entry: &Entry<'_>, sink: &mut Sink<'_>) -> Option<Input> {
         }
     }
     let default = default.filter(|value| !value.is_null());
-    Some(Input { name: name?, kind: kind?, required, default, description })
+    let pattern = fields.get("pattern").and_then(|n| pattern(n, kind, sink));
+    let input = Input { name: name?, kind: kind?, required, default, pattern, description };
+    if let (Some(why), Some(node)) =
+        (input.default.as_ref().and_then(|value| input.misfit(value)), fields.get("default"))
+    {
+        sink.error(node.span, "bad_default", why);
+    }
+    Some(input)
+}
+
+/// What a text must fit.
+fn pattern(node: &Node<'_>, kind: Option<InputType>, sink: &mut Sink<'_>) -> Option<String> {
+    let text = text(node, "`pattern`", sink)?;
+    if kind.is_some_and(|kind| kind != InputType::String) {
+        let message = "only a text can fit a pattern";
+        sink.error(node.span, "misplaced_key", message).help(Some("add `type: string`, or remove `pattern`".into()));
+        return None;
+    }
+    if let Err(why) = Pattern::parse(text) {
+        let help = "patterns are written as in RE2; put them in single quotes";
+        sink.error(node.span, "bad_pattern", format!("{} is no pattern: {why}", shown(text))).help(Some(help.into()));
+        return None;
+    }
+    Some(text.to_owned())
 }

@@ -114,11 +114,17 @@ impl<'s, 'n> Holes<'s, 'n> {
         if let Some(Err(failure)) = expr.constant() {
             return Err(vec![Fault::new(span, "always_fails", failure.message)]);
         }
-        expr.roots(&mut |root| {
-            if let Root::Output { node, .. } = root {
-                self.uses.push(*node);
-            }
+        let mut secret = false;
+        expr.roots(&mut |root| match root {
+            Root::Output { node, .. } => self.uses.push(*node),
+            Root::Secret(_) => secret = true,
+            _ => {}
         });
+        if secret && expr.as_root().is_none() {
+            let message = "a secret is handed over as it is: nothing can be computed from it";
+            let help = "let it stand alone between `${{` and `}}`, with other text around that";
+            return Err(vec![Fault::new(span, "secret_computed", message).help(help)]);
+        }
         Ok(expr)
     }
 }

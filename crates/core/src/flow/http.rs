@@ -19,6 +19,7 @@ pub(super) fn http(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'
     }
     let fields = Fields::read(node, "`http`", &HTTP, sink)?;
     let (json, body) = (fields.entry("json"), fields.entry("body"));
+    holes.place.secrets = true;
     if let (Some(_), Some(body)) = (json, body) {
         let message = "a request has `json` or `body`, not both";
         sink.error(body.at, "misplaced_key", message).help(Some("remove one of the two".into()));
@@ -35,6 +36,8 @@ pub(super) fn http(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'
         sink.error(entry.at, "misplaced_key", message).help(Some("use `method: POST`, or put it into the URL".into()));
     }
     let headers = fields.get("headers").map(|n| headers(n, holes, sink)).unwrap_or_default();
+    // An address is shown in errors and in other people's logs.
+    holes.place.secrets = false;
     let Some(url) = fields.get("url") else {
         sink.error(node.span, "missing_key", "`http` has no `url`").help(Some("say where the request goes".into()));
         return None;

@@ -5,6 +5,7 @@ use super::problem::Sink;
 use super::task_names::TaskNames;
 use crate::expr::{Ast, Chain, Expr, Fault, Hyphens, Span};
 use crate::limits;
+use crate::name::Name;
 use crate::suggest::shown;
 use crate::template::Root;
 use std::cell::Cell;
@@ -17,6 +18,8 @@ pub(super) struct Names<'n> {
     pub(super) tasks: TaskNames<'n>,
     /// The inputs.
     pub(super) inputs: BTreeSet<&'n str>,
+    /// The secrets.
+    pub(super) secrets: BTreeSet<&'n str>,
     /// The values named with `let`, with those they use in their place.
     pub(super) lets: BTreeMap<&'n str, Ast>,
     /// How many parts of expressions have taken the place of names. A large value under a short name would make
@@ -37,6 +40,8 @@ pub(super) struct Place<'p> {
     pub(super) up: u32,
     /// Whether only inputs can be named.
     pub(super) only_inputs: bool,
+    /// Whether what is evaluated here is given to whoever does the work and kept nowhere.
+    pub(super) secrets: bool,
 }
 
 /// What to write, where a name alone says too little.
@@ -69,6 +74,7 @@ impl Names<'_> {
         match head {
             "inputs" => self.input(chain, sink),
             "tasks" => self.task(chain, place, sink),
+            "secrets" => self.secret(chain, place, sink),
             head => {
                 let help = match place.item {
                     None if head == "item" => Some("the item exists only in the work of a task with `each`".into()),
@@ -95,6 +101,25 @@ impl Names<'_> {
             return Err(Fault::new(after_dot(*span), "unknown_input", message).help(help));
         }
         Ok((1, Root::Input))
+    }
+
+    fn secret(&self, chain: &Chain<'_>, place: Place<'_>, sink: &mut Sink<'_>) -> Result<(usize, Root), Fault> {
+        if !place.secrets {
+            let help =
+                "name it in `env`, in the `with` of an action, or in the `headers`, `json` or `body` of a request";
+            let message = "a secret cannot be named here, because what stands here is kept";
+            return Err(Fault::new(chain.span, "bad_reference", message).help(help));
+        }
+        let Some((name, span)) = chain.segments.get(1) else {
+            let help = "name it: `secrets.NAME`";
+            return Err(Fault::new(chain.span, "bad_reference", "which secret is meant?").help(help));
+        };
+        let known = Name::parse(name).ok().filter(|_| self.secrets.contains(name));
+        known.map(|name| (2, Root::Secret(name))).ok_or_else(|| {
+            let help = sink.meant(name, self.secrets.iter().copied());
+            let help = help.unwrap_or_else(|| format!("declare it: `secrets: [{name}]`"));
+            Fault::new(after_dot(*span), "unknown_secret", format!("there is no secret {}", shown(name))).help(help)
+        })
     }
 
     fn task(&self, chain: &Chain<'_>, place: Place<'_>, sink: &mut Sink<'_>) -> Result<(usize, Root), Fault> {

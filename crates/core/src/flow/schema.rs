@@ -3,6 +3,10 @@
 //! Each level of a flow is one definition, and its keys are those that the reader of flows knows: a test holds the
 //! two beside each other. A schema can only say what a value looks like; what it means `edgewise check` says.
 
+mod cases;
+
+pub use cases::case_schema;
+
 use super::after::ENDS;
 use super::declare::INPUT;
 use super::gates::{APPROVAL, ESCALATE, GATE};
@@ -41,22 +45,26 @@ const LEVELS: [Level; 14] = [
 
 /// The schema of a flow written as YAML.
 pub fn schema() -> Value {
+    let mut schema = document(&LEVELS, "flow", "A flow of Edgewise");
+    schema["description"] = json!("A graph of tasks. `edgewise check FILE` says all that is wrong with one.");
+    schema["$defs"]["flow"]["required"] = json!(["flow", "tasks"]);
+    schema
+}
+
+/// A schema of these levels, of which `root` is the outermost.
+fn document(levels: &[Level], root: &str, title: &str) -> Value {
     let mut defs = Map::new();
-    for (name, _, shapes) in LEVELS {
+    for (name, _, shapes) in levels {
         let properties: Map<String, Value> = shapes().into_iter().map(|(key, shape)| (key.to_owned(), shape)).collect();
-        let mut level = json!({ "type": "object", "additionalProperties": false, "properties": properties });
-        if name == "flow" {
-            level["required"] = json!(["flow", "tasks"]);
-        }
-        defs.insert(name.to_owned(), level);
+        let level = json!({ "type": "object", "additionalProperties": false, "properties": properties });
+        defs.insert((*name).to_owned(), level);
     }
     defs.insert("name".into(), name());
     defs.insert("duration".into(), duration());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A flow of Edgewise",
-        "description": "A graph of tasks. `edgewise check FILE` says all that is wrong with one.",
-        "$ref": "#/$defs/flow",
+        "title": title,
+        "$ref": format!("#/$defs/{root}"),
         "$defs": defs,
     })
 }
@@ -121,6 +129,7 @@ fn flow() -> Vec<(&'static str, Value)> {
             about("When two starts are the same run: never, or with the same plan and input", word_of(&words))
         }),
         ("inputs", map_of("What a run must or may be given", &of("input"))),
+        ("secrets", names("What scripts, actions and requests are given without anybody seeing it, by name")),
         ("let", json!({ "type": "object", "description": "Named values; each may use those above it" })),
         ("defaults", about("What holds for every task that does not say otherwise", of("defaults"))),
         ("tasks", {
@@ -156,6 +165,7 @@ fn input() -> Vec<(&'static str, Value)> {
         ("type", about("What may be given", word_of(&types))),
         ("required", json!({ "type": "boolean", "description": "Whether a run cannot start without it" })),
         ("default", any("What it is if nobody gives it")),
+        ("pattern", text("What a text that is given must fit: a regular expression as RE2 reads it")),
         ("description", text("For people")),
     ]
 }

@@ -30,7 +30,7 @@ pub(super) const LATER: [(&str, &str); 7] = [
     ("emit", "use `run:` to tell the outside"),
     ("publish", "use `run:` to tell the outside"),
     ("on", "start runs with `edgewise run`"),
-    ("secrets", "let the script read secrets itself"),
+    ("secrets", "put `secrets:` at the top of the flow, and name them in `env` or `with`"),
     ("labels", "put `labels:` at the top of the flow: runs have labels"),
 ];
 
@@ -135,6 +135,7 @@ impl Tasks<'_, '_> {
         let place = Place { item, up: u32::from(each.is_some()), ..place };
         let mut holes = Holes::new(self.names, place);
         let work = self.work(entry, &fields, &mut holes, sink);
+        holes.place.secrets = false;
         let share = share(&fields, &self.defaults.share, &mut holes, sink);
         uses.append(&mut holes.uses);
         let mut spec = Spec {
@@ -181,6 +182,7 @@ impl Tasks<'_, '_> {
         match &*work.key {
             "run" => self.command(&work.value, fields, holes, sink).map(Work::Command),
             "action" => {
+                holes.place.secrets = true;
                 let with = fields.get("with").map(|n| holes.template(n, sink)).unwrap_or_default();
                 name(&work.value, "`action`", sink).map(|action| Work::Action { action, with })
             }
@@ -209,6 +211,7 @@ impl Tasks<'_, '_> {
         }
         let mut env = self.defaults.env.clone();
         if let Some(node) = fields.get("env") {
+            holes.place.secrets = true;
             let own = variables(node, holes, sink);
             let named: BTreeSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
             env.retain(|(name, _)| !named.contains(name.as_str()));

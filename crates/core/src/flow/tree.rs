@@ -3,6 +3,7 @@
 //! Anchors, aliases, tags, duplicate keys and several documents are refused here. They make a file mean
 //! something else than it seems to, or grow without bound, and a flow needs none of them.
 
+use super::plain;
 use super::problem::Sink;
 use super::source::Span;
 use crate::limits;
@@ -15,14 +16,14 @@ use std::collections::BTreeMap;
 pub(super) use saphyr_parser::ScalarStyle;
 
 /// A value and where it stands.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Node<'a> {
     pub(super) span: Span,
     pub(super) kind: Kind<'a>,
 }
 
 /// What a value is.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Kind<'a> {
     /// A text, number, boolean or null: the style decides what it may be.
     Scalar(Cow<'a, str>, ScalarStyle),
@@ -33,7 +34,7 @@ pub(super) enum Kind<'a> {
 }
 
 /// A key, where it stands, and its value.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Entry<'a> {
     pub(super) key: Cow<'a, str>,
     pub(super) at: Span,
@@ -42,6 +43,11 @@ pub(super) struct Entry<'a> {
 
 /// Reads the one document of a file; `None` if it has none or is not YAML.
 pub(super) fn read<'a>(text: &'a str, sink: &mut Sink<'_>) -> Option<Node<'a>> {
+    plain::read(text).or_else(|| read_any(text, sink))
+}
+
+/// Reads a document with all that YAML has.
+pub(super) fn read_any<'a>(text: &'a str, sink: &mut Sink<'_>) -> Option<Node<'a>> {
     let mut builder = Builder::default();
     let mut documents = 0;
     for event in Parser::new_from_str(text) {
@@ -206,7 +212,11 @@ fn refuse_marks(anchor: usize, tagged: bool, span: Span, sink: &mut Sink<'_>) {
 }
 
 /// Whether two keys may be the same.
-fn repeat(entries: &[Entry<'_>]) -> bool {
+pub(super) fn repeat(entries: &[Entry<'_>]) -> bool {
+    // Most maps are small, and comparing a few keys is cheaper than sorting them.
+    if entries.len() <= 8 {
+        return entries.iter().enumerate().any(|(n, entry)| entries[..n].iter().any(|e| e.key == entry.key));
+    }
     let mut marks: Vec<u64> = entries.iter().map(|entry| mark(&entry.key)).collect();
     marks.sort_unstable();
     marks.windows(2).any(|pair| pair[0] == pair[1])
@@ -214,12 +224,7 @@ fn repeat(entries: &[Entry<'_>]) -> bool {
 
 /// Refuses keys that come again, and keeps the first of each.
 fn unique<'a>(entries: Vec<Entry<'a>>, sink: &mut Sink<'_>) -> Vec<Entry<'a>> {
-    // Most maps are small, and comparing a few keys is cheaper than sorting them.
-    let few = entries.len() <= 8;
-    if few && entries.iter().enumerate().all(|(n, entry)| entries[..n].iter().all(|e| e.key != entry.key)) {
-        return entries;
-    }
-    if !few && !repeat(&entries) {
+    if !repeat(&entries) {
         return entries;
     }
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();

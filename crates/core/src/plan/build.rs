@@ -146,7 +146,7 @@ impl PlanDraft {
                 let ok = match root {
                     Root::Input => true,
                     Root::Output { up, node } => *up == 0 && *node < nodes,
-                    Root::Item { .. } | Root::Var(_) => false,
+                    Root::Item { .. } | Root::Var(_) | Root::Secret(_) => false,
                 };
                 if !ok {
                     let message = format!("{root:?} names nothing that the run's output can use");

@@ -255,7 +255,7 @@ impl Stage<'_> {
                 }
                 Ok(Value::Object(env))
             }
-            Work::Http(http) => self.run.http_request(task, http),
+            Work::Http(http) => self.run.http_request(task, http, None),
             _ => Ok(Value::Null),
         }
     }

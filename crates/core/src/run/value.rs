@@ -4,16 +4,25 @@ use super::{End, Run, Scope};
 use crate::event::{Failure, TaskIx};
 use crate::expr::Expr;
 use crate::limits;
+use crate::name::Name;
 use crate::plan::{Body, Http, Items, SubRun, Var, Work};
 use crate::template::{Root, Template, Values, kind, list_of};
 use crate::time::Millis;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 static NULL: Value = Value::Null;
+
+/// What is shown in place of a secret.
+pub const MASK: &str = "***";
+
+/// What stands in place of a secret until whoever does the work puts its value there.
+pub fn sealed(seal: &str, name: &str) -> String {
+    format!("{seal}{name};")
+}
 
 /// The values a scope sees: the run's input, outputs of its own and outer regions, the items of its spreads.
 pub(crate) struct Seen<'r> {
@@ -21,6 +30,8 @@ pub(crate) struct Seen<'r> {
     number: u32,
     /// What evaluating has cost so far, where somebody counts it.
     cost: Option<&'r Cell<u64>>,
+    /// What stands before the name of a secret for whoever puts its value there; without it a secret is masked.
+    seal: Option<&'r str>,
 }
 
 impl<'r> Seen<'r> {
@@ -47,6 +58,10 @@ impl<'r> Values<'r> for Seen<'r> {
             Root::Output { up, node } => {
                 let task = TaskIx(self.outwards(*up)?.task + node);
                 self.run.outputs.get(&task).map_or(&NULL, |v| &**v)
+            }
+            Root::Secret(name) => {
+                let text = self.seal.map_or_else(|| MASK.to_owned(), |seal| sealed(seal, name));
+                return Some(Cow::Owned(Value::String(text)));
             }
             Root::Var(var) => self.run.variable(self.number, *var)?,
             Root::Item { up } => {
@@ -130,14 +145,25 @@ impl Run {
         self.outputs.get(&task).map_or(&NULL, |v| &**v)
     }
 
-    /// Evaluates a template as it stands at a task.
+    /// Evaluates a template as it stands at a task, secrets masked.
     pub fn evaluate<'r>(&'r self, task: TaskIx, template: &'r Template) -> Result<Cow<'r, Value>, Failure> {
-        template.eval(&Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None })
+        self.evaluate_for(task, template, None)
+    }
+
+    /// The same for whoever does the work: with a seal, [`sealed`] names stand in place of secrets. The seal is a
+    /// text that nobody could have known before, so that no input and no output can pretend to be a secret.
+    pub fn evaluate_for<'r>(
+        &'r self,
+        task: TaskIx,
+        template: &'r Template,
+        seal: Option<&'r str>,
+    ) -> Result<Cow<'r, Value>, Failure> {
+        template.eval(&Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None, seal })
     }
 
     /// What a scope sees, to evaluate expressions with; what they cost is added up.
     pub(crate) fn seen<'r>(&'r self, number: u32, cost: &'r Cell<u64>) -> Seen<'r> {
-        Seen { run: self, number, cost: Some(cost) }
+        Seen { run: self, number, cost: Some(cost), seal: None }
     }
 
     /// What the parameters of a program are: its inputs, in the order in which they are declared.
@@ -164,8 +190,8 @@ impl Run {
     }
 
     /// The request that a task makes, as one value: `method`, `url`, `headers`, and `json` or `body`.
-    pub fn http_request(&self, task: TaskIx, http: &Http) -> Result<Value, Failure> {
-        let value = |template: &Template| self.evaluate(task, template).map(Cow::into_owned);
+    pub fn http_request(&self, task: TaskIx, http: &Http, seal: Option<&str>) -> Result<Value, Failure> {
+        let value = |template: &Template| self.evaluate_for(task, template, seal).map(Cow::into_owned);
         let mut request = serde_json::Map::new();
         request.insert("method".into(), http.method.as_str().into());
         request.insert("url".into(), value(&http.url)?);
@@ -182,7 +208,8 @@ impl Run {
     /// The key that a task's limit counts by; `None` for a task without a limit. A number is the text of it.
     pub fn limit_key(&self, task: TaskIx) -> Result<Option<String>, Failure> {
         let Some(limit) = &self.spec_of(task).share.limit else { return Ok(None) };
-        let found = limit.key.eval(&Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None })?;
+        let found =
+            limit.key.eval(&Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None, seal: None })?;
         let wrong = |what: String| {
             let most = limits::LIMIT_KEY_BYTES;
             let message = format!(
@@ -210,14 +237,16 @@ impl Run {
             });
         }
         match &self.plan.output {
-            Some(template) => template.eval(&Seen { run: self, number: 0, cost: None }).map(Cow::into_owned),
+            Some(template) => {
+                template.eval(&Seen { run: self, number: 0, cost: None, seal: None }).map(Cow::into_owned)
+            }
             None => Ok(self.sinks(scope)),
         }
     }
 
     /// The items of a spread, evaluated where it stands.
     pub(crate) fn spread_items(&self, task: TaskIx, items: &Items) -> Result<Arc<Vec<Value>>, Box<Failure>> {
-        let seen = Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None };
+        let seen = Seen { run: self, number: self.tasks[task.0 as usize].scope, cost: None, seal: None };
         items.eval(&seen).map(|list| Arc::new(list.into_owned())).map_err(Box::new)
     }
 
@@ -250,6 +279,19 @@ impl Run {
 }
 
 impl Work {
+    /// The secrets that whoever does the work is given.
+    pub fn secrets(&self) -> BTreeSet<Name> {
+        let mut found = BTreeSet::new();
+        self.expressions(&mut |expr| {
+            expr.roots(&mut |root| {
+                if let Root::Secret(name) = root {
+                    found.insert(name.clone());
+                }
+            });
+        });
+        found
+    }
+
     /// Whether what is given to a worker is computed, and so could fail.
     pub fn has_expressions(&self) -> bool {
         let mut any = false;

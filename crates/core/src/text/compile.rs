@@ -59,7 +59,9 @@ fn plans(
     // A function that no flow calls is read too: what is wrong with it should be said.
     let mut unused: BTreeSet<&str> = functions.by_name.keys().copied().collect();
     let (children, way, plans) = Default::default();
-    let mut flows = Flows { program, functions: &functions, file, composer, sink, children, way, plans };
+    let by_name = program.flows.iter().rev().map(|flow| (flow.name.as_str(), flow)).collect();
+    let started = flows::started_in(program);
+    let mut flows = Flows { by_name, started, functions: &functions, file, composer, sink, children, way, plans };
     for flow in &program.flows {
         let called = in_calling_order(&flow.body, &functions);
         // Each flow has its functions to itself, so they grow with the product of both.
@@ -163,7 +165,7 @@ impl<'t> Whole<'_, 't, '_> {
             match Name::parse(&name.text) {
                 Ok(word) => {
                     let required = parameter.default.is_none();
-                    inputs.push(Input { name: word, kind: *kind, required, default, description: None });
+                    inputs.push(Input { name: word, kind: *kind, required, default, pattern: None, description: None });
                 }
                 Err(wrong) => drop(error(self.sink, name.at, "bad_name", wrong.message)),
             }

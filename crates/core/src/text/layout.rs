@@ -34,6 +34,8 @@ pub(super) struct Line {
     pub(super) gap: bool,
     /// Whether it has a problem already, so that its tokens are not worth reading.
     pub(super) bad: bool,
+    /// Whether there is a `;` in it somewhere.
+    pub(super) semicolon: bool,
 }
 
 /// A comment, with its `#`.
@@ -62,7 +64,7 @@ pub(super) struct Layout<'a> {
 impl<'a> Layout<'a> {
     pub(super) fn scan(text: &'a str, sink: &mut Sink<'_>) -> Self {
         let layout = Self { text, tokens: Vec::new(), comments: Vec::new(), lines: Vec::new() };
-        let mut scanner = Scanner { layout, sink, at: 0, open: Vec::new(), bad: false, tabs: None };
+        let mut scanner = Scanner { layout, sink, at: 0, open: Vec::new(), bad: false, semicolon: false, tabs: None };
         scanner.file();
         scanner.layout
     }
@@ -92,6 +94,8 @@ struct Scanner<'s, 'a, 'k> {
     open: Vec<usize>,
     /// Whether the line has a problem. One is enough: the rest would be about the same slip.
     bad: bool,
+    /// Whether a `;` was met in the line.
+    semicolon: bool,
     /// The first tab that indents, and how many lines have one.
     tabs: Option<(usize, usize)>,
 }
@@ -128,7 +132,7 @@ impl Scanner<'_, '_, '_> {
 
     fn line(&mut self, indent: u32, gap: bool) {
         let from = self.layout.tokens.len();
-        self.bad = false;
+        (self.bad, self.semicolon) = (false, false);
         self.open.clear();
         loop {
             match self.step() {
@@ -153,7 +157,7 @@ impl Scanner<'_, '_, '_> {
         }
         let to = self.layout.tokens.len();
         if from < to {
-            self.layout.lines.push(Line { indent, from, to, gap, bad: self.bad });
+            self.layout.lines.push(Line { indent, from, to, gap, bad: self.bad, semicolon: self.semicolon });
         }
     }
 

@@ -186,7 +186,7 @@ fn what_is_wrong_is_said_where_it_stands() {
         ("{1: 2}", 1, "`1` cannot be a key: keys are texts", "\"1\""),
         ("x.?y", 2, "there are no optional values", "has(x.key)"),
         ("a.B{c: 1}", 0, "there are no messages such as `a.B`", "write a map"),
-        ("x.matches('a')", 2, "`matches` is not supported", "startsWith"),
+        ("x.matches('(a')", 10, "`(a` is no pattern: unclosed group", "RE2"),
         ("timestamp('x')", 0, "`timestamp` is not supported", "text"),
         ("duration('1s')", 0, "`duration` is not supported", "seconds"),
         ("type(x)", 0, "`type` is not supported", "has(x.key)"),

@@ -2,6 +2,7 @@
 
 mod acts;
 mod attempts;
+mod bounds;
 mod codec;
 mod composites;
 mod defects;

@@ -4,8 +4,10 @@ use crate::command::{Claim, Grant, Job, LeaseRef};
 use crate::desk::Desk;
 use crate::lanes::Match;
 use crate::leases::Lease;
+use crate::secrets::Sealed;
 use edgewise_core::event::{DispatchEnqueued, Event, Failure, TaskIx};
 use edgewise_core::id::Token;
+use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
@@ -30,8 +32,12 @@ pub(crate) fn grant(desk: &mut Desk, found: &Match, claim: &Claim) -> Option<Gra
         return None;
     }
     // The fold has evaluated the same when the task became ready, so this cannot fail any more.
-    let work = job(run, offer.task).ok()?;
     let spec = run.spec_of(offer.task);
+    let names: Vec<Name> = spec.work.secrets().into_iter().collect();
+    // Nobody can have written it into a value before now.
+    let seal = (!names.is_empty()).then(|| format!("edgewise-secret-{:032x}:", desk.entropy.bits()));
+    let work = job(run, offer.task, seal.as_deref()).ok()?;
+    let sealed = seal.map(|seal| Sealed { seal, names });
     let (path, max_attempts, timeouts) = (run.path(offer.task), spec.retry.most_attempts(), spec.timeouts);
     let token = Token(desk.entropy.bits());
     // The flow may ask for heartbeats more often than the worker offers them.
@@ -64,18 +70,18 @@ pub(crate) fn grant(desk: &mut Desk, found: &Match, claim: &Claim) -> Option<Gra
     desk.batch.leases.push((offer.run, offer.task, lease));
     let lease =
         LeaseRef { run: offer.run, task: offer.task, generation: offer.generation, attempt: offer.attempt, token };
-    Some(Grant { lease, path, max_attempts, work, deadline })
+    Some(Grant { lease, path, max_attempts, work, sealed, deadline })
 }
 
-fn job(run: &Run, task: TaskIx) -> Result<Job, Failure> {
+fn job(run: &Run, task: TaskIx, seal: Option<&str>) -> Result<Job, Failure> {
     match &run.spec_of(task).work {
         Work::Action { action, with } => {
-            Ok(Job::Action { action: action.clone(), input: run.evaluate(task, with)?.into_owned() })
+            Ok(Job::Action { action: action.clone(), input: run.evaluate_for(task, with, seal)?.into_owned() })
         }
         Work::Command(command) => {
             let mut env = Vec::with_capacity(command.env.len());
             for (name, template) in &command.env {
-                let text = match run.evaluate(task, template)?.into_owned() {
+                let text = match run.evaluate_for(task, template, seal)?.into_owned() {
                     Value::String(text) => text,
                     other => other.to_string(),
                 };
@@ -84,7 +90,7 @@ fn job(run: &Run, task: TaskIx) -> Result<Job, Failure> {
             Ok(Job::Command { script: command.script.clone(), env, output: command.output })
         }
         Work::Http(http) => {
-            Ok(Job::Http { request: run.http_request(task, http)?, timeout: run.spec_of(task).timeouts.attempt })
+            Ok(Job::Http { request: run.http_request(task, http, seal)?, timeout: run.spec_of(task).timeouts.attempt })
         }
         _ => Err(Failure::new("not_leasable", "nobody can be given this")),
     }

@@ -36,7 +36,8 @@ impl Open {
         let mut working = options.work.as_ref().map(|work| {
             let commands = Commands { dir: work.project.clone(), logs: folder.logs() };
             let http = Some(Http::new(work.http.clone(), wall_clock));
-            let worker = Worker { handlers: Handlers::default(), commands: Some(commands), http, slots: work.slots };
+            let (handlers, secrets, slots) = (Handlers::default(), work.secrets.clone(), work.slots);
+            let worker = Worker { handlers, commands: Some(commands), http, secrets, slots };
             worker.start(&engine)
         });
         if let Some(working) = &mut working {

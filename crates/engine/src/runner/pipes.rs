@@ -3,6 +3,7 @@
 
 use super::LINE_BYTES;
 use super::logs::{Stream, Writer};
+use crate::secrets::Masks;
 use edgewise_core::limits;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -104,7 +105,7 @@ impl<O: AsyncRead + Unpin, E: AsyncRead + Unpin> Pipes<O, E> {
     }
 
     pub(super) fn stderr_tail(&self) -> String {
-        self.tail.text()
+        self.tail.text(self.log.masks())
     }
 
     pub(super) fn into_stdout(self) -> Captured {
@@ -189,8 +190,13 @@ impl Tail {
         self.bytes.drain(..self.bytes.len().saturating_sub(TAIL_WINDOW));
     }
 
-    fn text(&self) -> String {
-        let text = String::from_utf8_lossy(&self.bytes);
+    fn text(&self, masks: &Masks) -> String {
+        let mut text = String::from_utf8_lossy(&self.bytes);
+        if !masks.is_empty() {
+            // Of a line whose beginning is gone nobody can tell what is to be masked.
+            let cut = if self.bytes.len() < TAIL_WINDOW { 0 } else { text.find('\n').unwrap_or(text.len()) };
+            text = masks.mask(&text[cut..]).into();
+        }
         let mut last = Vec::new();
         let mut left = TAIL_BYTES;
         for line in text.lines().rev() {
@@ -254,7 +260,7 @@ mod tests {
             for chunk in chunks {
                 tail.add(chunk.as_bytes());
             }
-            assert_eq!(tail.text(), expected);
+            assert_eq!(tail.text(&Masks::default()), expected);
         };
         check(&[], "");
         check(&["1\n2\n\n3\n4", "\n  \n5\n\u{1b}[2J", "6\r\n\n"], "2\n3\n4\n5\n[2J6");

@@ -7,6 +7,7 @@ use super::stop::Stop;
 use super::{Evaluated, Machine};
 use crate::expr::function::Function;
 use crate::expr::tree::Id;
+use crate::pattern::Pattern;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -25,6 +26,7 @@ impl Machine<'_, '_> {
             Function::StartsWith => this.starts_with(text(1)?).into(),
             Function::EndsWith => this.ends_with(text(1)?).into(),
             Function::Contains => this.contains(text(1)?).into(),
+            Function::Matches => self.matched(id, this, text(1)?, ids[1])?,
             Function::LowerAscii | Function::UpperAscii | Function::Trim => {
                 self.make(id, this.len())?;
                 Value::String(match function {
@@ -38,6 +40,13 @@ impl Machine<'_, '_> {
             Function::Substring => self.substring(id, this, ids, args)?,
             _ => self.index_of(id, this, text(1)?, count(ids, args, 2)?)?,
         })
+    }
+
+    fn matched(&self, id: Id, this: &str, pattern: &str, at: Id) -> Evaluated<Value> {
+        let bad = |why: String| Stop::says("BadValue", at, format!("is no pattern: {why}"));
+        let pattern = Pattern::parse(pattern).map_err(bad)?;
+        self.step(id, pattern.cost(this.len()))?;
+        Ok(pattern.is_match(this).into())
     }
 
     fn split(&self, id: Id, this: &str, by: &str, most: Option<i64>) -> Evaluated<Value> {

@@ -5,6 +5,7 @@ use crate::expr::function::{Entry, FUNCTIONS, Form, Function, LEFT_OUT, MACROS, 
 use crate::expr::lexer::Token;
 use crate::expr::tree::{Each, Id, Kind};
 use crate::expr::{Fault, Span};
+use crate::pattern::Pattern;
 use crate::suggest::{nearest, shown};
 use serde_json::Value;
 
@@ -68,7 +69,20 @@ impl Parser<'_> {
                 format!("`{name}` has {} arguments here, which it cannot have", args.len() - usize::from(method));
             self.misused(span, message, entry);
         }
+        if let (Function::Matches, [_, pattern]) = (function, args.as_slice()) {
+            self.check_pattern(*pattern);
+        }
         self.push(Kind::Call(function, args.into(), method), span)
+    }
+
+    /// A pattern that is written out must be one.
+    fn check_pattern(&mut self, id: Id) {
+        let Kind::Literal(Value::String(pattern)) = &self.tree.node(id).kind else { return };
+        if let Err(why) = Pattern::parse(pattern) {
+            let message = format!("{} is no pattern: {why}", shown(pattern));
+            self.faults
+                .push(Fault::new(self.span_of(id), "bad_pattern", message).help("patterns are written as in RE2"));
+        }
     }
 
     fn misused(&mut self, span: Span, message: String, entry: &Entry) {

@@ -25,7 +25,7 @@ impl Parser<'_> {
                 self.refuse(span, "there are no bytes, only texts", format!("write {}", shown(text)));
                 Value::Null
             }
-            Token::Sign(".") => {
+            Token::Sign([b'.', 0]) => {
                 let fault = Fault::new(span, "not_supported", "a name cannot start with a dot");
                 return Err(Box::new(fault.help("leave the dot out; `.5` is written `0.5`")));
             }

@@ -10,16 +10,17 @@ use crate::rehearsal::{Attempt, Expect, Failed, Task};
 use crate::state::Phase;
 use crate::suggest::shown;
 
-const EXPECT: Keys = Keys {
+pub(in crate::flow) const EXPECT: Keys = Keys {
     owner: "`expect`",
     known: &["state", "output", "failure", "tasks", "effects", "elapsed", "within"],
     later: &[],
 };
-const TASK: Keys = Keys { owner: "an expected task", known: &["state", "attempts", "output", "failure"], later: &[] };
-const FAILURE: Keys = Keys { owner: "`failure`", known: &["type", "message"], later: &[] };
+pub(in crate::flow) const EXPECTED: Keys =
+    Keys { owner: "an expected task", known: &["state", "attempts", "output", "failure"], later: &[] };
+pub(in crate::flow) const FAILURE: Keys = Keys { owner: "`failure`", known: &["type", "message"], later: &[] };
 
 /// Where a run can be when nothing moves any more.
-const RUN: [(&str, Phase); 5] = [
+pub(in crate::flow) const RUN: [(&str, Phase); 5] = [
     ("succeeded", Phase::Succeeded),
     ("failed", Phase::Failed),
     ("cancelled", Phase::Cancelled),
@@ -27,7 +28,7 @@ const RUN: [(&str, Phase); 5] = [
     ("blocked", Phase::Blocked),
 ];
 /// Where a task can be then.
-const STATES: [(&str, Phase); 6] = [
+pub(in crate::flow) const STATES: [(&str, Phase); 6] = [
     ("succeeded", Phase::Succeeded),
     ("failed", Phase::Failed),
     ("skipped", Phase::Skipped),
@@ -80,7 +81,7 @@ fn task(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Task> {
         let state = choice(node, "a task", &STATES, sink)?;
         return Some(Task { state: Some(state), ..Task::default() });
     }
-    let fields = Fields::read(node, "an expected task", &TASK, sink)?;
+    let fields = Fields::read(node, "an expected task", &EXPECTED, sink)?;
     let most = u64::from(limits::MAX_ATTEMPTS);
     Some(Task {
         state: fields.get("state").and_then(|node| choice(node, "`state`", &STATES, sink)),

@@ -13,8 +13,8 @@ use crate::suggest::shown;
 use crate::template::{Root, Template};
 use crate::time::Millis;
 
-const ANSWER: Keys = Keys { owner: "an answer", known: &["returns", "fails", "takes"], later: &[] };
-const FAILS: Keys =
+pub(in crate::flow) const ANSWER: Keys = Keys { owner: "an answer", known: &["returns", "fails", "takes"], later: &[] };
+pub(in crate::flow) const FAILS: Keys =
     Keys { owner: "`fails`", known: &["type", "message", "is", "retryable", "retry_after"], later: &[] };
 
 const OPEN: &str = "${{";

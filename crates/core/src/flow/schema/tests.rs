@@ -107,7 +107,7 @@ fn check(yaml: &str) -> Vec<String> {
 
 #[test]
 fn every_key_that_is_read_is_in_the_schema_and_no_other() {
-    for (name, keys, shapes) in LEVELS {
+    for (name, keys, shapes) in LEVELS.into_iter().chain(cases::LEVELS) {
         let known: BTreeSet<&str> = keys.known.iter().copied().collect();
         let said: BTreeSet<&str> = shapes().iter().map(|(key, _)| *key).collect();
         assert_eq!(said, known, "{name}");
@@ -131,6 +131,30 @@ fn every_example_fits_the_schema() {
     }
     assert!(count >= 7, "only {count} examples were read");
     assert_eq!(check(include_str!("../../../tests/golden/everything.yaml")), [""; 0]);
+}
+
+#[test]
+fn the_cases_of_every_example_fit_their_schema() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let check = |yaml: &str| wrong(&case_schema(), &case_schema(), &value(yaml), "file");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.to_string_lossy().ends_with(".test.yaml") {
+            assert_eq!(check(&std::fs::read_to_string(&path).unwrap()), [""; 0], "{}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 7, "only {count} files of cases were read");
+    for (yaml, told) in [
+        ("flow: f", "\"cases\" is missing"),
+        ("cases: { a: { expct: {} } }", "none of the shapes"),
+        ("cases: { a: { expect: { state: done } } }", "none of the shapes"),
+        ("stubs: { a: [] }\ncases: {}", "none of the shapes"),
+        ("stubs: { a: { fails: { message: x } } }\ncases: {}", "none of the shapes"),
+    ] {
+        assert!(check(yaml).iter().any(|line| line.contains(told)), "{yaml}: {:?}", check(yaml));
+    }
 }
 
 #[test]

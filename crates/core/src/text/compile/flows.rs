@@ -9,12 +9,14 @@ use crate::text::tree::{ActionCall, Block, Call, Flow, Program, StatementKind, V
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The flows that can be started, by name; `None` for one with errors, which were said.
+/// The flows that can be started, by name; `None` for one with errors, which were said, or that nobody starts.
 pub(super) type Children = BTreeMap<String, Option<Child>>;
 
 /// Compiles the flows of a program, each after all that it starts.
 pub(super) struct Flows<'c, 't, 'r, 's> {
-    pub(super) program: &'t Program,
+    pub(super) by_name: BTreeMap<&'t str, &'t Flow>,
+    /// What is started at all. Only that is pinned: to hash a plan is half of the work of compiling it.
+    pub(super) started: BTreeSet<&'t str>,
     pub(super) functions: &'c Functions<'t>,
     pub(super) file: &'c str,
     pub(super) composer: &'c mut Composer<'r>,
@@ -43,9 +45,12 @@ impl<'t> Flows<'_, 't, '_, '_> {
         let plan = whole.plan(flow);
         let below = || own.iter().filter_map(|name| self.children.get(*name)?.as_ref());
         let plans = plans_of(below());
-        let child = plan.clone().and_then(|plan| {
-            let found = nests(below()).and_then(|()| Child::new(plan, plans.clone()));
-            found.map_err(|fault| say(self.sink, flow.at, fault)).ok()
+        let child = plan.as_ref().and_then(|plan| {
+            let pinned = || self.started.contains(name).then(|| Child::new(plan.clone(), plans.clone())).transpose();
+            nests(below()).and_then(|()| pinned()).unwrap_or_else(|fault| {
+                say(self.sink, flow.at, fault);
+                None
+            })
         });
         self.children.insert(name.to_owned(), child);
         if let Some(plan) = plan {
@@ -68,7 +73,7 @@ impl<'t> Flows<'_, 't, '_, '_> {
             if self.children.contains_key(name) {
                 continue;
             }
-            match self.program.flows.iter().find(|flow| flow.name.as_str() == name) {
+            match self.by_name.get(name) {
                 Some(flow) if self.way.len() <= usize::from(limits::RUN_DEPTH) => self.compile(flow),
                 Some(_) => {
                     say(self.sink, call.at, too_deep());
@@ -86,6 +91,12 @@ impl<'t> Flows<'_, 't, '_, '_> {
 
 fn say(sink: &mut Sink<'_>, at: crate::text::tree::Extent, Fault { code, message, help }: Fault) {
     error(sink, at, code, message).help(help);
+}
+
+/// The names of the flows that a program starts anywhere.
+pub(super) fn started_in(program: &Program) -> BTreeSet<&str> {
+    let bodies = program.flows.iter().map(|flow| &flow.body).chain(program.functions.iter().map(|f| &f.body));
+    bodies.flat_map(started_by).map(|call| call.name.as_str()).collect()
 }
 
 /// The flows that a block starts itself.

@@ -29,10 +29,12 @@ impl Defaults {
     /// What holds for an action with these brackets. Its typed rules come before those of the flow.
     pub(super) fn under(&self, own: &Policies) -> (Retry, Timeouts, Share) {
         let mut retry = own.retry.over(&self.retry);
-        let plain = Retry { typed: Vec::new(), ..retry.clone() };
-        let mut typed: Vec<Typed> = own.typed.iter().map(|rule| typed_over(rule, &plain)).collect();
-        typed.append(&mut retry.typed);
-        retry.typed = typed;
+        if !own.typed.is_empty() {
+            let mut general = std::mem::take(&mut retry.typed);
+            let mut typed: Vec<Typed> = own.typed.iter().map(|rule| typed_over(rule, &retry)).collect();
+            typed.append(&mut general);
+            retry.typed = typed;
+        }
         let share = Share {
             queue: own.queue.clone().or_else(|| self.share.queue.clone()),
             priority: own.priority.unwrap_or(self.share.priority),

@@ -39,7 +39,6 @@ pub(super) enum Step {
 
 const PAIRS: [&str; 18] =
     ["==", "!=", "<=", ">=", "&&", "||", "->", "+=", "-=", "*=", "/=", "%=", "**", "//", ":=", "<>", "??", "++"];
-const SINGLES: &str = "=<>+-*/%!?:,.;&|^~$`";
 
 pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
@@ -195,11 +194,16 @@ impl Scanner<'_, '_, '_> {
 
     fn operator(&mut self) {
         let rest = &self.layout.text[self.at..];
-        if let Some(pair) = PAIRS.iter().find(|pair| rest.starts_with(**pair)) {
+        // Most operators are followed by no sign at all.
+        let signs = rest.as_bytes().get(1).is_some_and(u8::is_ascii_punctuation);
+        if let Some(pair) = PAIRS.iter().filter(|_| signs).find(|pair| rest.starts_with(**pair)) {
             return self.take(Kind::Op, pair.len());
         }
+        self.semicolon |= rest.starts_with(';');
         let Some(c) = rest.chars().next() else { return };
-        if SINGLES.contains(c) {
+        if matches!(c, '=' | '<' | '>' | '+' | '-' | '*' | '/' | '%' | '!' | '?' | ':' | ',' | '.' | ';')
+            || matches!(c, '&' | '|' | '^' | '~' | '$' | '`')
+        {
             return self.take(Kind::Op, 1);
         }
         let help = match c {

@@ -128,7 +128,10 @@ impl Parser<'_, '_, '_> {
             self.error(self.extent(next), "missing_comma", message).help(Some("put `,` between two arguments".into()));
             return None;
         }
-        let value = self.expression(slice.after(slice.from + 1), &format!("`{}=`", name.text))?;
+        let value = slice.after(slice.from + 1);
+        // Said only if there is nothing.
+        let what = if value.is_empty() { format!("`{}=`", name.text) } else { String::new() };
+        let value = self.expression(value, &what)?;
         Some(Some((name, value)))
     }
 

@@ -4,7 +4,7 @@ use super::Parser;
 use super::slice::Slice;
 use crate::suggest::shown;
 use crate::text::expression::is_reserved;
-use crate::text::layout::Kind;
+use crate::text::layout::{Kind, Line};
 use crate::text::tree::{Expr, Extent, Handler, Sleep, Statement, StatementKind, Value, Word, Work};
 use crate::time::Millis;
 
@@ -16,12 +16,12 @@ impl Parser<'_, '_, '_> {
     pub(super) fn statement(&mut self) -> Option<Statement> {
         let slice = self.line_slice();
         let at = self.extent(slice);
-        let bad = self.layout.lines[self.at].bad;
+        let Line { bad, semicolon, .. } = self.layout.lines[self.at];
         self.at += 1;
         if bad {
             return None;
         }
-        if let Some(semicolon) = self.find(slice, &[";"]) {
+        if let Some(semicolon) = semicolon.then(|| self.find(slice, &[";"])).flatten() {
             let token = Slice { from: semicolon, to: semicolon + 1 };
             self.error(self.extent(token), "not_supported", "`;` does not separate statements")
                 .help(Some("write each statement on a line of its own".into()));

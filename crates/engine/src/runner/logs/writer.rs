@@ -1,6 +1,7 @@
 //! The writing end of a log: bounded, and never a reason for a command to fail or to wait.
 
 use super::Stream;
+use crate::secrets::Masks;
 use edgewise_core::time::Time;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,6 +19,8 @@ pub(in crate::runner) struct Writer {
     /// Nothing more is written: the log is full, or the disk is.
     closed: bool,
     clock: fn() -> Time,
+    /// What is written as `***`.
+    masks: Masks,
 }
 
 impl Writer {
@@ -25,11 +28,22 @@ impl Writer {
     pub(in crate::runner) fn open(path: &Path, bound: u64, clock: fn() -> Time) -> io::Result<Self> {
         let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         let len = file.seek(SeekFrom::End(0))?;
-        let mut writer = Self { file, pending: Vec::new(), len, bound, closed: len >= bound, clock };
+        let mut writer =
+            Self { file, pending: Vec::new(), len, bound, closed: len >= bound, clock, masks: Masks::default() };
         if len > 0 && !writer.ends_whole()? {
             writer.add(b"\n");
         }
         Ok(writer)
+    }
+
+    /// The same log without what must not be seen.
+    pub(in crate::runner) fn masked(self, masks: Masks) -> Self {
+        Self { masks, ..self }
+    }
+
+    /// What must not be seen.
+    pub(in crate::runner) fn masks(&self) -> &Masks {
+        &self.masks
     }
 
     /// Whether the last line there is whole; a crash may have torn it.
@@ -45,6 +59,8 @@ impl Writer {
         if self.closed {
             return;
         }
+        let masked = (!self.masks.is_empty()).then(|| self.masks.mask(&String::from_utf8_lossy(text)));
+        let text = masked.as_ref().map_or(text, |masked| masked.as_bytes());
         let head = format!("{} {} ", (self.clock)().0, char::from(stream.letter()));
         if self.len + (head.len() + text.len() + 1) as u64 > self.bound {
             let note = format!("{} n the log is cut here: it would be over {} bytes\n", (self.clock)().0, self.bound);
