@@ -37,7 +37,7 @@ pub use schedule::{
 };
 pub use settings::{Config, ConfigCommand, ConfigShow};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
-pub use value::{Cursor, Input, Label, RunRef};
+pub use value::{Input, Label, RunRef};
 
 use crate::config::Flags;
 use crate::exit::Exit;
