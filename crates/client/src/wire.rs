@@ -8,5 +8,9 @@ mod run;
 mod work;
 
 pub use problem::Problem;
-pub use run::{ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest};
-pub use work::{Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, Release, TaskError};
+pub use run::{
+    ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,
+};
+pub use work::{
+    Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, Release, TaskError,
+};

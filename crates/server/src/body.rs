@@ -21,9 +21,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         let bytes = read(request).await?;
         // An empty body is an empty object: most acts have nothing more to say.
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        let value = serde_json::from_slice(text).map_err(|error| {
-            Error::invalid("bad_body", format!("the body is not what this address takes: {error}"))
-        })?;
+        let value = serde_json::from_slice(text)
+            .map_err(|error| Error::invalid("bad_body", format!("the body is not what this address takes: {error}")))?;
         Ok(Self(value))
     }
 }
@@ -32,8 +31,9 @@ impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
         match serde_json::to_vec(&self.0) {
             Ok(bytes) => ([(header::CONTENT_TYPE, "application/json")], bytes).into_response(),
-            Err(error) => Problem(Error::bug("unprintable", "an answer has no JSON form").with_source(error))
-                .into_response(),
+            Err(error) => {
+                Problem(Error::bug("unprintable", "an answer has no JSON form").with_source(error)).into_response()
+            }
         }
     }
 }

@@ -108,7 +108,9 @@ mod tests {
         for good in ["localhost", "LOCALHOST:7420", "127.0.0.1:7420", "127.8.8.8", "[::1]:7420", "[::1]"] {
             assert!(is_loopback(good), "{good}");
         }
-        for bad in ["", "example.org", "localhost.example.org", "10.0.0.1:7420", "[2001:db8::1]:7420", "127.0.0.1.nip.io"] {
+        for bad in
+            ["", "example.org", "localhost.example.org", "10.0.0.1:7420", "[2001:db8::1]:7420", "127.0.0.1.nip.io"]
+        {
             assert!(!is_loopback(bad), "{bad}");
         }
     }

@@ -21,7 +21,7 @@ macro_rules! on_run {
             Path(run): Path<String>,
             Json(asked): Json<ActRequest>,
         ) -> Result<Json<ActTaken>> {
-            let (run, act) = whole_run(&app, who, run, asked).await?;
+            let act = whole_run(&app, who, run, asked).await?;
             perform(&app, Command::$command(act)).await
         }
     )*};
@@ -120,12 +120,12 @@ pub async fn complete(
     perform(&app, Command::Supply(Supply { act, output })).await
 }
 
-async fn whole_run(app: &App, who: Principal, run: String, asked: ActRequest) -> Result<(RunId, RunAct)> {
+async fn whole_run(app: &App, who: Principal, run: String, asked: ActRequest) -> Result<RunAct> {
     if asked.task.is_some() {
         return Err(Error::invalid("bad_body", "this is done to whole runs: leave `task` out").into());
     }
     let run = find(app, run).await?;
-    Ok((run, RunAct { run, by: who.name, why: asked.why }))
+    Ok(RunAct { run, by: who.name, why: asked.why })
 }
 
 fn one_task(run: RunId, by: Name, asked: ActRequest) -> Result<TaskAct> {

@@ -142,7 +142,11 @@ pub async fn end(
     let row = app.readers().look(move |reader| reader.row(run)).await?;
     let missing = || Error::not_found("run_not_found", format!("there is no run {run}"));
     let over = row.ok_or_else(missing)?.state.is_done();
-    let ended = over || tokio::time::timeout(patience, app.engine().wait(run)).await.transpose_ok()?;
+    let ended = over
+        || match tokio::time::timeout(patience, app.engine().wait(run)).await {
+            Ok(state) => state.map(|_| true)?,
+            Err(_) => false,
+        };
     if !ended {
         return Ok(Json(wire::Ended { run: run.to_string(), state: None, output: None }));
     }
@@ -155,21 +159,7 @@ fn last(run: RunId, reader: &mut Reader) -> Done<wire::Ended> {
     Ok(wire::Ended { run: run.id.to_string(), state: Some(format!("{:?}", run.state)), output })
 }
 
-trait Waited {
-    /// Whether it ended in time; an error if waiting failed.
-    fn transpose_ok(self) -> Done<bool>;
-}
-
-impl<T> Waited for std::result::Result<Done<T>, tokio::time::error::Elapsed> {
-    fn transpose_ok(self) -> Done<bool> {
-        match self {
-            Ok(Ok(_)) => Ok(true),
-            Ok(Err(error)) => Err(error),
-            Err(_) => Ok(false),
-        }
-    }
-}
-
 fn value(facts: &impl serde::Serialize) -> Done<Value> {
-    serde_json::to_value(facts).map_err(|error| Error::bug("unprintable", "an answer has no JSON form").with_source(error))
+    serde_json::to_value(facts)
+        .map_err(|error| Error::bug("unprintable", "an answer has no JSON form").with_source(error))
 }

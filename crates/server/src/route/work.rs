@@ -28,7 +28,10 @@ fn claim_of(asked: &wire::Claim) -> Done<Claim> {
     let worker = Name::parse(&asked.worker)?;
     let actions = names(&asked.actions)?;
     if actions.is_empty() {
-        return Err(Error::invalid("empty_claim", "`actions` is empty: name at least one action that the worker can do"));
+        return Err(Error::invalid(
+            "empty_claim",
+            "`actions` is empty: name at least one action that the worker can do",
+        ));
     }
     let max = asked.max.unwrap_or(1);
     if max == 0 || max as usize > limits::BATCH {
