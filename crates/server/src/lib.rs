@@ -18,6 +18,7 @@ mod idempotency;
 pub mod limits;
 mod metrics;
 pub mod openapi;
+mod params;
 mod problem;
 mod readers;
 mod route;

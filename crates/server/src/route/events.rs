@@ -4,9 +4,10 @@
 use super::find;
 use crate::app::App;
 use crate::limits;
+use crate::params::Path;
 use crate::problem::Result;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use edgewise_core::history::Entry;

@@ -60,14 +60,14 @@ async fn what_was_granted_to_somebody_who_left_comes_back_unspent() {
 }
 
 #[tokio::test]
-async fn a_failed_attempt_is_tried_again_unless_it_is_permanent() {
+async fn a_permanent_failure_is_not_tried_again() {
     let stage = Stage::open().await;
     let run = stage.start(FLOW).await;
     let lease = claim(&stage, 10_000).await[0]["lease"].clone();
     let error = json!({ "type": "down", "message": "not now", "permanent": true });
     assert_eq!(complete(&stage, json!({ "lease": lease, "error": error })).await["status"], 200);
     let end = stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=10000")).await.json();
-    assert_eq!(end["state"], "Failed", "{end}");
+    assert_eq!(end["state"], "Error");
 }
 
 #[tokio::test]
