@@ -2,7 +2,6 @@
 
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
-use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
 use serde_json::Value;
 

@@ -49,8 +49,9 @@ pub(super) fn perform(args: &Engine, context: &mut Context<'_>) -> Result<Exit> 
 
 async fn serve(place: &Place, only: Lock, until_idle: bool) -> Result<Exit> {
     let mut signals = Signals::listen()?;
+    let options = place.worker(true);
     let mut open = tokio::select! {
-        open = become_engine(place, &place.worker(true)) => open?,
+        open = become_engine(place, &options) => open?,
         () = signals.next() => return Ok(Exit::Ok),
     };
     let stopped = tokio::select! {

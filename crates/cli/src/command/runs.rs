@@ -14,17 +14,15 @@ use crate::style::{Ink, Style, ink};
 use crate::table::Cell;
 use crate::view::View;
 use edgewise_core::Kind;
-use edgewise_core::id::{EventId, PlanHash, RunId};
-use edgewise_core::name::Name;
+use edgewise_core::id::RunId;
 use edgewise_core::rows::RunRow;
-use edgewise_core::state::{Phase, RunState, TaskState};
+use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::facts::{Cursor, Listed, took};
 use edgewise_engine::query;
 use edgewise_engine::reader::Reader;
 use edgewise_store::RunFilter;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 const HEADER: [&str; 7] = ["run", "flow", "state", "tasks", "started", "took", "by"];
@@ -56,7 +54,7 @@ impl Listing {
         let clock = Clock::local(self.now);
         let row = |row: &RunRow| {
             let listed = self.listed(row);
-            Row::new(row.id.to_string(), Printed(&listed).cells(row, &clock, self.now, style), &listed)
+            Row::new(row.id.to_string(), cells(&listed, row, &clock, self.now, style), &listed)
         };
         self.rows.iter().map(row).collect()
     }
@@ -113,31 +111,27 @@ pub(super) fn print(rows: &[RunRow], place: &Place, context: &mut Context<'_>) -
     context.printer.rows(&HEADER, &listing.printed(context.printer.out_style)?)
 }
 
-/// The same for people.
-struct Printed<'a>(&'a Listed);
-
-impl Printed<'_> {
-    fn word(&self) -> (&'static str, Ink) {
-        match () {
-            () if self.0.frozen.is_some() => ("frozen", Ink::Bad),
-            () if self.0.paused && !self.0.state.is_done() => ("paused", Ink::Wait),
-            () => (self.0.phase.word(), ink(self.0.phase)),
-        }
+/// Where it is, in a word.
+fn word(run: &Listed) -> (&'static str, Ink) {
+    match () {
+        () if run.frozen.is_some() => ("frozen", Ink::Bad),
+        () if run.paused && !run.state.is_done() => ("paused", Ink::Wait),
+        () => (run.phase.word(), ink(run.phase)),
     }
+}
 
-    fn cells(&self, row: &RunRow, clock: &Clock, now: Time, style: Style) -> Vec<Cell> {
-        let (word, color) = self.0.word();
-        vec![
-            Cell::new(self.0.run.short(), Ink::Bold),
-            Cell::from(match &self.0.parent {
-                Some(parent) => format!("{} (part of {})", self.0.flow, parent.short()),
-                None => self.0.flow.to_string(),
-            }),
-            Cell::new(format!("{} {word}", style.glyph(self.0.phase)), color),
-            Cell::from(format!("{}/{}", self.0.tasks_done, self.0.tasks)),
-            Cell::from(clock.short(row.started_at.known().unwrap_or(row.triggered_at))),
-            Cell::from(took(row, now).map(span).unwrap_or_default()),
-            Cell::new(self.0.by.as_ref().map_or("", |name| name.as_str()), Ink::Dim),
-        ]
-    }
+fn cells(run: &Listed, row: &RunRow, clock: &Clock, now: Time, style: Style) -> Vec<Cell> {
+    let (word, color) = word(run);
+    vec![
+        Cell::new(run.run.short(), Ink::Bold),
+        Cell::from(match &run.parent {
+            Some(parent) => format!("{} (part of {})", run.flow, parent.short()),
+            None => run.flow.to_string(),
+        }),
+        Cell::new(format!("{} {word}", style.glyph(run.phase)), color),
+        Cell::from(format!("{}/{}", run.tasks_done, run.tasks)),
+        Cell::from(clock.short(row.started_at.known().unwrap_or(row.triggered_at))),
+        Cell::from(took(row, now).map(span).unwrap_or_default()),
+        Cell::new(run.by.as_ref().map_or("", |name| name.as_str()), Ink::Dim),
+    ]
 }

@@ -34,8 +34,9 @@ pub(super) fn perform(address: SocketAddr, work: bool, context: &mut Context<'_>
                 .why(error.to_string())
                 .next("name another with --addr, or stop whoever listens there")
         })?;
+        let options = place.server(work);
         let open = tokio::select! {
-            open = become_engine(&place, &place.server(work)) => open?,
+            open = become_engine(&place, &options) => open?,
             () = signals.next() => return Ok(Exit::Ok),
         };
         let parts = Parts {
