@@ -41,18 +41,24 @@ const fn needs(needs: &'static [Tool], step: Step) -> Step {
 const STRACE: Tool = Tool { program: "strace", package: "strace" };
 const VALGRIND: Tool = Tool { program: "valgrind", package: "valgrind" };
 
+/// What the shell of the guide to the server uses.
+const SHELL: &[Tool] = &[Tool { program: "curl", package: "curl" }, Tool { program: "jq", package: "jq" }];
+
 const STEPS: &[Step] = &[
     quick(step("format", "cargo fmt --all --check")),
     step("lint", "cargo clippy --workspace --all-targets --quiet -- -D warnings"),
     quick(step("tidy", "cargo xtask tidy")),
     quick(when(
         nextest,
-        step(
-            "tests",
-            "cargo nextest run --workspace --all-targets --cargo-quiet --status-level slow -E not(binary(chaos))",
+        needs(
+            SHELL,
+            step(
+                "tests",
+                "cargo nextest run --workspace --all-targets --cargo-quiet --status-level slow -E not(binary(chaos))",
+            ),
         ),
     )),
-    quick(when(no_nextest, step("tests", "cargo test --workspace --all-targets --quiet"))),
+    quick(when(no_nextest, needs(SHELL, step("tests", "cargo test --workspace --all-targets --quiet")))),
     quick(step("a few storms", "cargo xtask sim --seeds 300")),
     step("storms", "cargo xtask sim --seeds 10000"),
     step("storms over SQLite", "cargo xtask sim --seeds 200 --sqlite"),

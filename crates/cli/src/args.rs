@@ -15,6 +15,7 @@ mod project;
 mod rerun;
 mod run;
 mod schedule;
+mod serve;
 mod settings;
 mod task;
 mod value;
@@ -35,9 +36,10 @@ pub use schedule::{
     Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
     ScheduleNext, ScheduleSet,
 };
+pub use serve::{Dev, Serve, Token, TokenCommand, TokenCreate};
 pub use settings::{Config, ConfigCommand, ConfigShow};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
-pub use value::{Cursor, Input, Label, RunRef};
+pub use value::{Input, Label, RunRef};
 
 use crate::config::Flags;
 use crate::exit::Exit;
@@ -146,6 +148,12 @@ pub enum Command {
     Man(Man),
     /// Be the engine of the data folder until stopped: schedules tick only while there is one.
     Engine(Engine),
+    /// Serve the API over HTTP: workers in any language take tasks from it.
+    Serve(Serve),
+    /// Serve the API for this machine, and do commands and requests of tasks.
+    Dev(Dev),
+    /// See who may use the server, and change it.
+    Token(Token),
 }
 
 /// Options of every command.

@@ -5,6 +5,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+pub use edgewise_engine::facts::rfc3339;
+
 /// Writes instants as they are read today.
 pub struct Clock {
     zone: TimeZone,
@@ -45,11 +47,6 @@ impl Clock {
         let form = if at.date() == self.today { "%H:%M:%S%.3f" } else { "%Y-%m-%d %H:%M:%S%.3f" };
         at.strftime(form).to_string()
     }
-}
-
-/// An instant as programs read it; `None` for "not yet".
-pub fn rfc3339(time: Time) -> Option<String> {
-    time.known().map(|time| time.to_string())
 }
 
 fn zoned(time: Time, zone: &TimeZone) -> Zoned {

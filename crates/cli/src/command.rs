@@ -36,10 +36,12 @@ mod run;
 mod runs;
 mod schedule;
 mod schema;
+mod serve;
 mod show;
 mod task_act;
 mod test;
 mod timing;
+mod token;
 mod unfreeze;
 mod watch;
 mod what_if;
@@ -130,5 +132,8 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Completion(args) => completion::perform(args, context),
         Command::Man(args) => man::perform(args, context),
         Command::Engine(args) => engine::perform(args, context),
+        Command::Serve(args) => serve::perform(args.addr, args.work, context),
+        Command::Dev(args) => serve::perform(args.addr, true, context),
+        Command::Token(args) => token::perform(&args.command, context),
     }
 }

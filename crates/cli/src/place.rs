@@ -44,6 +44,13 @@ impl Place {
         Options { home: Home::local(), work: Some(work), background, queues: self.queues.clone() }
     }
 
+    /// An engine that others talk to; it does tasks itself only if it is told to.
+    pub fn server(&self, work: bool) -> Options {
+        let options = self.worker(true);
+        let slots = if work { self.slots } else { 0 };
+        Options { work: options.work.map(|work| Work { slots, ..work }), ..options }
+    }
+
     /// A way in for whoever only wants something recorded: no command is started because of it.
     pub async fn record(&self) -> Result<Door> {
         let options = Options { home: Home::local(), work: None, background: false, queues: self.queues.clone() };

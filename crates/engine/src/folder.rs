@@ -65,7 +65,7 @@ pub struct Options {
 pub struct Work {
     /// Where commands run.
     pub project: PathBuf,
-    /// How many at once.
+    /// How many at once; none for an engine whose tasks are done by others.
     pub slots: u32,
     /// Where requests may go.
     pub http: Rules,

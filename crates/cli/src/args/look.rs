@@ -1,12 +1,13 @@
 //! Commands that look and change nothing: `watch`, `runs`, `show`, `events`, `history`, `logs`, `why`, `timing`, `what-if`.
 
 use super::at::At;
-use super::value::{Cursor, RunRef};
+use super::value::RunRef;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use edgewise_core::name::Name;
 use edgewise_core::state::{Phase, RunState};
 use edgewise_core::what_if::Fact;
+use edgewise_engine::facts::Cursor;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 

@@ -2,7 +2,6 @@
 
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
-use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
 use serde_json::Value;
 
@@ -35,28 +34,6 @@ impl RunRef {
             ));
         }
         Ok(Self::Prefix(text))
-    }
-}
-
-/// A place in the list of runs: when a run was asked for, and its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor(pub Time, pub RunId);
-
-impl Cursor {
-    /// Reads what was printed.
-    pub fn parse(text: &str) -> Result<Self> {
-        let parsed = text.split_once('-').and_then(|(at, run)| Some((at.parse().ok()?, RunId::parse(run).ok()?)));
-        let (at, run) = parsed.ok_or_else(|| {
-            let message = format!("{text:?} is no cursor: take it from the end of the last page, or from its JSON");
-            Error::invalid("bad_cursor", message)
-        })?;
-        Ok(Self(Time(at), run))
-    }
-}
-
-impl std::fmt::Display for Cursor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}", self.0.0, self.1)
     }
 }
 
@@ -114,15 +91,6 @@ impl Label {
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn a_cursor_reads_back_as_it_was_printed() {
-        let cursor = Cursor(Time(1_800_000_000_123), RunId(77));
-        assert_eq!(Cursor::parse(&cursor.to_string()).unwrap(), cursor);
-        for text in ["", "-", "1", "x-0123456789abcdef", "1-short", "-1-0123456789abcdef"] {
-            assert_eq!(Cursor::parse(text).unwrap_err().code, "bad_cursor", "{text}");
-        }
-    }
 
     #[test]
     fn a_run_is_an_id_its_beginning_or_the_last() {

@@ -12,7 +12,7 @@ use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use crate::signals::Signals;
 use edgewise_core::Kind;
-use edgewise_engine::folder::{Ask, Lock, Open};
+use edgewise_engine::folder::{Ask, Lock, Open, Options};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -49,8 +49,9 @@ pub(super) fn perform(args: &Engine, context: &mut Context<'_>) -> Result<Exit> 
 
 async fn serve(place: &Place, only: Lock, until_idle: bool) -> Result<Exit> {
     let mut signals = Signals::listen()?;
+    let options = place.worker(true);
     let mut open = tokio::select! {
-        open = become_engine(place) => open?,
+        open = become_engine(place, &options) => open?,
         () = signals.next() => return Ok(Exit::Ok),
     };
     let stopped = tokio::select! {
@@ -70,9 +71,10 @@ async fn serve(place: &Place, only: Lock, until_idle: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-async fn become_engine(place: &Place) -> Result<Open> {
+/// Waits until no other process is the engine of the folder, and is it.
+pub(super) async fn become_engine(place: &Place, options: &Options) -> Result<Open> {
     loop {
-        if let Some(open) = place.folder.open_engine(&place.worker(true)).await? {
+        if let Some(open) = place.folder.open_engine(options).await? {
             return Ok(open);
         }
         if let Some(mut other) = place.folder.connect().await? {

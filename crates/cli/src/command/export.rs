@@ -1,7 +1,6 @@
 //! `edgewise runs export`: runs with their tasks and events, one JSON line each, as they are read.
 
 use super::act::count;
-use super::show::RunFacts;
 use super::{Context, events};
 use crate::args::Export;
 use crate::exit::Exit;
@@ -9,6 +8,7 @@ use crate::problem::{Problem, Result};
 use crate::view::View;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
+use edgewise_engine::facts::RunFacts;
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::query;
 use edgewise_store::{RunFilter, Term};

@@ -3,8 +3,8 @@
 mod watch;
 
 use super::{Context, export};
-use crate::args::{Cursor, Runs, RunsCommand};
-use crate::clock::{Clock, rfc3339};
+use crate::args::{Runs, RunsCommand};
+use crate::clock::Clock;
 use crate::exit::Exit;
 use crate::live::span;
 use crate::output::Row;
@@ -14,49 +14,18 @@ use crate::style::{Ink, Style, ink};
 use crate::table::Cell;
 use crate::view::View;
 use edgewise_core::Kind;
-use edgewise_core::id::{EventId, PlanHash, RunId};
-use edgewise_core::name::Name;
+use edgewise_core::id::RunId;
 use edgewise_core::rows::RunRow;
-use edgewise_core::state::{Phase, RunState, TaskState};
+use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::facts::{Cursor, Listed, took};
 use edgewise_engine::query;
 use edgewise_engine::reader::Reader;
 use edgewise_store::RunFilter;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 const HEADER: [&str; 7] = ["run", "flow", "state", "tasks", "started", "took", "by"];
-
-/// A run as programs see it in a list.
-#[derive(Serialize)]
-struct Listed {
-    run: RunId,
-    flow: Name,
-    state: RunState,
-    phase: Phase,
-    paused: bool,
-    frozen: Option<String>,
-    tasks: u32,
-    tasks_done: u32,
-    counts: BTreeMap<String, u32>,
-    triggered_at: Option<String>,
-    started_at: Option<String>,
-    completed_at: Option<String>,
-    took_ms: Option<u64>,
-    namespace: Name,
-    by: Option<Name>,
-    key: Option<String>,
-    labels: BTreeMap<String, String>,
-    /// The run that it is a part of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<RunId>,
-    plan: PlanHash,
-    applied_seq: u64,
-    row_version: EventId,
-    /// What `--after` takes to go on behind it.
-    cursor: String,
-}
 
 /// The runs that were asked for, as they are now.
 struct Listing {
@@ -85,7 +54,7 @@ impl Listing {
         let clock = Clock::local(self.now);
         let row = |row: &RunRow| {
             let listed = self.listed(row);
-            Row::new(row.id.to_string(), listed.cells(row, &clock, self.now, style), &listed)
+            Row::new(row.id.to_string(), cells(&listed, row, &clock, self.now, style), &listed)
         };
         self.rows.iter().map(row).collect()
     }
@@ -142,63 +111,27 @@ pub(super) fn print(rows: &[RunRow], place: &Place, context: &mut Context<'_>) -
     context.printer.rows(&HEADER, &listing.printed(context.printer.out_style)?)
 }
 
-impl Listed {
-    fn new(row: &RunRow, frozen: Option<String>) -> Self {
-        let done = TaskState::ALL.iter().zip(row.counts).filter(|(state, _)| state.is_done()).map(|(_, n)| n).sum();
-        let counts = TaskState::ALL.iter().zip(row.counts).filter(|(_, n)| *n > 0);
-        Self {
-            run: row.id,
-            flow: row.flow.clone(),
-            state: row.state,
-            phase: row.state.phase(),
-            paused: row.paused,
-            frozen,
-            tasks: row.counts.iter().sum(),
-            tasks_done: done,
-            counts: counts.map(|(state, n)| (format!("{state:?}"), n)).collect(),
-            triggered_at: rfc3339(row.triggered_at),
-            started_at: rfc3339(row.started_at),
-            completed_at: rfc3339(row.completed_at),
-            took_ms: took(row, Time::NEVER).map(|span| span.0),
-            namespace: row.namespace().clone(),
-            by: row.marks.by.clone(),
-            key: row.marks.key.clone(),
-            labels: row.marks.labels.clone(),
-            parent: row.parent().map(|parent| parent.run),
-            plan: row.plan,
-            applied_seq: row.applied_seq,
-            row_version: row.version,
-            cursor: Cursor(row.triggered_at, row.id).to_string(),
-        }
-    }
-
-    fn word(&self) -> (&'static str, Ink) {
-        match () {
-            () if self.frozen.is_some() => ("frozen", Ink::Bad),
-            () if self.paused && !self.state.is_done() => ("paused", Ink::Wait),
-            () => (self.phase.word(), ink(self.phase)),
-        }
-    }
-
-    fn cells(&self, row: &RunRow, clock: &Clock, now: Time, style: Style) -> Vec<Cell> {
-        let (word, color) = self.word();
-        vec![
-            Cell::new(self.run.short(), Ink::Bold),
-            Cell::from(match &self.parent {
-                Some(parent) => format!("{} (part of {})", self.flow, parent.short()),
-                None => self.flow.to_string(),
-            }),
-            Cell::new(format!("{} {word}", style.glyph(self.phase)), color),
-            Cell::from(format!("{}/{}", self.tasks_done, self.tasks)),
-            Cell::from(clock.short(row.started_at.known().unwrap_or(row.triggered_at))),
-            Cell::from(took(row, now).map(span).unwrap_or_default()),
-            Cell::new(self.by.as_ref().map_or("", |name| name.as_str()), Ink::Dim),
-        ]
+/// Where it is, in a word.
+fn word(run: &Listed) -> (&'static str, Ink) {
+    match () {
+        () if run.frozen.is_some() => ("frozen", Ink::Bad),
+        () if run.paused && !run.state.is_done() => ("paused", Ink::Wait),
+        () => (run.phase.word(), ink(run.phase)),
     }
 }
 
-/// How long a run took; until `now` if it is not over, unless that is not known.
-fn took(row: &RunRow, now: Time) -> Option<edgewise_core::time::Millis> {
-    let end = row.completed_at.known().or_else(|| now.known())?;
-    row.started_at.known().map(|start| end.since(start))
+fn cells(run: &Listed, row: &RunRow, clock: &Clock, now: Time, style: Style) -> Vec<Cell> {
+    let (word, color) = word(run);
+    vec![
+        Cell::new(run.run.short(), Ink::Bold),
+        Cell::from(match &run.parent {
+            Some(parent) => format!("{} (part of {})", run.flow, parent.short()),
+            None => run.flow.to_string(),
+        }),
+        Cell::new(format!("{} {word}", style.glyph(run.phase)), color),
+        Cell::from(format!("{}/{}", run.tasks_done, run.tasks)),
+        Cell::from(clock.short(row.started_at.known().unwrap_or(row.triggered_at))),
+        Cell::from(took(row, now).map(span).unwrap_or_default()),
+        Cell::new(run.by.as_ref().map_or("", |name| name.as_str()), Ink::Dim),
+    ]
 }

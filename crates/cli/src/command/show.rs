@@ -1,11 +1,8 @@
 //! `edgewise show`: a run and its tasks, in the order of the plan.
 
 mod attempts;
-mod facts;
 mod lines;
 mod task;
-
-pub(super) use facts::RunFacts;
 
 use super::{Context, lock};
 use crate::args::Show;
@@ -16,11 +13,11 @@ use crate::style::Ink;
 use crate::view::{AsOf, Then, View, find_task};
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
-use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::facts::{RunFacts, in_order};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,7 +26,7 @@ use std::collections::BTreeMap;
 struct Past<'a> {
     as_of: &'a AsOf,
     #[serde(flatten)]
-    facts: facts::RunFacts<'a>,
+    facts: RunFacts<'a>,
 }
 
 pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
@@ -51,7 +48,7 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     let frozen = view.reader.frozen(run.id)?;
     let engine = lock::is_held(&view.dir);
     if !context.printer.for_people() {
-        context.printer.one(run.id.to_string(), &[], &facts::RunFacts::new(&run, frozen, engine))?;
+        context.printer.one(run.id.to_string(), &[], &RunFacts::new(&run, frozen, engine))?;
         return Ok(Exit::Ok);
     }
     let children = children(&run, args.all, &mut view)?;
@@ -67,7 +64,7 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
 fn as_it_was(then: &Then, all: bool, context: &mut Context<'_>) -> Result<Exit> {
     let run = &then.run;
     if !context.printer.for_people() {
-        let past = Past { as_of: &then.as_of, facts: facts::RunFacts::new(run, None, false) };
+        let past = Past { as_of: &then.as_of, facts: RunFacts::new(run, None, false) };
         context.printer.one(run.id.to_string(), &[], &past)?;
         return Ok(Exit::Ok);
     }
@@ -95,36 +92,4 @@ fn children(run: &Run, all: bool, view: &mut View) -> Result<BTreeMap<TaskIx, (R
         found.insert(task, (child, view.reader.row(child)?.map(|row| row.state)));
     }
     Ok(found)
-}
-
-/// All tasks in plan order, each composite followed by what is inside of it; with how deep they are nested. The items
-/// of spreads and what a program did not come to are only there if all is wanted.
-fn in_order(run: &Run, all: bool) -> Vec<(TaskIx, usize)> {
-    let tasks_of = |scope: u32| {
-        let scope = &run.scopes[scope as usize];
-        scope.task..scope.task + run.region_of(scope).len()
-    };
-    let mut ordered = Vec::new();
-    // What is left of each scope that was begun, the innermost last.
-    let mut begun: Vec<(std::ops::Range<u32>, usize)> = Vec::new();
-    if !run.scopes.is_empty() {
-        begun.push((tasks_of(0), 0));
-    }
-    while let Some((left, depth)) = begun.last_mut() {
-        let depth = *depth;
-        let Some(task) = left.next().map(TaskIx) else {
-            begun.pop();
-            continue;
-        };
-        if !all && run.was_not_reached(task) {
-            continue;
-        }
-        ordered.push((task, depth));
-        let forks = matches!(run.spec_of(task).work, Work::Spread(_) | Work::Parallel(_));
-        if let Some(spread) = run.composites.get(&task).filter(|_| all || !forks) {
-            let scopes: Vec<u32> = spread.scopes().collect();
-            begun.extend(scopes.into_iter().rev().map(|scope| (tasks_of(scope), depth + 1)));
-        }
-    }
-    ordered
 }

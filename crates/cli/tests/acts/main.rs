@@ -5,6 +5,7 @@ mod detached;
 mod looking;
 mod process;
 mod repair;
+mod serving;
 mod shared;
 mod single;
 mod stopped;

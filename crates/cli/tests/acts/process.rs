@@ -132,9 +132,14 @@ impl Process {
         }
     }
 
+    /// The next line that it prints.
+    pub fn line(&mut self) -> String {
+        self.out.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("nothing was printed: {:?}", self.err.try_recv()))
+    }
+
     /// The next line that it prints, which must have these words in it.
     pub fn prints(&mut self, words: &str) {
-        let line = self.out.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{words:?} was not printed"));
+        let line = self.line();
         assert!(line.contains(words), "expected {words:?}, found {line:?}");
     }
 

@@ -33,7 +33,7 @@ impl Open {
         // Before anything is decided about their attempts: these processes must not go on.
         orphans::end_all(&folder.logs())?;
         let engine = start(folder, options)?;
-        let mut working = options.work.as_ref().map(|work| {
+        let mut working = options.work.as_ref().filter(|work| work.slots > 0).map(|work| {
             let commands = Commands { dir: work.project.clone(), logs: folder.logs() };
             let http = Some(Http::new(work.http.clone(), wall_clock));
             let (handlers, secrets, slots) = (Handlers::default(), work.secrets.clone(), work.slots);

@@ -98,7 +98,7 @@ fn tell(listing: &Listing, told: &mut Told, context: &mut Context<'_>) -> Result
 /// `12:00:05 k3f9x2ab release running 3/8`
 fn line(listing: &Listing, row: &RunRow) -> String {
     let listed = listing.listed(row);
-    let (word, _) = listed.word();
+    let (word, _) = super::word(&listed);
     let took = row.completed_at.known().and_then(|_| super::took(row, listing.now));
     let after = took.map(|took| format!(" after {}", span(took))).unwrap_or_default();
     let clock = Clock::local(listing.now).second(listing.now);

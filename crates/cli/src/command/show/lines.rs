@@ -1,6 +1,5 @@
 //! A run as people see it: a few lines about the run, then a table of its tasks.
 
-use super::in_order;
 use crate::clock::Clock;
 use crate::live::span;
 use crate::style::{Ink, Style, ink};
@@ -13,6 +12,7 @@ use edgewise_core::run::{About, Asked, Run};
 use edgewise_core::state::{Phase, RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_core::why::{Because, Cause};
+use edgewise_engine::facts::in_order;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

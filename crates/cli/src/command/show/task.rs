@@ -1,7 +1,6 @@
 //! One task of a run: everything there is to know of it, also if it is in a round of a loop that is over.
 
 use super::attempts;
-use super::facts::TaskFacts;
 use crate::clock::Clock;
 use crate::command::Context;
 use crate::exit::Exit;
@@ -15,6 +14,7 @@ use edgewise_core::event::TaskIx;
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::run::Run;
 use edgewise_core::why::Cause;
+use edgewise_engine::facts::TaskFacts;
 use edgewise_engine::engine::wall_clock;
 use serde::Serialize;
 use serde_json::Value;

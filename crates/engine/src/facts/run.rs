@@ -1,7 +1,6 @@
 //! A run as programs see it: everything there is to know, paths instead of numbers.
 
-use super::in_order;
-use crate::clock::rfc3339;
+use super::rfc3339;
 use edgewise_core::event::{Failure, TaskIx, TimerKey, TimerKind};
 use edgewise_core::gate::Gate;
 use edgewise_core::id::{EventId, PlanHash, RunId};
@@ -15,8 +14,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// A run with all its tasks.
 #[derive(Serialize)]
-pub(in crate::command) struct RunFacts<'a> {
+pub struct RunFacts<'a> {
     run: RunId,
     flow: Option<&'a Name>,
     namespace: &'a Name,
@@ -51,8 +51,9 @@ pub(in crate::command) struct RunFacts<'a> {
     tasks: Vec<TaskFacts<'a>>,
 }
 
+/// One task.
 #[derive(Serialize)]
-pub(super) struct TaskFacts<'a> {
+pub struct TaskFacts<'a> {
     path: String,
     task: TaskIx,
     kind: &'static str,
@@ -127,7 +128,8 @@ struct SpreadFacts {
 }
 
 impl<'a> RunFacts<'a> {
-    pub(in crate::command) fn new(run: &'a Run, frozen: Option<String>, engine: bool) -> Self {
+    /// A run as it is now; `engine` if somebody works on it.
+    pub fn new(run: &'a Run, frozen: Option<String>, engine: bool) -> Self {
         let about = run.about.as_ref();
         let (output, output_error) = match run.state.is_done().then(|| run.final_output()) {
             Some(Ok(output)) => (Some(output), None),
@@ -175,7 +177,8 @@ impl<'a> RunFacts<'a> {
 }
 
 impl<'a> TaskFacts<'a> {
-    pub(super) fn new(run: &'a Run, ix: TaskIx) -> Self {
+    /// A task as it is now.
+    pub fn new(run: &'a Run, ix: TaskIx) -> Self {
         let (task, spec) = (&run.tasks[ix.0 as usize], run.spec_of(ix));
         let (kind, action, gate) = match &spec.work {
             Work::Action { action, .. } => ("action", Some(action.as_str()), None),
@@ -243,4 +246,36 @@ fn edges(run: &Run, ix: TaskIx) -> Vec<EdgeFacts> {
         resolution: run.resolution(scope, edge),
     });
     facts.collect()
+}
+
+/// All tasks in plan order, each composite followed by what is inside of it; with how deep they are nested. The items
+/// of spreads and what a program did not come to are only there if all is wanted.
+pub fn in_order(run: &Run, all: bool) -> Vec<(TaskIx, usize)> {
+    let tasks_of = |scope: u32| {
+        let scope = &run.scopes[scope as usize];
+        scope.task..scope.task + run.region_of(scope).len()
+    };
+    let mut ordered = Vec::new();
+    // What is left of each scope that was begun, the innermost last.
+    let mut begun: Vec<(std::ops::Range<u32>, usize)> = Vec::new();
+    if !run.scopes.is_empty() {
+        begun.push((tasks_of(0), 0));
+    }
+    while let Some((left, depth)) = begun.last_mut() {
+        let depth = *depth;
+        let Some(task) = left.next().map(TaskIx) else {
+            begun.pop();
+            continue;
+        };
+        if !all && run.was_not_reached(task) {
+            continue;
+        }
+        ordered.push((task, depth));
+        let forks = matches!(run.spec_of(task).work, Work::Spread(_) | Work::Parallel(_));
+        if let Some(spread) = run.composites.get(&task).filter(|_| all || !forks) {
+            let scopes: Vec<u32> = spread.scopes().collect();
+            begun.extend(scopes.into_iter().rev().map(|scope| (tasks_of(scope), depth + 1)));
+        }
+    }
+    ordered
 }

@@ -1,0 +1,3 @@
+//! What programs that talk to a server depend on: the wire types of its API.
+
+pub mod wire;

@@ -1,0 +1,16 @@
+//! The wire types of the API: what is sent and what is answered, as JSON.
+//!
+//! Unknown fields of a request are refused, so that a misspelt one is not silently without effect; unknown fields of
+//! an answer are ignored, so that an older client reads a newer server.
+
+mod problem;
+mod run;
+mod work;
+
+pub use problem::Problem;
+pub use run::{
+    ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,
+};
+pub use work::{
+    Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, Release, TaskError,
+};

@@ -1,0 +1,155 @@
+//! The worker protocol: claim, heartbeat, complete, release.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A worker's wish for work. Answered when there is some, or when the wait is over.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Who asks, for people to read.
+    pub worker: String,
+    /// The actions it can do.
+    pub actions: Vec<String>,
+    /// The queues it takes tasks from; all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<Vec<String>>,
+    /// At most so many leases; 1 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u32>,
+    /// How long a lease is good for without a heartbeat, in milliseconds; 30,000 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
+    /// How long to wait for work, in milliseconds; not at all if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u64>,
+    /// The caller's own name for this claim: asking again with it gives the same leases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_id: Option<String>,
+}
+
+/// The answer to a claim.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Leases {
+    /// None if there was no work.
+    pub leases: Vec<Lease>,
+}
+
+/// One attempt of a task, the worker's until its deadline.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Lease {
+    /// Names the attempt and proves the right to speak for it. To be sent back as it is, and kept secret.
+    pub lease: String,
+    /// The run.
+    pub run: String,
+    /// The task's path.
+    pub task: String,
+    /// Which attempt, from 1.
+    pub attempt: u16,
+    /// How many there may be.
+    pub max_attempts: u16,
+    /// The same for every attempt of the task: to be used where an effect must happen once.
+    pub key: String,
+    /// What is to be done.
+    pub action: String,
+    /// What it is given.
+    pub input: Value,
+    /// Until when without a heartbeat.
+    pub deadline: Option<String>,
+}
+
+/// Attempts are still at work.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Heartbeat {
+    /// Which.
+    pub leases: Vec<String>,
+}
+
+/// The answers to heartbeats, in the same order.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Beats {
+    /// One for each lease.
+    pub beats: Vec<Beat>,
+}
+
+/// The answer to one heartbeat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Beat {
+    /// Which lease.
+    pub lease: String,
+    /// Go on; stop at once if false: the lease is over.
+    #[serde(rename = "continue")]
+    pub go_on: bool,
+    /// Until when it is good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<String>,
+}
+
+/// Attempts have ended.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Complete {
+    /// Which, and how.
+    pub results: Vec<Finish>,
+}
+
+/// How one attempt ended: with an output, or with an error.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Finish {
+    /// Which lease.
+    pub lease: String,
+    /// What it made; null if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<TaskError>,
+}
+
+/// Why an attempt failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskError {
+    /// What a flow's `retry` and handlers name.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// For people.
+    #[serde(default)]
+    pub message: String,
+    /// Trying again cannot help.
+    #[serde(default)]
+    pub permanent: bool,
+}
+
+/// What became of reports, in the same order.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Completed {
+    /// One for each.
+    pub results: Vec<Outcome>,
+}
+
+/// What became of one report.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// Which lease.
+    pub lease: String,
+    /// 200 if it counts, else the status that it would be refused with alone: 409 where the attempt is over.
+    pub status: u16,
+    /// The stable code of a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Why it was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// Leases that are given back: their attempts are not spent.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Release {
+    /// Which.
+    pub leases: Vec<String>,
+}

@@ -1,0 +1,17 @@
+//! Facts: runs, tasks and events as programs see them. The command line prints them with `--json`, the server answers
+//! with them: one form, made in one place.
+
+mod event;
+mod listed;
+mod run;
+
+pub use event::{EventFacts, Teller};
+pub use listed::{Cursor, Listed, took};
+pub use run::{RunFacts, TaskFacts, in_order};
+
+use edgewise_core::time::Time;
+
+/// An instant as programs read it; `None` for "not yet".
+pub fn rfc3339(time: Time) -> Option<String> {
+    time.known().map(|time| time.to_string())
+}

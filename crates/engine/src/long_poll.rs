@@ -1,0 +1,55 @@
+//! Long polls: a claim of somebody outside this process, who waits for a while and may go away meanwhile.
+//!
+//! What was granted to somebody who is gone comes back unspent; a claim that is not filled in time is taken back, so
+//! that nothing is granted to nobody.
+
+use crate::command::{Answer, Claim, Command, Grant, LeaseRef};
+use crate::committer::Request;
+use crate::engine::{Engine, Reply};
+use edgewise_core::Result;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+impl Engine {
+    /// Asks for work and waits at most so long. Whoever drops the future gives back what it would have got.
+    pub async fn claim(&self, claim: Claim, patience: Duration) -> Result<Vec<Grant>> {
+        let (reply, answer) = oneshot::channel();
+        tokio::spawn(wait(self.clone(), claim, patience, reply));
+        answer.await.unwrap_or_else(|_| Ok(Vec::new()))
+    }
+}
+
+async fn wait(engine: Engine, claim: Claim, patience: Duration, mut reply: oneshot::Sender<Result<Vec<Grant>>>) {
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let request = Request { command: Command::Claim(claim), reply: Reply::Many(tell.clone()) };
+    if let Err(error) = engine.send(vec![request]).await {
+        // Whoever asked may be gone: then nobody needs to know.
+        let _ = reply.send(Err(error));
+        return;
+    }
+    let answer = tokio::select! {
+        answer = told.recv() => answer,
+        () = tokio::time::sleep(patience) => None,
+        () = reply.closed() => None,
+    };
+    let answer = match answer {
+        Some(answer) => Some(answer),
+        None => {
+            engine.leave(&tell).await;
+            // It may have been filled in the last moment.
+            told.try_recv().ok()
+        }
+    };
+    let grants = match answer {
+        Some(Ok(Answer::Granted { grants, .. })) => Ok(grants),
+        Some(Err(error)) => Err(error),
+        _ => Ok(Vec::new()),
+    };
+    if let Err(Ok(unheard)) = reply.send(grants) {
+        let leases: Vec<LeaseRef> = unheard.iter().map(|grant| grant.lease).collect();
+        if !leases.is_empty() {
+            // An engine that has stopped brings them back when it starts.
+            let _ = engine.ask(Command::GiveBack(leases)).await;
+        }
+    }
+}

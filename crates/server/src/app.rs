@@ -1,0 +1,107 @@
+//! What every handler can reach.
+
+use crate::auth::Tokens;
+use crate::idempotency::Repeats;
+use crate::limits;
+use crate::metrics::Metrics;
+use crate::readers::Readers;
+use edgewise_core::Result;
+use edgewise_core::time::Time;
+use edgewise_engine::Home;
+use edgewise_engine::engine::{Clock, Engine};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tokio::sync::Semaphore;
+
+/// What a server is made of.
+pub struct Parts {
+    /// The engine that it is the door of.
+    pub engine: Engine,
+    /// Whose runs these are.
+    pub home: Home,
+    /// The folder that the engine keeps them in.
+    pub dir: PathBuf,
+    /// Where time comes from.
+    pub clock: Clock,
+    /// Whether somebody without a token is let in: only where nobody else than this machine can connect.
+    pub trust_loopback: bool,
+}
+
+/// A server's state; cloning gives another handle to the same one.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    readers: Readers,
+    metrics: Metrics,
+    repeats: Repeats,
+    streams: Arc<Semaphore>,
+    tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
+}
+
+impl App {
+    /// A server that nobody is connected to yet.
+    pub fn new(parts: Parts) -> Self {
+        let readers = Readers::new(parts.dir.clone(), parts.home.clone());
+        Self(Arc::new(Inner {
+            parts,
+            readers,
+            metrics: Metrics::default(),
+            repeats: Repeats::default(),
+            streams: Arc::new(Semaphore::new(limits::STREAMS)),
+            tokens: Mutex::default(),
+        }))
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.0.parts.engine
+    }
+
+    /// Whose runs these are.
+    pub fn home(&self) -> &Home {
+        &self.0.parts.home
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Time {
+        (self.0.parts.clock)()
+    }
+
+    /// Whether somebody without a token is let in.
+    pub(crate) fn trusts_loopback(&self) -> bool {
+        self.0.parts.trust_loopback
+    }
+
+    pub(crate) fn readers(&self) -> &Readers {
+        &self.0.readers
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    pub(crate) fn repeats(&self) -> &Repeats {
+        &self.0.repeats
+    }
+
+    pub(crate) fn streams(&self) -> &Arc<Semaphore> {
+        &self.0.streams
+    }
+
+    /// The tokens as they were a moment ago: one that is revoked is refused soon, and a flood of requests does not
+    /// become a flood of reads.
+    pub async fn tokens(&self) -> Result<Arc<Tokens>> {
+        let known = self.0.tokens.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((at, tokens)) = known
+            && at.elapsed() < limits::TOKENS_FRESH
+        {
+            return Ok(tokens);
+        }
+        let tokens = Arc::new(self.readers().look(|reader| Ok(Tokens::of(&reader.control()?.settings))).await?);
+        *self.0.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), Arc::clone(&tokens)));
+        Ok(tokens)
+    }
+}

@@ -1,0 +1,120 @@
+//! Repeated requests: the same `Idempotency-Key` from the same person at the same address gets the first answer again.
+//!
+//! Kept in memory, the newest of them: this spares a client that lost an answer a second effect. What must hold over
+//! a restart has a key of its own in the ledger (a run's `key`), or cannot happen twice anyway (a lease, an approval).
+
+use crate::app::App;
+use crate::auth::Principal;
+use crate::limits;
+use crate::problem::Problem;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use edgewise_core::{Error, Result};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OnceCell;
+
+const HEADER: &str = "idempotency-key";
+
+type Key = (String, String, String);
+
+/// A first answer.
+#[derive(Clone)]
+struct First {
+    /// The hash of the request's body: another body under the same key is a mistake.
+    body: [u8; 32],
+    status: StatusCode,
+    headers: HeaderMap,
+    bytes: Bytes,
+}
+
+/// The answers that are kept.
+#[derive(Default)]
+pub struct Repeats(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    answers: HashMap<Key, Arc<OnceCell<First>>>,
+    order: VecDeque<Key>,
+}
+
+impl Repeats {
+    fn cell(&self, key: Key) -> Arc<OnceCell<First>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cell) = known.answers.get(&key) {
+            return Arc::clone(cell);
+        }
+        if known.order.len() >= limits::REPEATS.0
+            && let Some(oldest) = known.order.pop_front()
+        {
+            known.answers.remove(&oldest);
+        }
+        known.order.push_back(key.clone());
+        Arc::clone(known.answers.entry(key).or_default())
+    }
+}
+
+/// Answers a repeated request with what was answered first; those that come at the same time wait for it.
+pub async fn once(State(app): State<App>, request: Request, next: Next) -> Response {
+    let key = match key_of(&request) {
+        Ok(Some(key)) => key,
+        Ok(None) => return next.run(request).await,
+        Err(error) => return Problem(error).into_response(),
+    };
+    match perform(&app, key, request, next).await {
+        Ok(response) => response,
+        Err(error) => Problem(error).into_response(),
+    }
+}
+
+async fn perform(app: &App, key: Key, request: Request, next: Next) -> Result<Response> {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, limits::BODY_BYTES).await.map_err(|error| {
+        let most = limits::BODY_BYTES;
+        Error::limit("body_too_large", format!("the body broke off or is larger than {most} bytes")).with_source(error)
+    })?;
+    let digest = *blake3::hash(&body).as_bytes();
+    let cell = app.repeats().cell(key);
+    let first = cell
+        .get_or_try_init(|| async {
+            let response = next.run(Request::from_parts(parts, Body::from(body))).await;
+            keep(digest, response).await
+        })
+        .await;
+    match first {
+        Ok(first) if first.body != digest => Err(Error::conflict(
+            "key_taken",
+            "this Idempotency-Key came with another body before: use a new key for a new request",
+        )),
+        Ok(first) => Ok((first.status, first.headers.clone(), first.bytes.clone()).into_response()),
+        Err(response) => Ok(*response),
+    }
+}
+
+/// Keeps what will be the same next time; a failure of ours may be over by then.
+async fn keep(body: [u8; 32], response: Response) -> Result<First, Box<Response>> {
+    if response.status().is_server_error() || response.status() == StatusCode::TOO_MANY_REQUESTS {
+        return Err(Box::new(response));
+    }
+    let (parts, rest) = response.into_parts();
+    let bytes = to_bytes(rest, usize::MAX).await.unwrap_or_default();
+    let first = First { body, status: parts.status, headers: parts.headers.clone(), bytes: bytes.clone() };
+    if bytes.len() > limits::REPEATS.1 {
+        return Err(Box::new(Response::from_parts(parts, Body::from(bytes))));
+    }
+    Ok(first)
+}
+
+fn key_of(request: &Request) -> Result<Option<Key>> {
+    let Some(value) = request.headers().get(HEADER) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default();
+    if text.is_empty() || text.len() > limits::KEY_BYTES {
+        let message = format!("an Idempotency-Key has 1 to {} printable characters", limits::KEY_BYTES);
+        return Err(Error::invalid("bad_key", message));
+    }
+    let who = request.extensions().get::<Principal>().map(|principal| principal.name.to_string());
+    Ok(Some((who.unwrap_or_default(), request.uri().path().to_owned(), text.to_owned())))
+}

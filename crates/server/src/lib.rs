@@ -1,0 +1,28 @@
+//! The door: everything that the engine can do, over HTTP.
+//!
+//! ```text
+//! accept ──► who is it? ──► may they? ──► one handler ──► engine (writes) or reader (looks)
+//!   limits     auth           routes        route/*
+//! ```
+//!
+//! Every route stands in one table ([`routes`]) with the permission it needs and the forms it takes and gives. The
+//! router, the permission checks and the OpenAPI document are made from that table: a route that is not in it does
+//! not exist.
+
+mod accept;
+mod app;
+pub mod auth;
+mod body;
+mod guard;
+mod idempotency;
+pub mod limits;
+mod metrics;
+pub mod openapi;
+mod params;
+mod problem;
+mod readers;
+mod route;
+pub mod routes;
+
+pub use accept::{Serving, serve};
+pub use app::{App, Parts};

@@ -1,0 +1,38 @@
+//! Every limit of the door, by name, in one place.
+
+use std::time::Duration;
+
+/// Most connections at once; the next ones wait in the system's queue.
+pub const CONNECTIONS: usize = 4_096;
+/// Largest body of a request: a large flow with a large input.
+pub const BODY_BYTES: usize = 32 << 20;
+/// How long a peer may take to send the head of a request.
+pub const HEAD: Duration = Duration::from_secs(10);
+/// How long a peer may take to send the body of a request.
+pub const BODY: Duration = Duration::from_secs(60);
+/// Longest wait of one long poll.
+pub const WAIT: Duration = Duration::from_secs(60);
+/// Most leases of one claim, reports of one completion and leases of one heartbeat.
+pub const BATCH: usize = 10_000;
+/// Shortest and longest lease that a worker may ask for.
+pub const LEASE_MS: std::ops::RangeInclusive<u64> = 1_000..=24 * 3_600_000;
+/// A lease whose length the worker does not say.
+pub const LEASE_DEFAULT_MS: u64 = 30_000;
+/// Most runs of one page.
+pub const PAGE: usize = 1_000;
+/// Runs of a page whose length is not said.
+pub const PAGE_DEFAULT: usize = 100;
+/// Most readers of the store at once.
+pub const READERS: usize = 4;
+/// Most readers of event streams at once.
+pub const STREAMS: usize = 1_000;
+/// Answers that are kept for repeated requests, and their largest.
+pub const REPEATS: (usize, usize) = (10_000, 1 << 20);
+/// Longest `Idempotency-Key` and claim id.
+pub const KEY_BYTES: usize = 256;
+/// How long the tokens that were read are believed.
+pub const TOKENS_FRESH: Duration = Duration::from_millis(500);
+/// The shortest pause between two looks of one event stream.
+pub const STREAM_PAUSE: Duration = Duration::from_millis(25);
+/// How often a silent event stream says that it is still there.
+pub const STREAM_ALIVE: Duration = Duration::from_secs(15);

@@ -1,0 +1,31 @@
+//! What is asked about the server itself.
+
+use crate::app::App;
+use crate::body::Json;
+use crate::openapi::document;
+use crate::problem::Result;
+use axum::extract::State;
+use edgewise_core::Error;
+use serde_json::Value;
+
+pub async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether a commit could be made durable now: a full disk or an engine that ended is said here.
+pub async fn readyz(State(app): State<App>) -> Result<&'static str> {
+    if let Some(trouble) = app.engine().trouble().borrow().clone() {
+        return Err(Error::unavailable("not_ready", trouble).into());
+    }
+    app.engine().counts().await?;
+    Ok("ready\n")
+}
+
+pub async fn metrics(State(app): State<App>) -> Result<String> {
+    let counts = app.engine().counts().await?;
+    Ok(app.metrics().text(&counts))
+}
+
+pub async fn openapi() -> Json<Value> {
+    Json(document())
+}

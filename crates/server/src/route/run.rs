@@ -1,0 +1,166 @@
+//! Runs: starting them, listing them, looking at them, waiting for them.
+
+use super::find;
+use crate::app::App;
+use crate::auth::Principal;
+use crate::body::Json;
+use crate::limits;
+use crate::params::{Path, Query};
+use crate::problem::Result;
+use axum::extract::{Extension, State};
+use edgewise_client::wire;
+use edgewise_core::flow::{choose, compile_file};
+use edgewise_core::id::RunId;
+use edgewise_core::input;
+use edgewise_core::name::Name;
+use edgewise_core::plan::Plan;
+use edgewise_core::state::Phase;
+use edgewise_core::time::Time;
+use edgewise_core::why::Why;
+use edgewise_core::{Error, Result as Done};
+use edgewise_engine::command::Start;
+use edgewise_engine::facts::{Cursor, Listed, RunFacts};
+use edgewise_engine::query;
+use edgewise_engine::reader::Reader;
+use edgewise_store::RunFilter;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub async fn start(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Json(asked): Json<wire::Start>,
+) -> Result<Json<wire::Started>> {
+    let start = app.readers().look(move |reader| prepare(asked, who.name, reader)).await?;
+    let (run, new) = app.engine().start_run(start).await?;
+    Ok(Json(wire::Started { run: run.to_string(), new }))
+}
+
+/// Everything that can be wrong is found here, before anything is written.
+fn prepare(asked: wire::Start, by: Name, reader: &mut Reader) -> Done<Start> {
+    let wire::Start { flow, source, file, input, key, labels } = asked;
+    let (plan, children) = match source {
+        Some(text) => compiled(&text, file.as_deref(), flow.as_deref())?,
+        None => (registered(flow.as_deref(), reader)?, Vec::new()),
+    };
+    let given = match input {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(given)) => given,
+        Some(other) => {
+            let message = format!("`input` must be an object with the flow's inputs, this is {other}");
+            return Err(Error::invalid("bad_input", message));
+        }
+    };
+    let input = RawValue::from_string(input::complete(&plan.inputs, &given)?)
+        .map_err(|error| Error::bug("unprintable", "the input has no JSON form").with_source(error))?;
+    Ok(Start { plan, children, input, by, key, labels })
+}
+
+fn compiled(text: &str, file: Option<&str>, name: Option<&str>) -> Done<(Arc<Plan>, Vec<Arc<Plan>>)> {
+    let file = file.unwrap_or("flow.yaml");
+    let flows = compile_file(text, file).map_err(|problems| Error::invalid("bad_flow", problems.to_string()))?;
+    let compiled = choose(flows, file, name)?;
+    Ok((Arc::new(compiled.plan), compiled.children))
+}
+
+fn registered(name: Option<&str>, reader: &mut Reader) -> Done<Arc<Plan>> {
+    let Some(name) = name else {
+        let message = "send `flow` with the name of a registered flow, or `source` with the text of one";
+        return Err(Error::invalid("no_flow", message));
+    };
+    let name = Name::parse(name)?;
+    let Some(plan) = reader.control()?.flows.get(&name).map(|known| known.plan) else {
+        let message = format!("no flow is registered as {name}; `edgewise register FILE` does it");
+        return Err(Error::not_found("flow_not_found", message));
+    };
+    reader.plan(plan)
+}
+
+/// What a list of runs can be asked with.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListQuery {
+    q: Option<String>,
+    all: Option<bool>,
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+pub async fn list(State(app): State<App>, Query(asked): Query<ListQuery>) -> Result<Json<wire::Runs>> {
+    let now = app.now();
+    Ok(Json(app.readers().look(move |reader| page(&asked, now, reader)).await?))
+}
+
+fn page(asked: &ListQuery, now: Time, reader: &mut Reader) -> Done<wire::Runs> {
+    let limit = asked.limit.unwrap_or(limits::PAGE_DEFAULT).clamp(1, limits::PAGE);
+    let mut filter = query::parse(asked.q.as_deref().unwrap_or_default(), now)?;
+    filter.after = asked.after.as_deref().map(Cursor::parse).transpose()?.map(|Cursor(at, run)| (at, run));
+    // One more tells whether there is a next page.
+    let filter = RunFilter { limit: limit + 1, ..filter };
+    let mut rows = if asked.all == Some(true) { reader.runs(&filter)? } else { reader.roots(&filter)? };
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let mut runs = Vec::with_capacity(rows.len());
+    for row in &rows {
+        runs.push(value(&Listed::new(row, reader.frozen(row.id)?))?);
+    }
+    let next = rows.last().filter(|_| more).map(|row| Cursor(row.triggered_at, row.id).to_string());
+    Ok(wire::Runs { runs, next })
+}
+
+pub async fn show(State(app): State<App>, Path(run): Path<String>) -> Result<Json<Value>> {
+    let run = find(&app, run).await?;
+    let shown = app.readers().look(move |reader| {
+        let frozen = reader.frozen(run)?;
+        value(&RunFacts::new(&reader.run(run)?, frozen, true))
+    });
+    Ok(Json(shown.await?))
+}
+
+pub async fn why(State(app): State<App>, Path(run): Path<String>) -> Result<Json<Value>> {
+    let run = find(&app, run).await?;
+    Ok(Json(app.readers().look(move |reader| value(&Why::of_run(&reader.run(run)?))).await?))
+}
+
+/// How long somebody waits for the end of a run.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndQuery {
+    wait_ms: Option<u64>,
+}
+
+pub async fn end(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Query(asked): Query<EndQuery>,
+) -> Result<Json<wire::Ended>> {
+    let run = find(&app, run).await?;
+    let patience = Duration::from_millis(asked.wait_ms.unwrap_or(0)).min(limits::WAIT);
+    // A run that is not there is said so at once.
+    let row = app.readers().look(move |reader| reader.row(run)).await?;
+    let missing = || Error::not_found("run_not_found", format!("there is no run {run}"));
+    let over = row.ok_or_else(missing)?.state.is_done();
+    let ended = over
+        || match tokio::time::timeout(patience, app.engine().wait(run)).await {
+            Ok(state) => state.map(|_| true)?,
+            Err(_) => false,
+        };
+    if !ended {
+        return Ok(Json(wire::Ended { run: run.to_string(), state: None, output: None }));
+    }
+    Ok(Json(app.readers().look(move |reader| last(run, reader)).await?))
+}
+
+fn last(run: RunId, reader: &mut Reader) -> Done<wire::Ended> {
+    let run = reader.run(run)?;
+    let output = (run.state.phase() == Phase::Succeeded).then(|| run.final_output().ok()).flatten();
+    Ok(wire::Ended { run: run.id.to_string(), state: Some(format!("{:?}", run.state)), output })
+}
+
+fn value(facts: &impl serde::Serialize) -> Done<Value> {
+    serde_json::to_value(facts)
+        .map_err(|error| Error::bug("unprintable", "an answer has no JSON form").with_source(error))
+}

@@ -1,0 +1,184 @@
+//! The worker protocol. A lease is one text that names the attempt and proves the right to it, so that a worker needs
+//! nothing more than to send it back.
+
+use crate::app::App;
+use crate::body::Json;
+use crate::limits;
+use crate::problem::{Result, status_of};
+use axum::extract::State;
+use edgewise_client::wire;
+use edgewise_core::event::{Failure, TaskIx};
+use edgewise_core::id::{RunId, Token};
+use edgewise_core::name::Name;
+use edgewise_core::time::Millis;
+use edgewise_core::{Error, Result as Done};
+use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, Job, LeaseRef};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub async fn claim(State(app): State<App>, Json(asked): Json<wire::Claim>) -> Result<Json<wire::Leases>> {
+    let patience = Duration::from_millis(asked.wait_ms.unwrap_or(0)).min(limits::WAIT);
+    let grants = app.engine().claim(claim_of(&asked)?, patience).await?;
+    Ok(Json(wire::Leases { leases: grants.into_iter().filter_map(lease).collect() }))
+}
+
+fn claim_of(asked: &wire::Claim) -> Done<Claim> {
+    let names = |texts: &[String]| texts.iter().map(|text| Name::parse(text)).collect::<Done<Arc<[Name]>>>();
+    let worker = Name::parse(&asked.worker)?;
+    let actions = names(&asked.actions)?;
+    if actions.is_empty() {
+        return Err(Error::invalid(
+            "empty_claim",
+            "`actions` is empty: name at least one action that the worker can do",
+        ));
+    }
+    let max = asked.max.unwrap_or(1);
+    if max == 0 || max as usize > limits::BATCH {
+        return Err(Error::invalid("bad_max", format!("`max` is 1 to {}, this is {max}", limits::BATCH)));
+    }
+    let lease = asked.lease_ms.unwrap_or(limits::LEASE_DEFAULT_MS);
+    if !limits::LEASE_MS.contains(&lease) {
+        let (least, most) = (limits::LEASE_MS.start(), limits::LEASE_MS.end());
+        return Err(Error::invalid("bad_lease", format!("`lease_ms` is {least} to {most}, this is {lease}")));
+    }
+    let queues = asked.queues.as_deref().map(names).transpose()?;
+    Ok(Claim { worker: worker.as_str().into(), actions, queues, max, lease: Some(Millis(lease)) })
+}
+
+fn lease(grant: Grant) -> Option<wire::Lease> {
+    let key = grant.key();
+    let Job::Action { action, input } = grant.work else { return None };
+    Some(wire::Lease {
+        lease: written(&grant.lease),
+        run: grant.lease.run.to_string(),
+        task: grant.path,
+        attempt: grant.lease.attempt,
+        max_attempts: grant.max_attempts,
+        key,
+        action: action.to_string(),
+        input,
+        deadline: grant.deadline.map(|deadline| deadline.to_string()),
+    })
+}
+
+pub async fn heartbeat(State(app): State<App>, Json(asked): Json<wire::Heartbeat>) -> Result<Json<wire::Beats>> {
+    let leases = leases(&asked.leases)?;
+    let beats = match app.engine().ask(Command::Heartbeat(leases)).await? {
+        Answer::Beats(beats) => beats,
+        other => return Err(unexpected(&other).into()),
+    };
+    let beats = asked.leases.into_iter().zip(beats).map(|(lease, beat)| match beat {
+        Beat::Continue(until) => wire::Beat { lease, go_on: true, deadline: Some(until.to_string()) },
+        Beat::Cancel => wire::Beat { lease, go_on: false, deadline: None },
+    });
+    Ok(Json(wire::Beats { beats: beats.collect() }))
+}
+
+pub async fn complete(State(app): State<App>, Json(asked): Json<wire::Complete>) -> Result<Json<wire::Completed>> {
+    check_batch(asked.results.len())?;
+    let texts: Vec<String> = asked.results.iter().map(|result| result.lease.clone()).collect();
+    let finishes = asked.results.into_iter().map(finish).collect::<Done<Arc<[Finish]>>>()?;
+    let results = match app.engine().ask(Command::Complete(finishes)).await? {
+        Answer::Completed(results) => results,
+        other => return Err(unexpected(&other).into()),
+    };
+    let results = texts.into_iter().zip(results).map(|(lease, result)| match result {
+        Ok(()) => wire::Outcome { lease, status: 200, code: None, detail: None },
+        Err(error) => wire::Outcome {
+            lease,
+            status: status_of(&error).0.as_u16(),
+            code: Some(error.code.into()),
+            detail: Some(error.to_string()),
+        },
+    });
+    Ok(Json(wire::Completed { results: results.collect() }))
+}
+
+fn finish(result: wire::Finish) -> Done<Finish> {
+    let lease = read(&result.lease)?;
+    let outcome = match (result.error, result.output) {
+        (Some(_), Some(_)) => {
+            let message = "a result has `output` or `error`, this one has both";
+            return Err(Error::invalid("bad_result", message));
+        }
+        (Some(error), None) => Err(failure(error)),
+        (None, None) => Ok(None),
+        (None, Some(output)) => {
+            let output = RawValue::from_string(output.to_string())
+                .map_err(|error| Error::bug("unprintable", "the output has no JSON form").with_source(error))?;
+            Ok(Some(output))
+        }
+    };
+    Ok(Finish { lease, outcome })
+}
+
+fn failure(error: wire::TaskError) -> Failure {
+    let wire::TaskError { kind, message, permanent } = error;
+    let kind = if kind.is_empty() { "error".to_owned() } else { kind };
+    Failure {
+        kind,
+        message,
+        retryable: !permanent,
+        retry_after: None,
+        is: Vec::new(),
+        cause: None,
+        errors: Box::default(),
+    }
+}
+
+pub async fn release(State(app): State<App>, Json(asked): Json<wire::Release>) -> Result<Json<wire::ActTaken>> {
+    app.engine().ask(Command::GiveBack(leases(&asked.leases)?)).await?;
+    Ok(Json(wire::ActTaken { already: false, reopened: None }))
+}
+
+fn check_batch(count: usize) -> Done<()> {
+    if count <= limits::BATCH {
+        return Ok(());
+    }
+    Err(Error::limit("batch_too_large", format!("at most {} at once, these are {count}", limits::BATCH)))
+}
+
+fn leases(texts: &[String]) -> Done<Vec<LeaseRef>> {
+    check_batch(texts.len())?;
+    texts.iter().map(|text| read(text)).collect()
+}
+
+fn written(lease: &LeaseRef) -> String {
+    let LeaseRef { run, task, generation, attempt, token } = lease;
+    format!("{run}.{}.{generation}.{attempt}.{token}", task.0)
+}
+
+fn read(text: &str) -> Done<LeaseRef> {
+    let parsed = || {
+        let mut parts = text.split('.');
+        let run = RunId::parse(parts.next()?).ok()?;
+        let task = TaskIx(parts.next()?.parse().ok()?);
+        let generation = parts.next()?.parse().ok()?;
+        let attempt = parts.next()?.parse().ok()?;
+        let token = Token::parse(parts.next()?).ok()?;
+        parts.next().is_none().then_some(LeaseRef { run, task, generation, attempt, token })
+    };
+    parsed().ok_or_else(|| {
+        Error::invalid("bad_lease", format!("{text:?} is no lease: send the `lease` of a claim back as it came"))
+    })
+}
+
+fn unexpected(answer: &Answer) -> Error {
+    Error::bug("unexpected_answer", format!("the engine answered {answer:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_reads_back_as_it_was_written_and_nothing_else_does() {
+        let lease = LeaseRef { run: RunId(5), task: TaskIx(3), generation: 2, attempt: 9, token: Token(77) };
+        let text = written(&lease);
+        assert_eq!(read(&text).unwrap(), lease);
+        for bad in ["", ".", "x", &text[1..], &format!("{text}.1"), &text.replace('.', ":")] {
+            assert_eq!(read(bad).unwrap_err().code, "bad_lease", "{bad}");
+        }
+    }
+}

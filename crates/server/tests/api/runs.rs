@@ -1,0 +1,98 @@
+//! Runs over the API.
+
+use crate::stage::{FLOW, GATED, Stage};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_run_is_started_listed_shown_and_cancelled() {
+    let stage = Stage::open().await;
+    let run = stage.start(FLOW).await;
+    let list = stage.get("/api/v1/runs?q=flow:greet").await.json();
+    assert_eq!(list["runs"][0]["run"], json!(run));
+    let shown = stage.get(&format!("/api/v1/runs/{}", &run[..6])).await.json();
+    assert_eq!(shown["tasks"][0]["path"], "hello");
+    let why = stage.get(&format!("/api/v1/runs/{run}/why")).await;
+    assert_eq!(why.status, 200, "{}", why.text);
+    let end = stage.get(&format!("/api/v1/runs/{run}/end")).await.json();
+    assert!(end.get("state").is_none(), "{end}");
+    let cancelled = stage.post(&format!("/api/v1/runs/{run}/cancel"), &json!({ "why": "enough" })).await;
+    assert_eq!(cancelled.json(), json!({ "already": false }));
+    let end = stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=10000")).await.json();
+    assert_eq!(end["state"], "Cancelled");
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_without_a_gap() {
+    let stage = Stage::open().await;
+    for _ in 0..5 {
+        stage.start(FLOW).await;
+    }
+    let mut seen = Vec::new();
+    let mut path = "/api/v1/runs?limit=2".to_owned();
+    loop {
+        let page = stage.get(&path).await.json();
+        seen.extend(page["runs"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap().to_owned()));
+        match page["next"].as_str() {
+            Some(next) => path = format!("/api/v1/runs?limit=2&after={next}"),
+            None => break,
+        }
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 5);
+}
+
+#[tokio::test]
+async fn a_repeated_request_gets_the_first_answer_again() {
+    let stage = Stage::open().await;
+    let body = json!({ "source": FLOW }).to_string();
+    let key = [("Idempotency-Key", "once")];
+    let first = stage.ask("POST", "/api/v1/runs", &key, &body).await;
+    let again = stage.ask("POST", "/api/v1/runs", &key, &body).await;
+    assert_eq!((first.status, first.json()), (again.status, again.json()));
+    assert_eq!(stage.get("/api/v1/runs").await.json()["runs"].as_array().unwrap().len(), 1);
+    let other = json!({ "source": GATED }).to_string();
+    assert_eq!(stage.ask("POST", "/api/v1/runs", &key, &other).await.code(), "key_taken");
+}
+
+#[tokio::test]
+async fn a_gate_is_opened_by_whoever_may_and_by_nobody_else() {
+    let stage = Stage::open().await;
+    let run = stage.start(GATED).await;
+    let path = format!("/api/v1/runs/{run}/approve");
+    let body = json!({ "task": "ask" }).to_string();
+    let mallory = stage.ask("POST", &path, &[("Edgewise-As", "mallory")], &body).await;
+    assert_eq!((mallory.status, mallory.code().as_str()), (403, "not_an_approver"));
+    assert_eq!(stage.ask("POST", &path, &[("Edgewise-As", "alice")], &body).await.status, 200);
+    let end = stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=10000")).await.json();
+    assert_eq!(end["state"], "Complete");
+}
+
+#[tokio::test]
+async fn events_come_as_they_are_committed_and_go_on_behind_the_last_one_seen() {
+    let stage = Stage::open().await;
+    let run = stage.start(GATED).await;
+    let body = json!({ "task": "ask" }).to_string();
+    stage.ask("POST", &format!("/api/v1/runs/{run}/approve"), &[("Edgewise-As", "alice")], &body).await;
+    let path = format!("/api/v1/runs/{run}/events");
+    let all = stage.get(&path).await;
+    assert!(all.head.contains("text/event-stream"), "{}", all.head);
+    let ids =
+        |text: &str| -> Vec<u64> { text.lines().filter_map(|line| line.strip_prefix("id: ")?.parse().ok()).collect() };
+    let told = ids(&all.text);
+    assert_eq!(told, (1..=told.len() as u64).collect::<Vec<_>>());
+    assert!(all.text.contains("event: ApprovalGiven"), "{}", all.text);
+    let rest = stage.ask("GET", &path, &[("Last-Event-ID", "2")], "").await;
+    assert_eq!(ids(&rest.text), told[2..]);
+}
+
+#[tokio::test]
+async fn the_server_says_how_it_is_and_what_it_offers() {
+    let stage = Stage::open().await;
+    assert_eq!(stage.get("/healthz").await.text, "ok\n");
+    assert_eq!(stage.get("/readyz").await.text, "ready\n");
+    stage.start(FLOW).await;
+    let metrics = stage.get("/metrics").await.text;
+    assert!(metrics.contains("edgewise_http_request_seconds_count{route=\"start_run\",status=\"2xx\"} 1"), "{metrics}");
+    assert_eq!(stage.get("/api/openapi.json").await.json()["openapi"], "3.1.0");
+}
