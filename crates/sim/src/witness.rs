@@ -70,6 +70,10 @@ pub struct Witness {
     pub clocks_agree: bool,
     /// There is no trouble at all, so nobody dies.
     pub is_fair: bool,
+    /// One engine writes, so that nobody is at work who has not heard of a mark.
+    pub watches_marks: bool,
+    /// The runs that were frozen at the last look.
+    marked: BTreeSet<RunId>,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
     /// Rows plus tail are compared with the run at one look in so many.
@@ -101,6 +105,8 @@ impl Witness {
             in_doubt: false,
             clocks_agree: false,
             is_fair: false,
+            watches_marks: false,
+            marked: BTreeSet::new(),
             rests: false,
             compares_one_in: 1,
             looks: 0,
@@ -128,6 +134,23 @@ impl Witness {
     /// Whose a lease is or was.
     pub fn worker(&self, lease: &LeaseRef) -> Option<&str> {
         self.books.get(&lease.run)?.workers.get(&lease.token.hash()).map(|w| &**w)
+    }
+
+    /// The runs that are marked frozen, as the ledger has it.
+    pub(crate) fn marks(&mut self) -> Result<BTreeSet<RunId>, Violation> {
+        let marks = self.ledger.frozen().map_err(|e| unreadable(&e))?;
+        Ok(marks.into_iter().map(|(stream, _)| stream.run).collect())
+    }
+
+    /// Nothing is written to a run that was frozen before and still is.
+    fn frozen_runs_rest(&mut self, changed: &BTreeSet<RunId>) -> Held {
+        if !self.watches_marks {
+            return Ok(());
+        }
+        let before = std::mem::take(&mut self.marked);
+        self.marked = self.marks()?;
+        let moved = changed.iter().find(|run| before.contains(run) && self.marked.contains(run));
+        ensure(moved.is_none(), "frozen_runs_rest", || format!("{moved:?} is frozen and was written to"))
     }
 
     /// Its handles on the rows.
@@ -175,6 +198,7 @@ impl Witness {
             self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
             changed.insert(run);
         }
+        self.frozen_runs_rest(&changed)?;
         if !changed.is_empty() {
             self.shares()?;
         }

@@ -20,6 +20,9 @@ pub(super) enum Asked {
     Pause(RunId, bool),
     Approve(RunId, String, Name),
     Wait(RunId),
+    /// An event of a kind that must be there, of a task if it is about one.
+    Act(RunId, Option<String>, &'static str),
+    Freeze(RunId, bool),
     Other,
 }
 
@@ -46,7 +49,9 @@ impl Witness {
             Command::Resume(act) => Asked::Pause(act.run, false),
             Command::Approve(act) => Asked::Approve(act.run, act.task.clone(), act.by.clone()),
             Command::Wait(run) => Asked::Wait(*run),
-            _ => Asked::Other,
+            Command::Freeze(act) => Asked::Freeze(act.run, true),
+            Command::Unfreeze(act) => Asked::Freeze(act.run, false),
+            _ => operated(command),
         };
         self.asked.insert(no, asked);
     }
@@ -77,7 +82,16 @@ impl Witness {
                 let pairs: Vec<(LeaseRef, Beat)> = leases.iter().copied().zip(beats.iter().copied()).collect();
                 pairs.iter().try_for_each(|(lease, beat)| self.beat(lease, *beat, by))
             }
-            (Answer::Done | Answer::Already | Answer::Ended(_), asked) => self.is_so(answer, asked, by),
+            (Answer::Done | Answer::Already, Asked::Freeze(run, frozen)) => {
+                let (run, frozen) = (*run, *frozen);
+                // Who is told that it is so already was told by one engine; another may have changed the mark since.
+                let unsure = by.crowded || (self.in_doubt && matches!(answer, Answer::Already));
+                let kept = unsure || self.marks()?.contains(&run) == frozen;
+                ensure(kept, "acked_is_kept", || format!("freeze {frozen} of {run} was answered well and is not so"))
+            }
+            (Answer::Done | Answer::Already | Answer::Ended(_) | Answer::Reopened(_), asked) => {
+                self.is_so(answer, asked, by)
+            }
             _ => Ok(()),
         }
     }
@@ -86,7 +100,7 @@ impl Witness {
     fn is_so(&self, answer: &Answer, asked: &Asked, by: Answerer<'_>) -> Held {
         match (answer, asked) {
             (Answer::Done | Answer::Already, Asked::Cancel(run)) => {
-                let kept = self.books[run].cancelled;
+                let kept = self.books[run].cancelled || by.crowded;
                 ensure(kept, "acked_is_kept", || format!("a cancel of {run} was accepted and is not kept"))
             }
             (Answer::Done | Answer::Already, Asked::Pause(run, pause)) => {
@@ -102,6 +116,10 @@ impl Witness {
                 ensure(state.is_done() && *state == is, "acked_is_kept", || {
                     format!("{run} ended {state:?} and is {is:?}")
                 })
+            }
+            (Answer::Done | Answer::Reopened(_), Asked::Act(run, path, kind)) => {
+                let kept = self.books[run].has_act(path.as_deref(), kind);
+                ensure(kept, "acked_is_kept", || format!("{kind} of {path:?} of {run} was accepted and is not kept"))
             }
             _ => Ok(()),
         }
@@ -172,5 +190,20 @@ impl Witness {
                 ensure(over, "the_living_go_on", || "a live lease was called over".into())
             }
         }
+    }
+}
+
+/// What an operator's act must have left in the ledger.
+fn operated(command: &Command) -> Asked {
+    match command {
+        Command::Skip(act) => Asked::Act(act.run, Some(act.task.clone()), "TaskSkipRequested"),
+        Command::CancelTask(act) => Asked::Act(act.run, Some(act.task.clone()), "TaskCancelRequested"),
+        Command::Resolve(act) => Asked::Act(act.run, Some(act.task.clone()), "TaskResolvedManually"),
+        Command::Supply(supply) => Asked::Act(supply.act.run, Some(supply.act.task.clone()), "TaskCompletedManually"),
+        Command::Reset(act) => Asked::Act(act.run, Some(act.task.clone()), "TaskResetForRetry"),
+        Command::ResolveRun(act) => Asked::Act(act.run, None, "RunResolvedManually"),
+        Command::GiveUp(act) => Asked::Act(act.run, None, "RunGivenUp"),
+        Command::Rerun(act) => Asked::Act(act.run, None, "RunRerunRequested"),
+        _ => Asked::Other,
     }
 }
