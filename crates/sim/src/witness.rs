@@ -74,6 +74,8 @@ pub struct Witness {
     pub watches_marks: bool,
     /// The runs that were frozen at the last look.
     marked: BTreeSet<RunId>,
+    /// The runs that somebody ever wanted frozen.
+    once_marked: BTreeSet<RunId>,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
     /// Rows plus tail are compared with the run at one look in so many.
@@ -107,6 +109,7 @@ impl Witness {
             is_fair: false,
             watches_marks: false,
             marked: BTreeSet::new(),
+            once_marked: BTreeSet::new(),
             rests: false,
             compares_one_in: 1,
             looks: 0,
@@ -314,7 +317,9 @@ impl Witness {
         let rows = self.rows.runs(&all).map_err(|e| unreadable(&e))?;
         let written: BTreeMap<RunId, u64> = rows.into_iter().map(|(_, row)| (row.id, row.applied_seq)).collect();
         self.control_reaches(watermark)?;
-        for (run, book) in &self.books {
+        // Nobody goes on with what is frozen, and doctor does not ask for its rows either.
+        let marks = self.marks()?;
+        for (run, book) in self.books.iter().filter(|(run, _)| !marks.contains(run)) {
             let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);
             let has = written.get(run).copied().unwrap_or(0);
             let said = || format!("rows of {run} are at {has}, the watermark says {before}");

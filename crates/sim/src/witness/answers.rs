@@ -49,7 +49,10 @@ impl Witness {
             Command::Resume(act) => Asked::Pause(act.run, false),
             Command::Approve(act) => Asked::Approve(act.run, act.task.clone(), act.by.clone()),
             Command::Wait(run) => Asked::Wait(*run),
-            Command::Freeze(act) => Asked::Freeze(act.run, true),
+            Command::Freeze(act) => {
+                self.once_marked.insert(act.run);
+                Asked::Freeze(act.run, true)
+            }
             Command::Unfreeze(act) => Asked::Freeze(act.run, false),
             _ => operated(command),
         };
@@ -172,6 +175,8 @@ impl Witness {
         let Some(book) = self.books.get(&lease.run) else { return Ok(()) };
         let live = book.is_live(lease.task, token);
         let was_live = live || book.just_ended.contains(&token);
+        // Who works for a run that an engine knows as frozen is told to stop, whatever others know of it.
+        let frozen = self.once_marked.contains(&lease.run);
         let heartbeat = book.run.spec_of(lease.task).timeouts.heartbeat;
         let Some(promised) = self.promised.get_mut(&token) else { return Ok(()) };
         match beat {
@@ -186,7 +191,7 @@ impl Witness {
                 Ok(())
             }
             Beat::Cancel => {
-                let over = !live || promised.attempt_until.is_some_and(|due| due <= by.now);
+                let over = !live || frozen || promised.attempt_until.is_some_and(|due| due <= by.now);
                 ensure(over, "the_living_go_on", || "a live lease was called over".into())
             }
         }
