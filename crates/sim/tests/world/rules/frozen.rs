@@ -61,6 +61,7 @@ fn rows_of_a_frozen_run_that_its_engine_did_not_write_are_written_by_the_next() 
 fn whoever_works_for_a_frozen_run_is_told_to_stop_and_holds_its_slot_until_its_lease_is_over() {
     for crash in [false, true] {
         let mut w = World::new();
+        w.witness.watches_marks = true;
         let run = w.start(LIMITED);
         let first = w.claim_one("w");
         let waiting = w.start(LIMITED);
