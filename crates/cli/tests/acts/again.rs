@@ -77,7 +77,7 @@ fn a_rerun_from_failure_goes_down_into_the_run_that_failed() {
     let events = project.run(&format!("events {child}"));
     assert!(events.out.contains("waited for by `sub`") && events.out.contains("from what failed"), "{}", events.out);
     for run in ["@", &child] {
-        assert!(project.run(&format!("history {run} --json")).out.contains("\"why\": \"fixed\""));
+        assert!(project.run(&format!("history {run} --json")).out.contains("\"why\":\"fixed\""));
     }
     assert_eq!(project.run("doctor --verify").code, 0);
 }

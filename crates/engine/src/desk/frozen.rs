@@ -9,10 +9,15 @@
 
 use super::Desk;
 use crate::command::LeaseRef;
+use crate::leases::Lease;
 use crate::load;
 use edgewise_core::id::RunId;
 use edgewise_core::run::DISOWNED;
+use edgewise_core::time::Millis;
 use edgewise_core::{Error, Kind, Result};
+
+/// So long a worker that was told to stop may still be at work.
+const STOPS_WITHIN: Millis = Millis(10_000);
 
 impl Desk {
     /// Whether a run is frozen. Somebody else may have let it go on.
@@ -96,6 +101,17 @@ impl Desk {
         let kept = self.kept_leases(&cached)?;
         self.adopt_leases(cached, kept);
         Ok(())
+    }
+
+    /// A worker for a frozen run was told to stop. One whose lease has no deadline is not heard of again: it is lost if
+    /// the run goes on.
+    pub fn stops(&mut self, beat: &LeaseRef) {
+        let token = beat.token.hash();
+        let endless = |lease: &&Lease| lease.token == token && lease.deadline.is_none();
+        if let Some(lease) = self.leases.get(beat.run, beat.task).filter(endless).cloned() {
+            let deadline = Some(self.now.plus(STOPS_WITHIN));
+            self.leases.put(beat.run, beat.task, Lease { deadline, ..lease });
+        }
     }
 
     /// The run that a worker says something about. Whatever that is, and however late: it is not at work any more.

@@ -16,6 +16,7 @@ fn one(desk: &mut Desk, beat: &LeaseRef) -> Result<Beat> {
     let now = desk.now;
     // What comes of it would be refused.
     if desk.is_frozen(beat.run)? {
+        desk.stops(beat);
         return Ok(Beat::Cancel);
     }
     let Some(mut lease) = find(desk, beat)? else { return Ok(Beat::Cancel) };

@@ -1,6 +1,6 @@
 //! An operator who does everything an operator can, at random: also to what is not there, and what must be refused.
 //!
-//! Only in seeds with two endings, which none of the kept seeds has, so that the dice of all others fall as before.
+//! Only in seeds with two endings, so that the dice of all others fall as before.
 //! Half of these operators never open finished work again: there the oracle judges every run.
 
 use super::{Ask, Storm};
