@@ -457,7 +457,9 @@ impl Event {
             Event::RunCancelRequested(e)
             | Event::RunPauseRequested(e)
             | Event::RunResumeRequested(e)
+            | Event::RunGivenUp(e)
             | Event::RunResolvedManually(e) => Some((&e.by, e.why.as_deref())),
+            Event::RunRerunRequested(e) => Some((&e.by, e.why.as_deref())),
             Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => {
                 Some((&e.by, e.comment.as_deref()))
             }

@@ -39,7 +39,7 @@ use crate::run::{Asked, Reason, Run, Task};
 use crate::state::{Move, RunState, TaskState};
 use crate::time::Time;
 use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Where an event stands: its id, and the committer's clock.
 #[derive(Debug, Clone, Copy)]
@@ -142,6 +142,7 @@ pub fn fold(run: &mut Run, stamp: Stamp, event: &Event, changes: &mut Changes) -
         ended: VecDeque::new(),
         moving: VecDeque::new(),
         exits: BTreeMap::new(),
+        stopped: BTreeSet::new(),
         budget: limits::INLINE_STEPS,
         cost: Cell::new(0),
         overflow: None,
@@ -198,6 +199,8 @@ pub(crate) struct Fold<'a> {
     pub moving: VecDeque<u32>,
     /// How composites that are done hand the way their scope ended to the chain around them, where it is no plain end.
     pub exits: BTreeMap<TaskIx, Exit>,
+    /// Spreads whose open items this event has cancelled: there is nothing left to stop, however many of them follow.
+    pub stopped: BTreeSet<TaskIx>,
     /// Scopes that may still be made and statements that may still be run in this event.
     pub budget: u32,
     /// Steps of evaluating that are not yet taken from it.

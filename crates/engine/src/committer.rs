@@ -297,12 +297,13 @@ impl<R> Committer<R> {
         self.desk.now = now;
         // What others wrote and this engine has not heard of; a store that does not answer is asked the next time.
         let _ = self.desk.catch_up();
+        self.desk.look_at_marks();
         enqueue::sweep(&mut self.desk) > 0
     }
 
     /// Whether there are runs that are not over, as far as this engine has them at hand.
     pub fn has_runs(&self) -> bool {
-        !self.desk.runs.is_empty()
+        !self.desk.runs.is_empty() || !self.desk.frozen.is_empty()
     }
 
     /// Why nothing can be written at the moment; `None` if nothing is known to be wrong.

@@ -7,6 +7,7 @@
 mod adopt;
 mod bounds;
 mod control;
+mod frozen;
 mod news;
 
 pub(crate) use adopt::lost_lease;
@@ -203,7 +204,8 @@ impl Desk {
         if !run.is_run() {
             return Err(no_such_run(run));
         }
-        if let Some(reason) = self.frozen.get(&run) {
+        if self.is_frozen(run)? {
+            let reason = self.frozen.get(&run).map_or("", String::as_str);
             let message = format!("run {run} is frozen: {reason}. Look at it with `edgewise doctor --verify`");
             return Err(Error::conflict("run_frozen", message));
         }
@@ -323,12 +325,13 @@ impl Desk {
         }
         let left = self.changes.moves.iter().filter(|step| step.from == TaskState::InProgress);
         let over = self.batch.leases_over.len();
+        let told: BTreeSet<TaskIx> = self.changes.revoked.iter().map(|lease| lease.task).collect();
         self.batch.leases_over.extend(left.map(|step| (run, step.task)));
         self.batch.revoked.extend(self.changes.revoked.iter().map(|lease| (run, *lease)));
         for at in over..self.batch.leases_over.len() {
             let (run, task) = self.batch.leases_over[at];
             // Whoever was told to stop has not stopped yet.
-            if !self.changes.revoked.iter().any(|lease| lease.task == task) {
+            if !told.contains(&task) {
                 self.gives_back(run, task);
             }
         }
@@ -387,30 +390,14 @@ impl Desk {
     pub fn load_forgotten(&mut self) {
         for run in std::mem::take(&mut self.unloaded) {
             // A run that never reached the ledger is simply gone; one that cannot be read is frozen by now.
-            let loaded = if run == RunId::CONTROL { self.control().map(drop) } else { self.open(run).map(drop) };
+            let loaded = match run {
+                RunId::CONTROL => self.control().map(drop),
+                run if self.frozen.contains_key(&run) => self.rest(run),
+                run => self.open(run).map(drop),
+            };
             if loaded.is_err_and(|e| e.kind == Kind::Unavailable) {
                 self.unloaded.insert(run);
             }
         }
-    }
-
-    /// Marks a run frozen: only reads work on it from now on.
-    pub fn freeze(&mut self, run: RunId, reason: &str) -> Result<()> {
-        let marked = self.ledger.freeze(&self.home.stream(run), Some(reason));
-        self.set_frozen(run, reason);
-        match marked {
-            // A mark that could not be kept is found again with the damage itself.
-            Err(error) if error.code != "sync_failed" => Ok(()),
-            other => other,
-        }
-    }
-
-    /// Nothing on the desk moves a frozen run.
-    pub fn set_frozen(&mut self, run: RunId, reason: &str) {
-        self.frozen.insert(run, reason.to_owned());
-        self.put_away(run);
-        self.leases.forget(run);
-        self.dirty.remove(&run);
-        self.advancing.remove(&run);
     }
 }

@@ -211,9 +211,12 @@ impl Leases {
         }
     }
 
-    /// Forgets all leases of a run; whoever loads it again finds them in its tasks.
-    pub fn forget(&mut self, run: RunId) {
-        self.retain(run, |_, _| false);
+    /// The worker of a lease that nobody may end now has stopped. A lease with a deadline holds as its worker was told:
+    /// it may say the same again in time.
+    pub fn leave(&mut self, run: RunId, task: TaskIx, token: TokenHash) {
+        if self.get(run, task).is_some_and(|lease| lease.token == token && lease.deadline.is_none()) {
+            self.remove(run, task);
+        }
     }
 
     /// Keeps those leases of a run that are what its tasks say.

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Cover(BTreeMap<&'static str, BTreeMap<String, u64>>);
 
 /// Events that some command or chore of the engine can write.
-const EVENTS: [&str; 12] = [
+const EVENTS: [&str; 20] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -22,9 +22,17 @@ const EVENTS: [&str; 12] = [
     "ApprovalGiven",
     "ApprovalWithdrawn",
     "GateRejected",
+    "TaskSkipRequested",
+    "TaskCancelRequested",
+    "TaskResolvedManually",
+    "TaskCompletedManually",
+    "TaskResetForRetry",
+    "RunRerunRequested",
+    "RunResolvedManually",
+    "RunGivenUp",
 ];
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 22] = [
     "Start",
     "Cancel",
     "Pause",
@@ -37,10 +45,20 @@ const COMMANDS: [&str; 12] = [
     "GiveBack",
     "Heartbeat",
     "Wait",
+    "Skip",
+    "CancelTask",
+    "Resolve",
+    "Supply",
+    "Reset",
+    "Rerun",
+    "ResolveRun",
+    "GiveUp",
+    "Freeze",
+    "Unfreeze",
 ];
 
 /// Answers, good and bad ones.
-const ANSWERS: [&str; 21] = [
+const ANSWERS: [&str; 23] = [
     "Started",
     "Started again",
     "Done",
@@ -57,6 +75,8 @@ const ANSWERS: [&str; 21] = [
     "key_taken",
     "not_an_approver",
     "refused",
+    "Reopened",
+    "run_frozen",
     "run_not_found",
     "store_busy",
     "task_not_found",
@@ -67,7 +87,7 @@ const ANSWERS: [&str; 21] = [
 /// How attempts end.
 const ATTEMPTS: [&str; 5] = ["success", "boom", "bang", "timeout", "worker_lost"];
 const TIMERS: [&str; 5] = ["Retry", "Gate", "Deadline", "Queue", "Overall"];
-const ENDS: [&str; 3] = ["Complete", "Error", "Cancelled"];
+const ENDS: [&str; 4] = ["Complete", "Error", "Cancelled", "ResolvedManually"];
 
 impl Cover {
     /// Counts one more of a kind.

@@ -2,15 +2,20 @@
 //!
 //! Here the ledger is read: what was accepted about each task, and how the run was found. [`Ends`] says from
 //! the plan and from that alone how everything must have ended.
+//!
+//! A run that was done again as a whole is judged from there on. One of which only some finished work was opened
+//! again is not judged here: which work that is and which facts it keeps would be the fold's rules copied. Such runs
+//! are left to the invariants and the witness.
 
 mod ends;
 #[cfg(test)]
 mod tests;
 
-use crate::violation::{Held, ensure};
+use crate::violation::{Violation, ensure};
 use crate::witness::Book;
-use edgewise_core::event::{Event, Failure, TaskIx, TimerKind};
+use edgewise_core::event::{Event, Failure, RerunFrom, TaskIx, TimerKind};
 use edgewise_core::gate::{OnDeadline, Wait};
+use edgewise_core::history::Entry;
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Resolution, Spec, Work};
 use edgewise_core::retry::Retry;
@@ -21,34 +26,66 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every task and the run itself ended as they must.
-pub fn compare(book: &Book) -> Held {
+/// Every task and the run itself ended as they must. False if the run is not judged here.
+pub fn compare(book: &Book) -> Result<bool, Violation> {
     let run = &book.run;
-    let ends = ends_of(book);
-    let tasks = (0..run.total()).map(TaskIx);
+    let Some(ends) = ends_of(book) else { return Ok(false) };
+    let dropped = dropped(run);
+    let tasks = run.present().filter(|task| !dropped.contains(&run.tasks[task.0 as usize].scope));
     let found: BTreeMap<_, _> = tasks.map(|task| (run.path(task), resolution(run, task))).collect();
     let (expected, outcome, is) = (ends.of_tasks(), outcome(&ends), run.state);
     let said = |what: &str| format!("{what} of {}: expected {outcome:?} {expected:?}, found {is:?} {found:?}", run.id);
     let all = expected.values().all(Option::is_some);
     ensure(all && found == expected, "tasks_end_as_promised", || said("the tasks"))?;
-    ensure(outcome == is, "runs_end_as_promised", || said("the run"))
+    ensure(outcome == is, "runs_end_as_promised", || said("the run"))?;
+    Ok(true)
 }
 
-/// What follows from the accepted facts, in the order of the ledger.
-fn ends_of(book: &Book) -> Ends<'_> {
+/// The scopes that were made before the run was done again, and those within them.
+fn dropped(run: &Run) -> BTreeSet<u32> {
+    let mut dropped: BTreeSet<u32> = run.over.iter().copied().collect();
+    // A scope is made after the one that it is in.
+    for number in 1..run.scopes.len() as u32 {
+        let within = run.tasks[run.scopes[number as usize].parent.0 as usize].scope;
+        if dropped.contains(&within) {
+            dropped.insert(number);
+        }
+    }
+    dropped
+}
+
+/// What follows from the accepted facts; nothing if some finished work was opened again.
+fn ends_of(book: &Book) -> Option<Ends<'_>> {
+    let whole = |event: &Event| matches!(event, Event::RunRerunRequested(e) if e.from == RerunFrom::Start);
+    let anew = book.entries.iter().rposition(|entry| whole(&entry.event));
     let mut ends = Ends::new(&book.run.plan);
+    let Some(anew) = anew else { return follow(book, ends, &book.entries) };
+    // A late word of a child of before cannot be told from one of its successor by what the ledger says of it.
+    if book.run.plan.specs.iter().any(|spec| matches!(spec.work, Work::SubRun(_))) {
+        return None;
+    }
+    let (before, facts) = book.entries.split_at(anew + 1);
+    ends.begin(before.iter().find_map(|entry| list_given(&entry.event)));
+    if before.iter().any(|entry| matches!(entry.event, Event::RunGivenUp(_))) {
+        ends.give_up();
+    }
+    follow(book, ends, facts)
+}
+
+/// One fact after the other, in the order of the ledger.
+fn follow<'a>(book: &'a Book, mut ends: Ends<'a>, facts: &[Entry]) -> Option<Ends<'a>> {
     let mut yes: BTreeMap<TaskIx, BTreeSet<Name>> = BTreeMap::new();
     // The last attempt of a sub-run that took too long.
     let mut timed_out: BTreeMap<TaskIx, u16> = BTreeMap::new();
     let mut input = None;
-    for entry in &book.entries {
+    for entry in facts {
         match &entry.event {
-            Event::RunTriggered(e) => {
-                let given: Value = serde_json::from_str(e.input.get()).unwrap_or_default();
-                input = given.get("list").and_then(Value::as_array).map(Vec::len);
-            }
+            Event::RunTriggered(_) => input = list_given(&entry.event),
             Event::PlanCreated(_) => ends.begin(input),
             Event::RunCancelRequested(_) => ends.cancel(),
+            Event::RunResolvedManually(_) => ends.resolve(),
+            Event::RunGivenUp(_) => ends.give_up(),
+            Event::RunRerunRequested(_) | Event::TaskResetForRetry(_) => return None,
             Event::ApprovalGiven(e) => drop(yes.entry(e.task).or_default().insert(e.by.clone())),
             Event::ApprovalWithdrawn(e) => drop(yes.entry(e.task).or_default().remove(&e.by)),
             Event::TimerFired(e) if e.timer.kind == TimerKind::Attempt => {
@@ -64,12 +101,36 @@ fn ends_of(book: &Book) -> Ends<'_> {
             _ => {}
         }
         let Some(task) = entry.event.task() else { continue };
+        let path = book.run.path(task);
+        if let Some(how) = overruled(&entry.event) {
+            if ends.has_ended(&path) {
+                return None;
+            }
+            ends.overrule(&path, how, list_in(&entry.event));
+        }
         let said_yes = yes.get(&task).map_or(0, BTreeSet::len);
         if let Some(how) = accepted(book.run.spec_of(task), &entry.event, said_yes) {
-            ends.accept(&book.run.path(task), how, list_in(&entry.event));
+            ends.accept(&path, how, list_in(&entry.event));
         }
     }
-    ends
+    Some(ends)
+}
+
+/// How many items the list has that a run was given.
+fn list_given(event: &Event) -> Option<usize> {
+    let Event::RunTriggered(e) = event else { return None };
+    let given: Value = serde_json::from_str(e.input.get()).unwrap_or_default();
+    given.get("list").and_then(Value::as_array).map(Vec::len)
+}
+
+/// How a task ended by the word of an operator.
+fn overruled(event: &Event) -> Option<Resolution> {
+    match event {
+        Event::TaskSkipRequested(_) => Some(Resolution::Skipped),
+        Event::TaskCancelRequested(_) => Some(Resolution::Cancelled),
+        Event::TaskResolvedManually(_) | Event::TaskCompletedManually(_) => Some(Resolution::Success),
+        _ => None,
+    }
 }
 
 /// How a task ended by an event, if it did: only the last failure of a task ends it, and only enough people a gate.
@@ -116,6 +177,7 @@ fn list_in(event: &Event) -> Option<usize> {
     let output: &RawValue = match event {
         Event::TaskFinished(e) => e.output.as_deref()?,
         Event::LinkResolved(e) => e.output.as_deref()?,
+        Event::TaskCompletedManually(e) => &e.output,
         _ => return None,
     };
     serde_json::from_str::<Value>(output.get()).ok()?.as_array().map(Vec::len)
@@ -124,7 +186,7 @@ fn list_in(event: &Event) -> Option<usize> {
 /// How a task was found, if it has ended.
 fn resolution(run: &Run, task: TaskIx) -> Option<Resolution> {
     match run.tasks[task.0 as usize].state {
-        TaskState::Complete => Some(Resolution::Success),
+        TaskState::Complete | TaskState::ResolvedManually => Some(Resolution::Success),
         TaskState::Error => Some(Resolution::Failed),
         TaskState::Skipped => Some(Resolution::Skipped),
         TaskState::Cancelled => Some(Resolution::Cancelled),
@@ -134,8 +196,9 @@ fn resolution(run: &Run, task: TaskIx) -> Option<Resolution> {
 
 fn outcome(ends: &Ends<'_>) -> RunState {
     match ends.of_the_run() {
-        Resolution::Failed => RunState::Error,
-        Resolution::Cancelled => RunState::Cancelled,
-        _ => RunState::Complete,
+        None => RunState::ResolvedManually,
+        Some(Resolution::Failed) => RunState::Error,
+        Some(Resolution::Cancelled) => RunState::Cancelled,
+        Some(_) => RunState::Complete,
     }
 }

@@ -8,6 +8,7 @@ mod acts;
 mod calm;
 mod clockwork;
 mod network;
+mod operator;
 mod people;
 mod worker;
 
@@ -21,6 +22,7 @@ use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
 use crate::witness::{Answerer, Witness};
+use edgewise_core::id::RunId;
 use edgewise_core::plan::Plan;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
@@ -70,6 +72,8 @@ pub(crate) struct Storm {
     asks: BTreeMap<No, Ask>,
     /// Those who wait for the end of a run in calm, and were not told yet.
     vigils: BTreeSet<No>,
+    /// Runs that somebody wanted frozen.
+    marked: BTreeSet<RunId>,
     next: No,
     pub witness: Witness,
     pub cover: Cover,
@@ -131,6 +135,7 @@ impl Storm {
             net: Vec::new(),
             asks: BTreeMap::new(),
             vigils: BTreeSet::new(),
+            marked: BTreeSet::new(),
             next: 1,
             witness,
             cover: Cover::default(),
@@ -138,6 +143,7 @@ impl Storm {
             log: trace.then(Vec::new),
             hash: seed,
         };
+        storm.witness.watches_marks = storm.has_operator();
         storm.introduce();
         storm.set_clocks();
         (0..count).for_each(|o| storm.rise(o));
@@ -394,12 +400,12 @@ impl Storm {
     }
 
     /// Where every stream ended before a step.
-    fn ledger_lines(&self) -> Vec<(edgewise_core::id::RunId, usize)> {
+    fn ledger_lines(&self) -> Vec<(RunId, usize)> {
         self.witness.books.iter().map(|(run, book)| (*run, book.entries.len())).collect()
     }
 
     /// What a step has written.
-    fn tell_new(&mut self, known: &[(edgewise_core::id::RunId, usize)]) {
+    fn tell_new(&mut self, known: &[(RunId, usize)]) {
         let mut lines = Vec::new();
         for (run, book) in &self.witness.books {
             let from = known.iter().find(|(r, _)| r == run).map_or(0, |(_, n)| *n);

@@ -70,6 +70,12 @@ pub struct Witness {
     pub clocks_agree: bool,
     /// There is no trouble at all, so nobody dies.
     pub is_fair: bool,
+    /// Somebody freezes runs.
+    pub watches_marks: bool,
+    /// The runs that were frozen at the last look.
+    marked: BTreeSet<RunId>,
+    /// The runs that somebody ever wanted frozen.
+    once_marked: BTreeSet<RunId>,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
     /// Rows plus tail are compared with the run at one look in so many.
@@ -101,6 +107,9 @@ impl Witness {
             in_doubt: false,
             clocks_agree: false,
             is_fair: false,
+            watches_marks: false,
+            marked: BTreeSet::new(),
+            once_marked: BTreeSet::new(),
             rests: false,
             compares_one_in: 1,
             looks: 0,
@@ -128,6 +137,23 @@ impl Witness {
     /// Whose a lease is or was.
     pub fn worker(&self, lease: &LeaseRef) -> Option<&str> {
         self.books.get(&lease.run)?.workers.get(&lease.token.hash()).map(|w| &**w)
+    }
+
+    /// The runs that are marked frozen, as the ledger has it.
+    pub(crate) fn marks(&mut self) -> Result<BTreeSet<RunId>, Violation> {
+        let marks = self.ledger.frozen().map_err(|e| unreadable(&e))?;
+        Ok(marks.into_iter().map(|(stream, _)| stream.run).collect())
+    }
+
+    /// Nothing is written to a run that was frozen before and still is.
+    fn frozen_runs_rest(&mut self, changed: &BTreeSet<RunId>) -> Held {
+        if !self.watches_marks {
+            return Ok(());
+        }
+        let before = std::mem::take(&mut self.marked);
+        self.marked = self.marks()?;
+        let moved = changed.iter().find(|run| before.contains(run) && self.marked.contains(run));
+        ensure(moved.is_none(), "frozen_runs_rest", || format!("{moved:?} is frozen and was written to"))
     }
 
     /// Its handles on the rows.
@@ -176,6 +202,7 @@ impl Witness {
             self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
             changed.insert(run);
         }
+        self.frozen_runs_rest(&changed)?;
         if !changed.is_empty() {
             self.shares()?;
         }
@@ -216,14 +243,14 @@ impl Witness {
         if let Event::TaskFinished(e) = &entry.event
             && e.error.as_ref().is_some_and(|f| f.kind == "worker_lost")
         {
-            self.may_be_lost(now, &entry.source, e)?;
+            self.may_be_lost(now, &entry.source, run, e)?;
         }
         let Some(book) = self.books.get_mut(&run) else { return Ok(()) };
         book.fold(entry)
     }
 
     /// A lease is ended for want of its worker: not before the time that was promised, and only if there was a worker.
-    fn may_be_lost(&self, now: Time, by: &str, e: &TaskFinished) -> Held {
+    fn may_be_lost(&self, now: Time, by: &str, run: RunId, e: &TaskFinished) -> Held {
         // Whoever granted it and lives knows that nobody was told: the attempt comes back unspent.
         let own = self.granted.get(&e.token).is_some_and(|granter| **granter == *by);
         let lost = || format!("an attempt of task {} was spent and nobody had it", e.task.0);
@@ -238,6 +265,10 @@ impl Witness {
         if promised.until.is_some() {
             // Whoever ends it: what a worker was told is stored where every engine looks.
             return ensure(promised.until <= Some(now), "leases_hold_as_told", || early(promised.until));
+        }
+        if self.once_marked.contains(&run) {
+            // Who reports to a frozen run is not heard, and has no deadline to say it again.
+            return Ok(());
         }
         // A worker within a process ends with it. Who cannot know whether it has gives it some time.
         ensure(*promised.by != *by, "leases_hold_until_their_deadline", || early(None))?;
@@ -300,7 +331,10 @@ impl Witness {
     fn rows_reach_their_watermark(&mut self, written: &BTreeMap<RunId, u64>) -> Held {
         let watermark = self.rows.watermark().map_err(|e| unreadable(&e))?;
         self.control_reaches(watermark)?;
-        for (run, book) in &self.books {
+        // The rows of what is damaged stay as they are; who is frozen by a person is in the rows like anybody.
+        let marks = self.marks()?;
+        let damaged = |run: &RunId| marks.contains(run) && !self.once_marked.contains(run);
+        for (run, book) in self.books.iter().filter(|(run, _)| !damaged(run)) {
             let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);
             let has = written.get(run).copied().unwrap_or(0);
             let said = || format!("rows of {run} are at {has}, the watermark says {before}");

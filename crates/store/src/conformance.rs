@@ -70,6 +70,7 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         reading::a_record_of_five_megabytes_comes_back_whole,
         reading::text_of_any_kind_comes_back_byte_for_byte,
         marks::a_freeze_mark_is_durable_until_it_is_taken_away,
+        marks::nothing_is_appended_to_a_frozen_stream_by_anybody,
         marks::a_stream_that_does_not_exist_cannot_be_frozen,
         marks::runs_are_found_by_the_start_of_their_id,
         rows::every_field_of_every_row_comes_back,

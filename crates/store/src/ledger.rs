@@ -107,6 +107,8 @@ pub enum Appended {
     /// A guard did not hold: nothing was written. Forget the stream and decide again. If the ledger does not end
     /// where it must, the stream is the first that would have been written.
     Conflict(Stream),
+    /// A stream that would have been written is frozen, for this reason: nothing was written.
+    Frozen(Stream, String),
     /// A key is used up: nothing was written.
     KeyTaken(KeyOwner),
 }
@@ -130,7 +132,8 @@ pub struct Stored {
 /// taken until then. Every other error of `append` means that nothing was written.
 pub trait Ledger: Send {
     /// Checks the guards and keys, then writes everything durably, or nothing. A batch that breaks the
-    /// rules of [`Append::check`] is `Invalid`; a broken guard is told before a taken key.
+    /// rules of [`Append::check`] is `Invalid`; a broken guard is told before a frozen stream, and that before a
+    /// taken key. The mark is looked at here, in the same transaction, so that nobody writes who has not heard of it.
     fn append(&mut self, batch: &Append) -> Result<Appended>;
 
     /// Where a stream ends.
@@ -153,8 +156,11 @@ pub trait Ledger: Send {
     fn key(&mut self, claim: &KeyClaim) -> Result<Option<KeyOwner>>;
 
     /// Marks a stream frozen with a reason, or takes the mark away. Durable. `NotFound` if the stream
-    /// does not exist.
+    /// does not exist. Nothing is appended to a stream that is marked.
     fn freeze(&mut self, stream: &Stream, reason: Option<&str>) -> Result<()>;
+
+    /// Why a stream is frozen, if it is.
+    fn mark(&mut self, stream: &Stream) -> Result<Option<String>>;
 
     /// The frozen streams with their reasons.
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>>;

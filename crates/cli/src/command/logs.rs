@@ -14,6 +14,7 @@ use crate::text;
 use crate::view::{View, find_task};
 use edgewise_core::Kind;
 use edgewise_core::event::TaskIx;
+use edgewise_core::id::RunId;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_engine::runner::logs::{self, Line, Stream, log_path};
@@ -59,6 +60,9 @@ pub(super) fn perform(args: &Logs, context: &mut Context<'_>) -> Result<Exit> {
     };
     if !any {
         context.printer.say(&nothing(&run, args.task.as_deref()));
+    }
+    if args.task.is_none() {
+        children(&run).iter().for_each(|line| context.printer.say(line));
     }
     Ok(Exit::Ok)
 }
@@ -144,6 +148,22 @@ fn nothing(run: &Run, task: Option<&str>) -> String {
         _ if task.state.is_done() => format!("`{path}` wrote nothing"),
         _ => format!("`{path}` has not written anything yet"),
     }
+}
+
+/// More children are only counted.
+const CHILDREN: usize = 5;
+
+/// Where the logs of tasks are that are runs of their own.
+fn children(run: &Run) -> Vec<String> {
+    let found: Vec<_> = run.present().filter_map(|task| Some((task, run.last_child(task)?))).collect();
+    let told = |(task, child): &(TaskIx, RunId)| {
+        format!("`{}` is a run of its own: `edgewise logs {}`", text::escape(&run.path(*task)), child.short())
+    };
+    let mut lines: Vec<String> = found.iter().take(CHILDREN).map(told).collect();
+    if found.len() > CHILDREN {
+        lines.push(format!("and {} more: `edgewise show {}`", found.len() - CHILDREN, run.id.short()));
+    }
+    lines
 }
 
 fn label(run: &Run, attempt: &Attempt) -> String {

@@ -1,4 +1,5 @@
-//! `edgewise rerun`: finished work is opened again, and the run is followed to its end as by `run`.
+//! `edgewise rerun`: finished work is opened again, also in the runs that failed below, and the run is followed to its end
+//! as by `run`.
 
 use super::Context;
 use super::engine::in_background;
@@ -8,12 +9,15 @@ use crate::follow::{How, follow};
 use crate::live::can_draw;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
+use crate::text;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
 use edgewise_core::state::RunState;
 use edgewise_engine::Door;
 use edgewise_engine::command::{self, RerunOf};
 use serde_json::json;
+use std::collections::VecDeque;
 use std::io::IsTerminal;
 
 pub(super) fn perform(args: &Rerun, context: &mut Context<'_>) -> Result<Exit> {
@@ -33,6 +37,7 @@ pub(super) fn perform(args: &Rerun, context: &mut Context<'_>) -> Result<Exit> {
             let begin = async |door: &mut Door, context: &mut Context<'_>| {
                 let opened = door.rerun(rerun).await?;
                 context.printer.say(&opened_words(run, opened));
+                words_of(&below(run, &place)).iter().for_each(|line| context.printer.say(line));
                 Ok(run)
             };
             runtime()?.block_on(follow(&place, how, begin, context))
@@ -69,8 +74,10 @@ async fn detach(rerun: command::Rerun, place: &Place, context: &mut Context<'_>)
     let cared_for = door.engine().is_none() && door.is_background().await.unwrap_or(false);
     door.close().await?;
     let opened = opened?;
-    let line = opened_words(run, opened);
-    context.printer.one(run.to_string(), &[line], &json!({ "run": run, "opened": opened }))?;
+    let below = below(run, place);
+    let lines: Vec<String> = std::iter::once(opened_words(run, opened)).chain(words_of(&below)).collect();
+    let runs: Vec<RunId> = below.iter().map(|below| below.run).collect();
+    context.printer.one(run.to_string(), &lines, &json!({ "run": run, "opened": opened, "runs": runs }))?;
     context.printer.flush()?;
     if !cared_for {
         in_background(place, context).await?;
@@ -83,4 +90,41 @@ async fn detach(rerun: command::Rerun, place: &Place, context: &mut Context<'_>)
 fn opened_words(run: RunId, opened: u32) -> String {
     let tasks = if opened == 1 { "1 task".to_owned() } else { format!("{opened} tasks") };
     format!("opened {tasks} of run {} again", run.short())
+}
+
+/// A run that goes on because a task of another one does.
+struct Below {
+    run: RunId,
+    flow: Name,
+    path: String,
+}
+
+/// More are only counted.
+const SHOWN: usize = 10;
+
+/// The runs of tasks that go on with them, and the runs of theirs.
+fn below(run: RunId, place: &Place) -> Vec<Below> {
+    let (mut found, mut next) = (Vec::new(), VecDeque::from([run]));
+    // What was asked for is done, also if it cannot be read just now.
+    let Ok(mut reader) = place.reader() else { return found };
+    while let Some(above) = next.pop_front() {
+        let Ok(run) = reader.run(above) else { continue };
+        let waiting = run.adopted.iter().filter(|(task, _)| run.awaited(**task).is_some());
+        found.extend(waiting.filter_map(|(task, adopted)| {
+            next.push_back(adopted.run);
+            Some(Below { run: adopted.run, flow: run.sub_run(*task)?.flow.clone(), path: run.path(*task) })
+        }));
+    }
+    found
+}
+
+fn words_of(below: &[Below]) -> Vec<String> {
+    let told = |below: &Below| {
+        format!("run {} of {}, which `{}` waits for, goes on", below.run.short(), below.flow, text::escape(&below.path))
+    };
+    let mut lines: Vec<String> = below.iter().take(SHOWN).map(told).collect();
+    if below.len() > SHOWN {
+        lines.push(format!("and {} runs more", below.len() - SHOWN));
+    }
+    lines
 }

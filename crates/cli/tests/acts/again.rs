@@ -57,3 +57,27 @@ fn what_is_opened_without_waiting_is_done_by_the_next_who_comes() {
     assert_eq!(project.run("watch @").code, 0);
     assert_eq!(ran(&project), "a b b c");
 }
+
+#[test]
+fn a_rerun_from_failure_goes_down_into_the_run_that_failed() {
+    let project = half_way();
+    project.flow("whole", "  sub: { flow: half }\n  z: { after: sub, run: 'echo z >> ran' }\n");
+    for file in ["ran", "fixed"] {
+        std::fs::remove_file(project.path().join(file)).unwrap();
+    }
+    assert_eq!(project.run("run whole.yaml").code, 1);
+    std::fs::write(project.path().join("fixed"), "").unwrap();
+    let ended = project.run("rerun @ --why fixed");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("opened 2 tasks of run"), "{}", ended.err);
+    assert!(ended.err.contains("of half, which `sub` waits for, goes on"), "{}", ended.err);
+    assert_eq!(ran(&project), "a b b c z", "what the child had finished is not done again");
+    let shown: Value = serde_json::from_str(&project.run("show @ --json").out).unwrap();
+    let child = shown["tasks"][0]["child"].as_str().unwrap().to_owned();
+    let events = project.run(&format!("events {child}"));
+    assert!(events.out.contains("waited for by `sub`") && events.out.contains("from what failed"), "{}", events.out);
+    for run in ["@", &child] {
+        assert!(project.run(&format!("history {run} --json")).out.contains("\"why\":\"fixed\""));
+    }
+    assert_eq!(project.run("doctor --verify").code, 0);
+}

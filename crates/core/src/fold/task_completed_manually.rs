@@ -3,6 +3,7 @@
 use super::Fold;
 use super::task_resolved_manually::make_open;
 use crate::event::TaskCompletedManually;
+use crate::id::TokenHash;
 use crate::state::{Move, TaskState};
 use serde_json::Value;
 use std::sync::Arc;
@@ -15,4 +16,6 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &TaskCompletedManually) {
         fold.run.outputs.insert(event.act.task, Arc::new(output));
     }
     fold.finish(event.act.task, Move::CompletedByOperator, TaskState::Complete);
+    // No worker made this output: one that reports the same is late, and was not heard.
+    fold.task_mut(event.act.task).token = TokenHash::default();
 }

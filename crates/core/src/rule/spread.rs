@@ -183,6 +183,9 @@ impl Fold<'_> {
 
     /// `fail_fast`: the other items are not wanted any more.
     fn stop_spread(&mut self, spread: TaskIx, because: TaskIx) {
+        if !self.stopped.insert(spread) {
+            return;
+        }
         self.run.advancing.remove(&spread);
         let Some(state) = self.run.composites.get_mut(&spread) else { return };
         state.total = state.made();

@@ -1,6 +1,6 @@
 //! What an operator may do to a run, state by state: allowed with its result, or refused with its reason.
 
-use crate::driver::{Driver, Sketch, action, approval, name};
+use crate::driver::{Driver, STALE, Sketch, action, approval, name};
 use edgewise_core::event::{Event, Request};
 use edgewise_core::fold::{Ignored, Verdict};
 use edgewise_core::plan::OnFailure;
@@ -137,4 +137,15 @@ fn nothing_is_given_up_before_something_has_failed() {
     sketch.node(0, "a", action(1), &[]);
     let mut d = Driver::planned(sketch.build());
     assert_eq!(word(d.say(Event::RunGivenUp(ask()))), "it holds no failure: nothing of it has failed for good");
+}
+
+#[test]
+fn a_worker_that_reports_just_what_an_operator_supplied_is_late() {
+    let mut d = gated(OnFailure::Continue);
+    let task = d.ix("first");
+    assert_eq!(d.lease(task), Verdict::Applied);
+    let report = d.report(task, None, Some("5"));
+    assert_eq!(d.complete("first", "5"), Verdict::Applied);
+    assert_eq!(d.say(Event::TaskFinished(report)), STALE, "it was not heard, and is not told that it was");
+    assert_eq!(d.state("first"), TaskState::Complete);
 }

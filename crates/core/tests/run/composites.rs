@@ -1,6 +1,6 @@
 //! Spreads and gates: what waits for its items, for people or for time.
 
-use crate::driver::{DUPLICATE, Driver, Sketch, action, approval, plan, spread, spread_bearing, work};
+use crate::driver::{DUPLICATE, Driver, Sketch, Watch, action, approval, plan, spread, spread_bearing, work};
 use edgewise_core::event::TaskIx;
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
@@ -26,6 +26,28 @@ fn an_empty_spread_ends_at_once_with_an_empty_list() {
     let d = Driver::planned(sketch.build());
     assert_eq!(d.states(&["s", "after"]), [TaskState::Complete, TaskState::Enqueued]);
     assert_eq!(*d.run.output(TaskIx(0)), serde_json::json!([]));
+}
+
+/// A spread that stops at the first of its items that fails.
+fn failing_fast(items: usize) -> Driver {
+    let mut sketch = Sketch::new(OnFailure::Continue);
+    let inner = sketch.region();
+    sketch.node(0, "s", spread_bearing(inner, items, 0, true), &[]);
+    sketch.node(inner, "one", action(1), &[]);
+    let mut d = Driver::triggered_watching(sketch.build(), Watch::Nothing);
+    assert_eq!(d.plan_it(), Verdict::Applied);
+    d.fail("s[0]");
+    d
+}
+
+#[test]
+fn a_spread_that_fails_fast_is_stopped_once_however_many_items_follow() {
+    for items in [3, 1_000] {
+        let d = failing_fast(items);
+        assert_eq!(d.states(&["s", "s[1]"]), [TaskState::Error, TaskState::Cancelled]);
+        let looks = d.changes.touched.iter().filter(|task| **task == d.ix("s")).count();
+        assert!(looks < 3, "{looks} times for {items} items: each of them looks at all of them");
+    }
 }
 
 #[test]

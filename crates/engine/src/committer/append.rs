@@ -2,8 +2,8 @@
 
 use crate::desk::{Desk, Given};
 use crate::leases::{Lapse, Lease};
-use edgewise_core::event::{AttemptRef, Envelope, Record, TaskIx, encode};
-use edgewise_core::id::{EventId, RunId};
+use edgewise_core::event::{Envelope, Record, TaskIx, encode};
+use edgewise_core::id::{EventId, RunId, TokenHash};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Appended, Guard};
 use std::collections::HashSet;
@@ -37,6 +37,13 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
             Landed::Yes
         }
         Ok(Appended::Conflict(_) | Appended::KeyTaken(_)) => Landed::Conflict,
+        Ok(Appended::Frozen(stream, reason)) => {
+            let touched = std::mem::take(&mut desk.batch.touched);
+            desk.learn_marks(&touched);
+            desk.batch.touched = touched;
+            desk.set_frozen(stream.run, &reason);
+            Landed::Conflict
+        }
         Err(error) if error.code == "sync_failed" => return Err(error),
         Err(error) if error.code == "unknown_commit" => read_back(desk, &batch, error)?,
         Err(error) => Landed::No(error),
@@ -126,10 +133,11 @@ fn keep(desk: &mut Desk, batch: &Append) {
             hold(desk, run, task, lease);
         }
     }
+    let told: HashSet<(RunId, TokenHash)> =
+        desk.batch.revoked.iter().map(|(run, attempt)| (*run, attempt.token)).collect();
     for (run, task) in std::mem::take(&mut desk.batch.leases_over) {
         let Some(lease) = desk.leases.take(run, task) else { continue };
-        let told = |(of, attempt): &(RunId, AttemptRef)| *of == run && attempt.token == lease.token;
-        if desk.batch.revoked.iter().any(told) {
+        if told.contains(&(run, lease.token)) {
             hold(desk, run, task, lease);
         }
     }

@@ -139,7 +139,9 @@ impl<R> Committer<R> {
             // Children that nobody waits for end soon, and each of them is told to their run.
             let idle = idle && cached.run.disowned.is_empty();
             let crowded = self.desk.cached_tasks > CACHED_TASKS || self.desk.runs.len() > CACHED_RUNS;
-            if idle && (cached.run.state.is_done() || crowded) {
+            // What is frozen is on the desk only until its rows are written.
+            let rests = self.desk.frozen.contains_key(&run) && !cached.is_dirty() && !under_way;
+            if rests || idle && (cached.run.state.is_done() || crowded) {
                 self.desk.put_away(run);
             }
         }

@@ -32,8 +32,9 @@ impl<R> Committer<R> {
         }
         let behind = self.behind_the_ledger()?;
         for run in &behind {
-            match self.desk.open(*run) {
-                Ok(_) => {}
+            let frozen = self.desk.frozen.contains_key(run);
+            match if frozen { self.desk.rest(*run) } else { self.desk.open(*run).map(drop) } {
+                Ok(()) => {}
                 // Damage concerns its own run only: it is frozen, and the others go on.
                 Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}
                 Err(error) => return Err(error),
@@ -88,16 +89,14 @@ impl<R> Committer<R> {
         }
         for (stream, row) in self.desk.projections.leases()? {
             let run = stream.run;
-            if self.desk.frozen.contains_key(&run) {
-                continue;
-            }
             let at = (self.desk.now, true);
-            let cached = match self.desk.open(run) {
-                Ok(cached) => cached,
+            let frozen = self.desk.frozen.contains_key(&run);
+            match if frozen { self.desk.rest(run) } else { self.desk.open(run).map(drop) } {
                 // Nobody else would watch over this lease.
                 Err(error) if error.kind == Kind::Unavailable => return Err(error),
-                Err(_) => continue,
-            };
+                _ => {}
+            }
+            let Some(cached) = self.desk.runs.get(&run) else { continue };
             if cached.tail_leases.contains_key(&row.task) {
                 // Granted anew since, perhaps under the same attempt: the row tells of a lease that came back.
                 continue;

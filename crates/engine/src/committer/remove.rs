@@ -112,7 +112,7 @@ impl<R> Committer<R> {
 
     /// What would be remembered of a run, if it may go.
     fn may_go(&mut self, run: RunId, keep_keys: Millis) -> Result<Gone> {
-        if self.desk.frozen.contains_key(&run) {
+        if self.desk.ledger.mark(&self.desk.home.stream(run))?.is_some() {
             let message = "it is frozen: look at the damage with `edgewise doctor --verify` first";
             return Err(Error::conflict("run_frozen", message));
         }

@@ -40,7 +40,7 @@ impl Desk {
     }
 
     /// Everything that waits in a run becomes a hint again.
-    pub(super) fn adopt(&mut self, mut cached: Cached, mut kept: BTreeMap<TaskIx, Found>) {
+    pub(super) fn adopt(&mut self, cached: Cached, kept: BTreeMap<TaskIx, Found>) {
         let run = &cached.run;
         for (key, due) in &run.timers {
             self.timers.insert((*due, run.id, *key));
@@ -58,20 +58,28 @@ impl Desk {
         if !run.disowned.is_empty() {
             self.links.due.insert((run.id, DISOWNED));
         }
+        if run.counts[TaskState::Enqueued as usize] > 0 {
+            for task in run.present().filter(|task| run.tasks[task.0 as usize].state == TaskState::Enqueued) {
+                offer(&mut self.lanes, &mut self.queues, run, task);
+            }
+        }
+        self.adopt_leases(cached, kept);
+    }
+
+    /// Keeps a run on the desk, and the leases that others granted on its tasks. What is still to be written of both is.
+    pub(super) fn adopt_leases(&mut self, mut cached: Cached, mut kept: BTreeMap<TaskIx, Found>) {
+        let run = &cached.run;
         // What this engine knows of leases may be older than the ledger.
         self.leases.retain(run.id, |task, lease| {
             run.task(task).is_some_and(|t| t.state == TaskState::InProgress && t.token == lease.token)
         });
-        if run.counts[TaskState::Enqueued as usize] > 0 || run.leased > 0 {
+        if run.leased > 0 {
             for task in run.present() {
-                match run.tasks[task.0 as usize].state {
-                    TaskState::Enqueued => offer(&mut self.lanes, &mut self.queues, run, task),
-                    TaskState::InProgress if run.is_leasable(task) && self.leases.get(run.id, task).is_none() => {
-                        let found = cached.tail_leases.get(&task).cloned().or_else(|| kept.remove(&task));
-                        let at = (self.now, self.recovering);
-                        self.leases.put(run.id, task, lost_lease(run, task, found, at, &mut self.queues));
-                    }
-                    _ => {}
+                let leased = run.tasks[task.0 as usize].state == TaskState::InProgress && run.is_leasable(task);
+                if leased && self.leases.get(run.id, task).is_none() {
+                    let found = cached.tail_leases.get(&task).cloned().or_else(|| kept.remove(&task));
+                    let at = (self.now, self.recovering);
+                    self.leases.put(run.id, task, lost_lease(run, task, found, at, &mut self.queues));
                 }
             }
         }

@@ -51,7 +51,7 @@ impl Desk {
                     run if !run.is_run() => true,
                     run => self.runs.get(&run).is_some_and(|cached| cached.durable >= record.last()),
                 };
-                if ours && !known && !self.frozen.contains_key(&stream.run) {
+                if ours && !known {
                     foreign.insert(stream.run);
                 }
             }

@@ -14,7 +14,8 @@ pub(super) fn bring_back(desk: &mut Desk) {
         // Looked at again until the ledger itself has nothing to bring back: what this commit would change, be it
         // the return or a cancel before it, may not land.
         let staged = desk.runs.get(&run).is_some_and(|cached| !cached.events.is_empty());
-        if staged || desk.unloaded.contains(&run) {
+        // And a run that is frozen takes nothing back before it goes on.
+        if staged || desk.unloaded.contains(&run) || desk.frozen.contains_key(&run) {
             desk.undelivered.push((run, attempt));
         }
     }

@@ -18,6 +18,10 @@ pub(super) fn expire(desk: &mut Desk) {
     for (run, task) in lapsed {
         let Some(lease) = desk.leases.remove(run, task) else { continue };
         if desk.open_hinted(run).is_none() {
+            if desk.frozen.contains_key(&run) && lease.lapse(desk.now) == Some(Lapse::Timeout) {
+                // Nobody can end the attempt now; its worker may be at work until the lease itself is over.
+                desk.leases.hold(run, task, lease);
+            }
             continue;
         }
         if lease.lapse(desk.now) == Some(Lapse::WorkerLost) {

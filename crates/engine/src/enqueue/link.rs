@@ -131,9 +131,10 @@ fn let_go(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
             let Some(cached) = desk.open_hinted(child) else { return };
             let (state, mine) = (cached.run.state, is_parent(&cached.run, parent, link));
             if !mine || state.is_done() {
-                // Over, or a later attempt goes on with it.
                 desk.rely_on(child);
-                return resolve(desk, parent, link, child, state, Ok(Value::Null));
+                // Over; or it never was this attempt's: another one goes on with it, or nobody but itself.
+                let told = if state.is_done() { state } else { RunState::Cancelled };
+                return resolve(desk, parent, link, child, told, Ok(Value::Null));
             }
             let asked = desk.runs.get(&parent).map(|cached| why_not(&cached.run, link));
             if let Some(request) = asked.flatten() {

@@ -31,6 +31,9 @@ pub(crate) fn sweep(desk: &mut Desk) -> usize {
     while looked_at < TASKS
         && let Some(run) = desk.to_sweep.pop()
     {
+        if desk.frozen.contains_key(&run) {
+            continue;
+        }
         looked_at += desk.runs.get(&run).map_or(0, |cached| cached.counted);
         found += look_at(desk, run);
         found += look_at_links(desk, run, &mut looked_at);
@@ -42,7 +45,8 @@ pub(crate) fn sweep(desk: &mut Desk) -> usize {
 fn look_at_links(desk: &mut Desk, run: RunId, looked_at: &mut u64) -> usize {
     let Some(run) = desk.runs.get(&run).map(|cached| &cached.run) else { return 0 };
     let (id, mut missing) = (run.id, Vec::new());
-    if !run.disowned.is_empty() {
+    // One that is frozen is let go of when it goes on.
+    if run.disowned.values().any(|child| !desk.frozen.contains_key(child)) {
         missing.push(DISOWNED);
     }
     let waiting: Vec<(TaskIx, LinkRef)> =

@@ -24,9 +24,7 @@ pub(crate) fn complete(desk: &mut Desk, reports: &[Finish]) -> Result<Answer> {
 fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
     let lease = &report.lease;
     let attempt = lease.attempt();
-    // Whatever it reports, and however late: it is not at work any more.
-    desk.has_stopped(lease.run, &attempt);
-    desk.open(lease.run)?;
+    desk.open_for(lease)?;
     let (output, error) = match &report.outcome {
         Ok(output) => match output.as_deref().map(check_output) {
             Some(Err(failure)) => (None, Some(failure)),

@@ -8,8 +8,7 @@ use edgewise_core::event::Event;
 pub(crate) fn give_back(desk: &mut Desk, leases: &[LeaseRef]) -> Result<Answer> {
     let mut answer = Ok(Answer::Done);
     for lease in leases {
-        desk.has_stopped(lease.run, &lease.attempt());
-        let opened = desk.open(lease.run).map(drop);
+        let opened = desk.open_for(lease);
         match opened.and_then(|()| desk.decide(lease.run, Event::DispatchReturned(lease.attempt()))) {
             // A lease that is over already needs no giving back.
             Ok(_) => {}

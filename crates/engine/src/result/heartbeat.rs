@@ -14,6 +14,11 @@ pub(crate) fn heartbeat(desk: &mut Desk, leases: &[LeaseRef]) -> Result<Answer> 
 
 fn one(desk: &mut Desk, beat: &LeaseRef) -> Result<Beat> {
     let now = desk.now;
+    // What comes of it would be refused.
+    if desk.is_frozen(beat.run)? {
+        desk.stops(beat);
+        return Ok(Beat::Cancel);
+    }
     let Some(mut lease) = find(desk, beat)? else { return Ok(Beat::Cancel) };
     Ok(match lease.span {
         // What nobody has ended holds: this engine may not know yet until when another one keeps it on.

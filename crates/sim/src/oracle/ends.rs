@@ -36,6 +36,9 @@ pub(super) struct Ends<'a> {
     input: Option<usize>,
     nodes: Vec<Node>,
     cancelled: bool,
+    /// Somebody said that the run is dealt with, or that the failures which it holds stand.
+    resolved: bool,
+    given_up: bool,
     /// Tasks that ended and whose out-edges are open, and spreads that are still to be made; both in turn.
     ended: VecDeque<usize>,
     making: VecDeque<usize>,
@@ -44,7 +47,8 @@ pub(super) struct Ends<'a> {
 impl<'a> Ends<'a> {
     pub fn new(plan: &'a Plan) -> Self {
         let (nodes, ended, making) = Default::default();
-        Self { plan, input: None, nodes, cancelled: false, ended, making }
+        let (cancelled, resolved, given_up) = Default::default();
+        Self { plan, input: None, nodes, cancelled, resolved, given_up, ended, making }
     }
 
     /// The run has its plan, and so many items in the list that it was given.
@@ -58,6 +62,30 @@ impl<'a> Ends<'a> {
     pub fn cancel(&mut self) {
         self.cancelled = true;
         self.stop(&self.within(ROOT));
+        self.follow();
+    }
+
+    /// Somebody says that the run is dealt with: everything open is cancelled, as by a cancel.
+    pub fn resolve(&mut self) {
+        self.resolved = true;
+        self.stop(&self.within(ROOT));
+        self.follow();
+    }
+
+    /// The failures that are held stand, and travel like those that follow.
+    pub fn give_up(&mut self) {
+        self.given_up = true;
+        self.ended.extend((0..self.nodes.len()).filter(|n| self.nodes[*n].end == Some(Failed)));
+        self.follow();
+    }
+
+    /// An operator says how a task ended; what is below it is not wanted any more.
+    pub fn overrule(&mut self, path: &str, how: Resolution, items: Option<usize>) {
+        let Some(n) = self.nodes.iter().position(|node| node.path == path) else { return };
+        self.making.retain(|m| *m != n);
+        self.scopes_of(n).iter().for_each(|scope| self.stop(scope));
+        self.nodes[n].items = items;
+        self.end(n, how);
         self.follow();
     }
 
@@ -79,8 +107,13 @@ impl<'a> Ends<'a> {
         self.nodes.iter().map(|node| (node.path.clone(), node.end)).collect()
     }
 
-    pub fn of_the_run(&self) -> Resolution {
-        if self.cancelled { Cancelled } else { self.ending(&self.within(ROOT)) }
+    /// How the run ended, unless somebody said that it is dealt with.
+    pub fn of_the_run(&self) -> Option<Resolution> {
+        match (self.cancelled, self.resolved) {
+            (true, _) => Some(Cancelled),
+            (_, true) => None,
+            _ => Some(self.ending(&self.within(ROOT))),
+        }
     }
 
     fn follow(&mut self) {
@@ -121,7 +154,7 @@ impl<'a> Ends<'a> {
             };
             self.nodes.push(Node { path, scope, region, node, ready: false, end: None, told: false, items: None });
         }
-        self.within(scope).into_iter().for_each(|n| self.decide(n));
+        self.within(scope).into_iter().for_each(|n| self.decide(n, None));
     }
 
     fn end(&mut self, n: usize, how: Resolution) {
@@ -141,14 +174,16 @@ impl<'a> Ends<'a> {
     /// Out-edges resolve as their task ended; those of a held failure stay open, and an unanswered one stops the rest
     /// where the plan fails fast.
     fn tell(&mut self, n: usize) {
-        let failed = self.nodes[n].end == Some(Failed);
-        if failed && self.plan.on_failure == OnFailure::Hold && !self.cancelled {
+        let how = self.nodes[n].end;
+        let failed = how == Some(Failed);
+        let decided = self.cancelled || self.resolved || self.given_up;
+        if failed && self.plan.on_failure == OnFailure::Hold && !decided {
             return;
         }
         self.nodes[n].told = true;
         let beside = self.beside(n);
         for out in self.region(n).needed_by(self.nodes[n].node) {
-            self.decide(beside[out.down as usize]);
+            self.decide(beside[out.down as usize], how);
         }
         let fails_fast = self.plan.on_failure == OnFailure::FailFast && self.nodes[n].scope == ROOT;
         if failed && fails_fast && !self.is_answered(n) {
@@ -156,8 +191,9 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Ready as soon as enough in-edges are accepted, skipped as soon as that cannot be any more.
-    fn decide(&mut self, n: usize) {
+    /// Ready as soon as enough in-edges are accepted, left out as soon as that cannot be any more: cancelled if the last
+    /// edge was, which decided it, else skipped.
+    fn decide(&mut self, n: usize, last: Option<Resolution>) {
         if self.nodes[n].ready || self.nodes[n].end.is_some() {
             return;
         }
@@ -181,7 +217,7 @@ impl<'a> Ends<'a> {
             self.nodes[n].ready = true;
             self.count_items(n, &beside);
         } else if refused + wanted > edges {
-            self.end(n, Skipped);
+            self.end(n, if last == Some(Cancelled) { Cancelled } else { Skipped });
         }
     }
 

@@ -3,16 +3,21 @@ use crate::flows::flow;
 use edgewise_core::plan::Resolution;
 use edgewise_core::plan::Resolution::{Cancelled, Failed, Skipped, Success};
 
-/// Facts such as `a ok`, `a ok 3` (a list of three), `a failed` or `cancel`, in order; then how all tasks ended, as
+/// Facts such as `a ok`, `a ok 3` (a list of three), `a failed`, `a skip` or `cancel`, in order; then how all tasks ended, as
 /// the first letters of their resolutions in the order of their paths, `-` for one that has not, and the run.
 #[track_caller]
-fn check(text: &str, facts: &str, tasks: &str, run: Resolution) {
+fn check(text: &str, facts: &str, tasks: &str, run: impl Into<Option<Resolution>>) {
     let plan = flow(text);
     let mut ends = Ends::new(&plan);
     ends.begin(Some(2));
     for fact in facts.split(", ").filter(|fact| !fact.is_empty()) {
         match *fact.split(' ').collect::<Vec<_>>() {
             ["cancel"] => ends.cancel(),
+            ["give_up"] => ends.give_up(),
+            ["resolve"] => ends.resolve(),
+            [path, "skip"] => ends.overrule(path, Skipped, None),
+            [path, "cancel"] => ends.overrule(path, Cancelled, None),
+            [path, "supply", items] => ends.overrule(path, Success, items.parse().ok()),
             [path, "failed"] => ends.accept(path, Failed, None),
             [path, "ok"] => ends.accept(path, Success, None),
             [path, "ok", items] => ends.accept(path, Success, items.parse().ok()),
@@ -27,7 +32,7 @@ fn check(text: &str, facts: &str, tasks: &str, run: Resolution) {
         Some(Cancelled) => 'C',
     };
     let found: String = ends.of_tasks().values().map(letter).collect();
-    assert_eq!((found.as_str(), ends.of_the_run()), (tasks, run), "{facts}: {:?}", ends.of_tasks());
+    assert_eq!((found.as_str(), ends.of_the_run()), (tasks, run.into()), "{facts}: {:?}", ends.of_tasks());
 }
 
 const ROW: &str = "{ flow: f, tasks: { a: { action: x }, b: { after: a, action: x }, c: { after: b, action: x } } }";
@@ -99,4 +104,30 @@ fn a_spread_is_of_as_many_as_its_list_and_ends_with_them() {
     check(&flow(", fail_fast: true"), "a ok 3, each[1] failed", "SFCFC", Failed);
     check(&flow(""), "a ok 2, each[1] ok, cancel", "SCCS", Cancelled);
     check(&flow(""), "a failed", "FK", Failed);
+}
+
+#[test]
+fn what_an_operator_says_of_a_task_travels_as_if_it_had_ended_so() {
+    check(ROW, "a skip", "KKK", Success);
+    check(ROW, "a ok, b cancel", "SCC", Cancelled);
+    check(ROW, "b supply 2, a failed, c ok", "FSS", Failed);
+    let any = "{ flow: f, tasks: { a: { action: x }, b: { action: x }, c: { after: [a, b], join: any, action: x } } }";
+    check(any, "a cancel, b failed", "CFK", Failed);
+    check(any, "b failed, a cancel", "CFC", Failed);
+    let each =
+        "{ flow: f, tasks: { e: { each: [1, 2], action: x }, z: { after: e, each: tasks.e.output, action: x } } }";
+    check(each, "e[0] ok, e skip", "KSCK", Success);
+    check(each, "e supply 1, z[0] ok", "SCCSS", Success);
+    check(each, "e supply none", "SCCF", Failed);
+}
+
+#[test]
+fn failures_that_are_held_travel_when_somebody_gives_up_and_a_run_that_is_dealt_with_is_neither() {
+    let tasks = "a: { action: x }, b: { after: a, action: x }, c: { action: x }, d: { after: c, action: x }";
+    let held = format!("{{ flow: f, on_failure: hold, tasks: {{ {tasks} }} }}");
+    check(&held, "a failed, give_up", "FK--", Failed);
+    check(&held, "a failed, give_up, c failed", "FKFK", Failed);
+    check(&held, "c failed, a failed, resolve", "FCFC", None);
+    check(ROW, "a ok, resolve", "SCC", None);
+    check(ROW, "a failed, resolve", "FKK", None);
 }

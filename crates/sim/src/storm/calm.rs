@@ -113,7 +113,8 @@ impl Storm {
         self.witness.close()?;
         for book in self.witness.books.values() {
             self.cover.count("end", &format!("{:?}", book.run.state));
-            oracle::compare(book)?;
+            let judged = oracle::compare(book)?;
+            self.cover.count("oracle", if judged { "judged" } else { "left to the invariants" });
         }
         Ok(())
     }

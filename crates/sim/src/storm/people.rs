@@ -72,6 +72,9 @@ impl Storm {
         if has_schedules(self.seed) && self.dice.one_in(2) {
             return self.schedule();
         }
+        if self.has_operator() && !self.dice.one_in(3) {
+            return self.operate();
+        }
         let Some(run) = self.a_run() else { return };
         let act = RunAct { run, by: name("op"), why: None };
         let roll = self.dice.below(24);
@@ -106,6 +109,7 @@ impl Storm {
     /// After the storm: what is paused goes on, and whoever is asked says yes.
     pub(super) fn patient_people(&mut self) {
         self.stop_schedules();
+        self.unfreeze_all();
         for run in self.open_runs() {
             let book = &self.witness.books[&run];
             let gates: Vec<String> = asking(&book.run).map(|t| book.run.path(t)).collect();
@@ -125,7 +129,8 @@ impl Storm {
         let mut any = false;
         for run in self.open_runs() {
             if self.witness.run(run).state == RunState::BlockedByFailures {
-                self.ask(Command::Cancel(RunAct { run, by: name("op"), why: Some("held".into()) }));
+                let command = self.let_go(run);
+                self.ask(command);
                 any = true;
             }
         }

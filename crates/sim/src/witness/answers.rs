@@ -20,6 +20,9 @@ pub(super) enum Asked {
     Pause(RunId, bool),
     Approve(RunId, String, Name),
     Wait(RunId),
+    /// An event of a kind that must be there, of a task if it is about one.
+    Act(RunId, Option<String>, &'static str),
+    Freeze(RunId, bool),
     Other,
 }
 
@@ -46,7 +49,12 @@ impl Witness {
             Command::Resume(act) => Asked::Pause(act.run, false),
             Command::Approve(act) => Asked::Approve(act.run, act.task.clone(), act.by.clone()),
             Command::Wait(run) => Asked::Wait(*run),
-            _ => Asked::Other,
+            Command::Freeze(act) => {
+                self.once_marked.insert(act.run);
+                Asked::Freeze(act.run, true)
+            }
+            Command::Unfreeze(act) => Asked::Freeze(act.run, false),
+            _ => operated(command),
         };
         self.asked.insert(no, asked);
     }
@@ -77,7 +85,14 @@ impl Witness {
                 let pairs: Vec<(LeaseRef, Beat)> = leases.iter().copied().zip(beats.iter().copied()).collect();
                 pairs.iter().try_for_each(|(lease, beat)| self.beat(lease, *beat, by))
             }
-            (Answer::Done | Answer::Already | Answer::Ended(_), asked) => self.is_so(answer, asked, by),
+            (Answer::Done | Answer::Already, Asked::Freeze(run, frozen)) => {
+                let (run, frozen) = (*run, *frozen);
+                let kept = by.crowded || self.marks()?.contains(&run) == frozen;
+                ensure(kept, "acked_is_kept", || format!("freeze {frozen} of {run} was answered well and is not so"))
+            }
+            (Answer::Done | Answer::Already | Answer::Ended(_) | Answer::Reopened(_), asked) => {
+                self.is_so(answer, asked, by)
+            }
             _ => Ok(()),
         }
     }
@@ -86,7 +101,7 @@ impl Witness {
     fn is_so(&self, answer: &Answer, asked: &Asked, by: Answerer<'_>) -> Held {
         match (answer, asked) {
             (Answer::Done | Answer::Already, Asked::Cancel(run)) => {
-                let kept = self.books[run].cancelled;
+                let kept = self.books[run].cancelled || by.crowded;
                 ensure(kept, "acked_is_kept", || format!("a cancel of {run} was accepted and is not kept"))
             }
             (Answer::Done | Answer::Already, Asked::Pause(run, pause)) => {
@@ -98,10 +113,15 @@ impl Witness {
                 ensure(kept, "acked_is_kept", || format!("the yes of {who} to {path} was accepted and is not kept"))
             }
             (Answer::Ended(state), Asked::Wait(run)) => {
-                let is = self.books[run].run.state;
-                ensure(state.is_done() && *state == is, "acked_is_kept", || {
+                // It may have been opened again in the very step that told its end.
+                let (is, ends) = (self.books[run].run.state, &self.books[run].ends);
+                ensure(state.is_done() && (*state == is || ends.contains(state)), "acked_is_kept", || {
                     format!("{run} ended {state:?} and is {is:?}")
                 })
+            }
+            (Answer::Done | Answer::Reopened(_), Asked::Act(run, path, kind)) => {
+                let kept = self.books[run].has_act(path.as_deref(), kind);
+                ensure(kept, "acked_is_kept", || format!("{kind} of {path:?} of {run} was accepted and is not kept"))
             }
             _ => Ok(()),
         }
@@ -154,6 +174,8 @@ impl Witness {
         let Some(book) = self.books.get(&lease.run) else { return Ok(()) };
         let live = book.is_live(lease.task, token);
         let was_live = live || book.just_ended.contains(&token);
+        // Who works for a run that is frozen is told to stop.
+        let frozen = self.marked.contains(&lease.run);
         let heartbeat = book.run.spec_of(lease.task).timeouts.heartbeat;
         let Some(promised) = self.promised.get_mut(&token) else { return Ok(()) };
         match beat {
@@ -168,9 +190,24 @@ impl Witness {
                 Ok(())
             }
             Beat::Cancel => {
-                let over = !live || promised.attempt_until.is_some_and(|due| due <= by.now);
+                let over = !live || frozen || promised.attempt_until.is_some_and(|due| due <= by.now);
                 ensure(over, "the_living_go_on", || "a live lease was called over".into())
             }
         }
+    }
+}
+
+/// What an operator's act must have left in the ledger.
+fn operated(command: &Command) -> Asked {
+    match command {
+        Command::Skip(act) => Asked::Act(act.run, Some(act.task.clone()), "TaskSkipRequested"),
+        Command::CancelTask(act) => Asked::Act(act.run, Some(act.task.clone()), "TaskCancelRequested"),
+        Command::Resolve(act) => Asked::Act(act.run, Some(act.task.clone()), "TaskResolvedManually"),
+        Command::Supply(supply) => Asked::Act(supply.act.run, Some(supply.act.task.clone()), "TaskCompletedManually"),
+        Command::Reset(act) => Asked::Act(act.run, Some(act.task.clone()), "TaskResetForRetry"),
+        Command::ResolveRun(act) => Asked::Act(act.run, None, "RunResolvedManually"),
+        Command::GiveUp(act) => Asked::Act(act.run, None, "RunGivenUp"),
+        Command::Rerun(act) => Asked::Act(act.run, None, "RunRerunRequested"),
+        _ => Asked::Other,
     }
 }

@@ -10,7 +10,7 @@ use edgewise_core::invariant::{self, Step};
 use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
-use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::state::{Move, RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_engine::command::Finish;
 use edgewise_store::Position;
@@ -82,6 +82,12 @@ impl Book {
         self.entries.iter().any(|e| matches!(&e.event, Event::ApprovalGiven(a) if Some(a.task) == task && a.by == *by))
     }
 
+    /// Whether an act of a kind was ever recorded, on a task if it is about one.
+    pub(super) fn has_act(&self, path: Option<&str>, kind: &str) -> bool {
+        let is_of = |task: Option<TaskIx>| path.is_none_or(|path| task.is_some_and(|t| self.run.path(t) == path));
+        self.entries.iter().any(|e| e.event.name() == kind && is_of(e.event.task()))
+    }
+
     /// Whether this very report is how the last attempt of its task ended.
     pub(super) fn has_heard(&self, report: &Finish) -> bool {
         let (task, token, attempt) = (report.lease.task, report.lease.token.hash(), report.lease.attempt);
@@ -119,8 +125,11 @@ impl Book {
         };
         invariant::check_step(&step)?;
         self.allowed(&before, &entry)?;
-        for task in changes.moves.iter().filter(|m| m.from == TaskState::InProgress).map(|m| m.task) {
-            if let Some(token) = self.live.remove(&task) {
+        for moved in changes.moves.iter().filter(|m| m.from == TaskState::InProgress) {
+            if let Some(token) = self.live.remove(&moved.task) {
+                let told = !is_by_others(moved.by) || changes.revoked.iter().any(|lease| lease.token == token);
+                let said = || format!("{:?} ended a lease of task {} and revoked nothing", entry.event, moved.task.0);
+                ensure(told, "leases_that_others_end_are_revoked", said)?;
                 self.just_ended.push(token);
                 self.ended.entry(token).or_insert(false);
             }
@@ -139,9 +148,10 @@ impl Book {
             Event::RunCancelRequested(_) => self.cancelled = true,
             Event::RunRerunRequested(_) => {
                 self.cancelled = false;
-                // A gate that is opened again asks everybody again.
-                let generation = |run: &Run, task: &TaskIx| run.task(*task).map(|t| t.generation);
-                self.yes.retain(|task, _| generation(before, task) == generation(&self.run, task));
+                self.ask_again(before);
+            }
+            Event::TaskResetForRetry(_) | Event::TaskResolvedManually(_) | Event::TaskCompletedManually(_) => {
+                self.ask_again(before);
             }
             Event::DispatchEnqueued(e) => self.lease(before, e)?,
             Event::DispatchReturned(e) => {
@@ -166,6 +176,12 @@ impl Book {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A gate that is opened again asks everybody again.
+    fn ask_again(&mut self, before: &Run) {
+        let generation = |run: &Run, task: &TaskIx| run.task(*task).map(|t| t.generation);
+        self.yes.retain(|task, _| generation(before, task) == generation(&self.run, task));
     }
 
     fn lease(&mut self, before: &Run, e: &DispatchEnqueued) -> Held {
@@ -212,4 +228,10 @@ impl Book {
     pub(super) fn check(&self) -> Held {
         Ok(invariant::check_state(&self.run)?)
     }
+}
+
+/// Whether a move ends an attempt by somebody else's will than its worker's or the clock's.
+fn is_by_others(by: Move) -> bool {
+    let acts = [Move::SkippedByOperator, Move::ResolvedByOperator, Move::CompletedByOperator];
+    matches!(by, Move::Cancelled | Move::Reopened) || acts.contains(&by)
 }

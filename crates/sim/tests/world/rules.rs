@@ -1,6 +1,7 @@
 //! The rules one by one: each test is a defect that comparable systems were seen to have.
 
 mod descend;
+mod frozen;
 mod leases;
 mod limits;
 mod links;

@@ -2,7 +2,7 @@
 
 use super::Place;
 use super::fixture::*;
-use crate::ledger::Ledger;
+use crate::ledger::{Append, Appended, Guard, Ledger};
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 
@@ -19,11 +19,31 @@ pub fn a_freeze_mark_is_durable_until_it_is_taken_away<P: Place>(place: &P) {
     drop(ledger);
     let (mut ledger, _) = open(place);
     assert_eq!(ledger.frozen().unwrap(), both);
-    done(&mut ledger, &batch(&[(&a, 1, 1)]));
     ledger.freeze(&b, None).unwrap();
     assert_eq!(ledger.frozen().unwrap(), both[..1]);
     drop(ledger);
     assert_eq!(open(place).0.frozen().unwrap(), both[..1]);
+}
+
+pub fn nothing_is_appended_to_a_frozen_stream_by_anybody<P: Place>(place: &P) {
+    let ((mut one, _), (mut other, _)) = (open(place), open(place));
+    let (a, b) = (stream(1), stream(2));
+    done(&mut one, &batch(&[(&a, 0, 1), (&b, 0, 1)]));
+    done(&mut other, &batch(&[(&a, 1, 1)]));
+    one.freeze(&a, Some("why")).unwrap();
+    assert_eq!(other.mark(&a).unwrap().as_deref(), Some("why"));
+    assert_eq!((other.mark(&b).unwrap(), other.mark(&stream(3)).unwrap()), (None, None));
+    let frozen = Appended::Frozen(a.clone(), "why".to_owned());
+    for ledger in [&mut one, &mut other] {
+        assert_eq!(ledger.append(&batch(&[(&b, 1, 1), (&a, 2, 1)])).unwrap(), frozen, "all of it or nothing");
+        let moved = ledger.append(&batch(&[(&a, 1, 1)])).unwrap();
+        assert_eq!(moved, Appended::Conflict(a.clone()), "a broken guard is told first");
+        done(ledger, &Append { guards: vec![Guard { stream: a.clone(), seq: 2 }], ..batch(&[]) });
+    }
+    assert_eq!(one.head(&b).unwrap().seq, 1);
+    other.freeze(&a, None).unwrap();
+    done(&mut one, &batch(&[(&a, 2, 1)]));
+    assert_eq!(one.mark(&a).unwrap(), None);
 }
 
 pub fn a_stream_that_does_not_exist_cannot_be_frozen<P: Place>(place: &P) {

@@ -108,6 +108,10 @@ impl<L: Ledger> Ledger for FaultyLedger<L> {
         }
     }
 
+    fn mark(&mut self, stream: &Stream) -> Result<Option<String>> {
+        self.read_or_fail(Op::Mark, |inner| inner.mark(stream))
+    }
+
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>> {
         self.read_or_fail(Op::Frozen, Ledger::frozen)
     }

@@ -40,6 +40,7 @@ pub enum Op {
     Key,
     Freeze,
     Frozen,
+    Mark,
     Remove,
     Gone,
     Holes,

@@ -38,6 +38,10 @@ impl State {
         self.streams.get(stream).map(|entry| entry.head).unwrap_or_default()
     }
 
+    fn mark<'a>(&'a self, stream: &'a Stream) -> Option<(&'a Stream, &'a str)> {
+        Some((stream, self.streams.get(stream)?.frozen.as_deref()?))
+    }
+
     fn tail(&self) -> Position {
         Position(self.log.len() as u64)
     }
@@ -102,6 +106,9 @@ impl Ledger for MemoryLedger {
         if let Some(stream) = batch.too_late(state.tail()) {
             return Ok(Appended::Conflict(stream));
         }
+        if let Some((stream, reason)) = batch.records.iter().find_map(|(stream, ..)| state.mark(stream)) {
+            return Ok(Appended::Frozen(stream.clone(), reason.to_owned()));
+        }
         if let Some(owner) = batch.keys.iter().find_map(|claim| state.owner(claim)) {
             return Ok(Appended::KeyTaken(owner.clone()));
         }
@@ -154,6 +161,10 @@ impl Ledger for MemoryLedger {
             }
             None => Err(stream.missing()),
         }
+    }
+
+    fn mark(&mut self, stream: &Stream) -> Result<Option<String>> {
+        Ok(self.0.lock().mark(stream).map(|(_, reason)| reason.to_owned()))
     }
 
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>> {

@@ -2,10 +2,10 @@
 
 use super::LEDGER;
 use super::error::{Explain, damaged};
-use super::heads::{Heads, Known};
+use super::heads::{Heads, Known, mark};
 use super::statements::Statements;
 use super::transaction::Then;
-use crate::ledger::{Append, Appended, KeyClaim, KeyOwner, Position};
+use crate::ledger::{Append, Appended, KeyClaim, KeyOwner, Position, Stream};
 use edgewise_core::Result;
 use edgewise_core::id::RunId;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -38,6 +38,9 @@ pub(super) fn write_batch(
     {
         return Ok(Then::Rollback((Appended::Conflict(stream), Vec::new())));
     }
+    if let Some((stream, reason)) = frozen(statements, heads, batch)? {
+        return Ok(Then::Rollback((Appended::Frozen(stream, reason), Vec::new())));
+    }
     for claim in &batch.keys {
         if let Some(owner) = owner(statements, claim)? {
             return Ok(Then::Rollback((Appended::KeyTaken(owner), Vec::new())));
@@ -69,7 +72,8 @@ fn write_keys_and_plans(statements: &mut Statements<'_>, batch: &Append) -> Resu
 fn write_records(statements: &mut Statements<'_>, heads: &mut Heads, batch: &Append) -> Result<Vec<Known>> {
     let mut written = Vec::with_capacity(batch.records.len());
     for (stream, record, last) in &batch.records {
-        let id = match heads.get(statements, stream)?.id {
+        let known = heads.get(statements, stream)?;
+        let id = match known.id {
             Some(id) => id,
             None => {
                 let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str());
@@ -80,7 +84,7 @@ fn write_records(statements: &mut Statements<'_>, heads: &mut Heads, batch: &App
         let (first, bytes, checksum) = (record.first as i64, Text(&record.bytes), record.checksum as i64);
         let add = statements.get(include_str!("sql/ledger_add_record.sql"))?;
         add.execute(params![id, first, record.count, last.to_string(), bytes, checksum]).of(LEDGER)?;
-        written.push(Known { id: Some(id), seq: record.last() });
+        written.push(Known { id: Some(id), seq: record.last(), frozen: known.frozen });
     }
     Ok(written)
 }
@@ -89,6 +93,18 @@ fn write_records(statements: &mut Statements<'_>, heads: &mut Heads, batch: &App
 pub(super) fn tail(conn: &Connection) -> Result<i64> {
     let mut statement = conn.prepare_cached(include_str!("sql/ledger_tail.sql")).of(LEDGER)?;
     statement.query_row((), |row| row.get(0)).of(LEDGER)
+}
+
+/// The first stream of a batch that is frozen, and why.
+fn frozen(statements: &mut Statements<'_>, heads: &mut Heads, batch: &Append) -> Result<Option<(Stream, String)>> {
+    for (stream, ..) in &batch.records {
+        if heads.get(statements, stream)?.frozen
+            && let Some(reason) = mark(statements, stream)?
+        {
+            return Ok(Some((stream.clone(), reason)));
+        }
+    }
+    Ok(None)
 }
 
 /// Who used up a key.

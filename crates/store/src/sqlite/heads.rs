@@ -15,11 +15,12 @@ use std::collections::HashMap;
 /// Streams remembered at most; about 100 bytes each.
 const REMEMBERED: usize = 65_536;
 
-/// A stream's number, if it has one, and its last seq.
+/// A stream's number, if it has one, its last seq, and whether it is frozen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Known {
     pub id: Option<i64>,
     pub seq: u64,
+    pub frozen: bool,
 }
 
 /// Remembered streams, as of one data version.
@@ -46,8 +47,10 @@ impl Heads {
         if let Some(known) = self.known.get(stream) {
             return Ok(*known);
         }
-        let known =
-            read(statements, stream)?.map(|(id, head)| Known { id: Some(id), seq: head.seq }).unwrap_or_default();
+        let found = read(statements, stream)?;
+        // Of a stream that is not there nothing is marked.
+        let frozen = found.is_some() && mark(statements, stream)?.is_some();
+        let known = found.map(|(id, head)| Known { id: Some(id), seq: head.seq, frozen }).unwrap_or_default();
         self.set(stream, known);
         Ok(known)
     }
@@ -68,6 +71,13 @@ impl Heads {
     pub fn forget(&mut self) {
         self.known.clear();
     }
+}
+
+/// Why a stream is frozen, if it is.
+pub(super) fn mark(statements: &mut Statements<'_>, stream: &Stream) -> Result<Option<String>> {
+    let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str());
+    let statement = statements.get(include_str!("sql/ledger_mark.sql"))?;
+    Ok(statement.query_row(name, |row| row.get(0)).optional().of(LEDGER)?.flatten())
 }
 
 /// A stream's number and head, as they are in the file; `None` if there is no such stream.

@@ -243,6 +243,8 @@ impl Ledger for SqliteLedger {
 
     fn freeze(&mut self, stream: &Stream, reason: Option<&str>) -> Result<()> {
         self.usable()?;
+        // What is remembered of a stream says whether it is marked.
+        self.heads.forget();
         let marked = write(&self.conn, LEDGER, |conn| {
             let mut statement = conn.prepare_cached(include_str!("sql/ledger_freeze.sql")).of(LEDGER)?;
             let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str(), reason);
@@ -253,6 +255,10 @@ impl Ledger for SqliteLedger {
             Ok(_) => Ok(()),
             Err(error) => Err(self.failed(error)),
         }
+    }
+
+    fn mark(&mut self, stream: &Stream) -> Result<Option<String>> {
+        heads::mark(&mut Statements::new(&self.conn, LEDGER), stream)
     }
 
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>> {

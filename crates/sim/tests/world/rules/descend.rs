@@ -4,7 +4,7 @@ use edgewise_core::event::{Event, Failure, RerunFrom};
 use edgewise_core::id::RunId;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
-use edgewise_engine::command::{Answer, Command, Rerun, RerunOf, Start};
+use edgewise_engine::command::{Answer, Command, Rerun, RerunOf, Start, TaskAct};
 use edgewise_engine::retention::Removing;
 use edgewise_sim::driver::{World, boom, name};
 use edgewise_sim::flows::{MENDED, composed};
@@ -240,4 +240,27 @@ fn two_engines_that_see_to_it_at_once_rerun_a_child_once() {
     one.settle();
     one.is(run, RunState::Complete);
     assert_eq!(reruns(&one, id).len(), 1);
+}
+
+#[test]
+fn a_task_that_lets_go_of_a_child_which_was_never_its_own_says_no_state_that_is_no_end() {
+    let mut world = World::new();
+    let run = start(&mut world, composed(&ONE));
+    do_one(&mut world, Ok(()));
+    let act = world.act(run);
+    world.must(Command::Pause(act));
+    do_one(&mut world, Err(boom()));
+    let inner = child(&world, run, "sub");
+    rerun(&mut world, run, RerunOf::Failure);
+    rerun(&mut world, inner, RerunOf::Failure);
+    let by = TaskAct { run, task: "sub".into(), by: name("op"), why: None };
+    world.must(Command::CancelTask(by));
+    world.settle();
+    let told = world.witness.books[&run].entries.iter().filter_map(|entry| match &entry.event {
+        Event::LinkResolved(e) => Some(e.state),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [RunState::Error, RunState::Cancelled]);
+    do_one(&mut world, Ok(()));
+    world.is(inner, RunState::Complete);
 }

@@ -1,0 +1,128 @@
+//! Frozen runs: what an engine keeps of a run that nobody may decide on.
+//!
+//! The mark is in the ledger, and an append to a marked stream is refused there: an engine that has not heard of it
+//! hears of it then, before anything it decided is so. What it knows of marks is therefore only a hint: one that is
+//! set is learned from the append, one that was taken away from a look at the ledger.
+//!
+//! A frozen run still has two things that others rely on: rows, which must not stay behind a watermark that passes
+//! them, and leases, whose workers hold slots and keys for as long as they may be at work.
+
+use super::Desk;
+use crate::command::LeaseRef;
+use crate::leases::Lease;
+use crate::load;
+use edgewise_core::id::RunId;
+use edgewise_core::run::DISOWNED;
+use edgewise_core::time::Millis;
+use edgewise_core::{Error, Kind, Result};
+
+/// So long a worker that was told to stop may still be at work.
+const STOPS_WITHIN: Millis = Millis(10_000);
+
+impl Desk {
+    /// Whether a run is frozen. Somebody else may have let it go on.
+    pub fn is_frozen(&mut self, run: RunId) -> Result<bool> {
+        if !self.frozen.contains_key(&run) {
+            return Ok(false);
+        }
+        if self.ledger.mark(&self.home.stream(run))?.is_some() {
+            return Ok(true);
+        }
+        self.thaw(run);
+        if self.unloaded.contains(&run) {
+            let message = format!("run {run} goes on, and cannot be read just now: try again");
+            return Err(Error::unavailable("store_busy", message));
+        }
+        // What is damaged is frozen again at once.
+        Ok(self.frozen.contains_key(&run))
+    }
+
+    /// Marks a run frozen: only reads work on it from now on.
+    pub fn freeze(&mut self, run: RunId, reason: &str) -> Result<()> {
+        let marked = self.ledger.freeze(&self.home.stream(run), Some(reason));
+        self.set_frozen(run, reason);
+        match marked {
+            // A mark that could not be kept is found again with the damage itself.
+            Err(error) if error.code != "sync_failed" => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Nothing on the desk moves a frozen run. It stays there until its rows are written, and its leases until their
+    /// workers stop.
+    pub fn set_frozen(&mut self, run: RunId, reason: &str) {
+        self.frozen.insert(run, reason.to_owned());
+        self.advancing.remove(&run);
+    }
+
+    /// Which of these runs are frozen: an append was refused for one of them, and others may be too.
+    pub fn learn_marks(&mut self, runs: &[RunId]) {
+        for run in runs {
+            if let Ok(Some(reason)) = self.ledger.mark(&self.home.stream(*run)) {
+                self.set_frozen(*run, &reason);
+            }
+        }
+    }
+
+    /// A run goes on: whatever waits in it, and whoever waits for it, becomes a hint again.
+    pub fn thaw(&mut self, run: RunId) {
+        let Some(reason) = self.frozen.remove(&run) else { return };
+        self.forget(&[run]);
+        if self.unloaded.contains(&run) {
+            // Looked at again, so that its parent is not forgotten.
+            self.frozen.insert(run, reason);
+            return;
+        }
+        let parent = self.runs.get(&run).and_then(|cached| cached.run.parent.as_ref());
+        self.links.due.extend(parent.into_iter().flat_map(|p| [(p.run, p.link.task), (p.run, DISOWNED)]));
+    }
+
+    /// Runs that others let go on: whoever did may be gone, so any engine must go on with them.
+    pub fn look_at_marks(&mut self) {
+        let frozen: Vec<RunId> = self.frozen.keys().copied().collect();
+        for run in frozen {
+            if matches!(self.ledger.mark(&self.home.stream(run)), Ok(None)) {
+                self.thaw(run);
+            }
+        }
+    }
+
+    /// Puts a frozen run on the desk for its rows and its leases alone: nothing of it becomes a hint.
+    pub fn rest(&mut self, run: RunId) -> Result<()> {
+        if self.runs.contains_key(&run) {
+            return Ok(());
+        }
+        let stream = self.home.stream(run);
+        let cached = match load::load(&mut *self.ledger, &mut *self.projections, &stream, &mut self.plans) {
+            // The rows of what is damaged stay as they are.
+            Err(error) if error.kind == Kind::Corrupt => return Ok(()),
+            other => other?,
+        };
+        let kept = self.kept_leases(&cached)?;
+        self.adopt_leases(cached, kept);
+        Ok(())
+    }
+
+    /// A worker for a frozen run was told to stop. One whose lease has no deadline is not heard of again: it is lost if
+    /// the run goes on.
+    pub fn stops(&mut self, beat: &LeaseRef) {
+        let token = beat.token.hash();
+        let endless = |lease: &&Lease| lease.token == token && lease.deadline.is_none();
+        if let Some(lease) = self.leases.get(beat.run, beat.task).filter(endless).cloned() {
+            let deadline = Some(self.now.plus(STOPS_WITHIN));
+            self.leases.put(beat.run, beat.task, Lease { deadline, ..lease });
+        }
+    }
+
+    /// The run that a worker says something about. Whatever that is, and however late: it is not at work any more.
+    pub fn open_for(&mut self, lease: &LeaseRef) -> Result<()> {
+        let token = lease.attempt().token;
+        self.has_stopped(lease.run, &lease.attempt());
+        let opened = self.open(lease.run).map(drop);
+        // Nothing is written of it, so that only its slots are given back.
+        if self.frozen.contains_key(&lease.run) {
+            self.leases.leave(lease.run, lease.task, token);
+        }
+        opened
+    }
+}
