@@ -5,6 +5,7 @@
 
 use crate::queues::QueueSettings;
 use crate::retention::{Kept, Removing};
+use crate::work::Ops;
 use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
@@ -13,6 +14,7 @@ use edgewise_core::plan::{OutputForm, Plan};
 use edgewise_core::schedule::Schedule;
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
+use edgewise_core::work::Done;
 use edgewise_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -82,6 +84,8 @@ pub enum Command {
         /// What it is set to.
         set: QueueSettings,
     },
+    /// Operations on the work graph: all of them, or none.
+    Work(Ops),
 }
 
 /// What the engine answers.
@@ -120,6 +124,8 @@ pub enum Answer {
     },
     /// So many tasks were opened again.
     Reopened(u32),
+    /// What each operation on the work graph came to.
+    Worked(Vec<Done>),
 }
 
 /// Start a run of a plan.

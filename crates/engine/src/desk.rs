@@ -8,10 +8,12 @@ mod adopt;
 mod bounds;
 mod control;
 mod news;
+mod work;
 
 pub(crate) use adopt::lost_lease;
 pub(crate) use bounds::{Given, offer, offer_turn};
 pub(crate) use control::CachedControl;
+pub(crate) use work::CachedWork;
 
 use crate::cached::Cached;
 use crate::command::no_such_run;
@@ -76,6 +78,8 @@ pub(crate) struct Desk {
     pub frozen: BTreeMap<RunId, String>,
     /// Flows, schedules and settings.
     pub control: CachedControl,
+    /// Items, dependencies and gates.
+    pub work: CachedWork,
     pub lanes: Lanes,
     pub leases: Leases,
     pub queues: queues::Open,
@@ -167,6 +171,7 @@ impl Desk {
             runs: HashMap::new(),
             frozen: BTreeMap::new(),
             control: CachedControl::default(),
+            work: CachedWork::default(),
             lanes: Lanes::default(),
             leases: Leases::default(),
             queues: queues::Open::default(),
@@ -373,6 +378,9 @@ impl Desk {
         if runs.contains(&RunId::CONTROL) {
             self.forget_control();
         }
+        if runs.contains(&RunId::WORK) {
+            self.forget_work();
+        }
         self.lanes.forget(runs);
         self.unloaded.extend(runs);
         self.load_forgotten();
@@ -382,7 +390,11 @@ impl Desk {
     pub fn load_forgotten(&mut self) {
         for run in std::mem::take(&mut self.unloaded) {
             // A run that never reached the ledger is simply gone; one that cannot be read is frozen by now.
-            let loaded = if run == RunId::CONTROL { self.control().map(drop) } else { self.open(run).map(drop) };
+            let loaded = match run {
+                RunId::CONTROL => self.control().map(drop),
+                RunId::WORK => self.work().map(drop),
+                run => self.open(run).map(drop),
+            };
             if loaded.is_err_and(|e| e.kind == Kind::Unavailable) {
                 self.unloaded.insert(run);
             }

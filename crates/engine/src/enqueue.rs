@@ -5,7 +5,9 @@ mod bring_back;
 mod expire;
 mod fire;
 mod grant;
+mod join;
 mod link;
+mod overdue;
 mod sweep;
 mod tick;
 
@@ -24,6 +26,8 @@ pub(crate) fn chores(desk: &mut Desk) {
     expire::expire(desk);
     advance::advance(desk);
     link::link(desk);
+    overdue::overdue(desk);
+    join::join(desk);
     desk.open_keys();
 }
 
@@ -34,6 +38,7 @@ pub(crate) fn has_chores(desk: &Desk) -> bool {
     let opening = desk.next_opening().is_some_and(|due| due <= desk.now);
     timer
         || tick
+        || desk.work_due().is_some_and(|due| due <= desk.now)
         || opening
         || desk.leases.lapsed(desk.now).is_some()
         || !desk.advancing.is_empty()

@@ -31,6 +31,7 @@ pub mod runner;
 pub mod shares;
 mod ticks;
 mod turns;
+pub mod work;
 pub mod worker;
 
 pub use desk::Home;

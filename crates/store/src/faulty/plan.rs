@@ -53,6 +53,7 @@ pub enum Op {
     Timers,
     Leases,
     Control,
+    Work,
     Forget,
     HasPlan,
 }

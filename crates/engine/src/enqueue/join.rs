@@ -1,0 +1,51 @@
+//! Joins: items that wait for a run are told that it has ended, or is open again, in the commit in which it is so;
+//! where that commit knew nothing of them, as soon as somebody looks.
+
+use crate::committer::CHORES;
+use crate::desk::Desk;
+use edgewise_core::Kind;
+use edgewise_core::id::RunId;
+use edgewise_core::state::RunState;
+use edgewise_core::work::{RunEnded, WorkEvent};
+
+pub(super) fn join(desk: &mut Desk) {
+    if !desk.work.loaded || desk.frozen.contains_key(&RunId::WORK) {
+        return;
+    }
+    for at in 0..desk.batch.touched.len() {
+        let run = desk.batch.touched[at];
+        if desk.work.state.knows_run(run) {
+            desk.work.joins.insert(run);
+        }
+    }
+    for _ in 0..CHORES {
+        let Some(run) = desk.work.joins.pop_first() else { return };
+        tell(desk, run);
+    }
+}
+
+/// Says how a run ended, if that is not what the graph knows.
+fn tell(desk: &mut Desk, run: RunId) {
+    let Some(state) = state_of(desk, run) else { return };
+    if desk.work.state.run_end(run) == state {
+        return;
+    }
+    if desk.runs.contains_key(&run) {
+        desk.rely_on(run);
+    }
+    // A run that nobody waits for any more need not be told.
+    let _ = desk.record_work(WorkEvent::RunEnded(RunEnded { run, state }));
+}
+
+/// How a run ended; `Some(None)` while it has not, `None` if nobody can say.
+fn state_of(desk: &mut Desk, run: RunId) -> Option<Option<RunState>> {
+    match desk.open(run) {
+        Ok(cached) => Some(cached.run.state.is_done().then_some(cached.run.state)),
+        Err(error) if error.kind == Kind::NotFound => {
+            let gone = desk.ledger.gone(&desk.home.stream(run)).ok()?;
+            gone.map(|gone| Some(gone.state))
+        }
+        // Frozen, or the store does not answer: the sweep asks again.
+        Err(_) => None,
+    }
+}

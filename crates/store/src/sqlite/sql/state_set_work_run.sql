@@ -1,0 +1,2 @@
+-- Writes how a run ended.
+INSERT OR REPLACE INTO work_runs (graph, run, state) VALUES (?1, ?2, ?3)
