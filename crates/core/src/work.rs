@@ -13,7 +13,6 @@ mod item;
 mod op;
 mod reason;
 mod standing;
-mod stub;
 
 pub use dependency::{Dependency, DependencyKind, Group, When};
 pub use event::{
@@ -27,4 +26,3 @@ pub use item::{Change, Claimed, Close, Closed, Details, Fields, Item, ItemKind, 
 pub use op::{Act, Add, CloseOp, Depend, Done, Op};
 pub use reason::{Help, Reason};
 pub use standing::{Blocker, Obstacle, Standing};
-pub use stub::*;

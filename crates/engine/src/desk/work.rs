@@ -84,9 +84,9 @@ impl CachedWork {
         debug_assert!(self.events.is_empty() && self.durable == self.state.seq, "rows of what is not durable");
         let changed = std::mem::take(&mut self.changed);
         let state = &self.state;
-        let (items, items_gone) = rows(changed.items, |id| state.item_row(id));
+        let (items, items_gone) = rows(changed.items, |id| state.item_row(id.as_str()));
         let (dependencies, dependencies_gone) = rows(changed.dependencies, |key| state.dependency_row(key));
-        let (gates, gates_gone) = rows(changed.gates, |id| state.gate_row(id));
+        let (gates, gates_gone) = rows(changed.gates, |id| state.gate_row(id.as_str()));
         let (runs, runs_gone) = rows(changed.runs, |run| state.run_row(*run));
         self.writing.extend(changed.notes.iter().cloned());
         Some(WorkChange {

@@ -3,15 +3,20 @@
 use crate::projections::{ItemOrder, ItemRows, WorkChange};
 use edgewise_core::Result;
 use edgewise_core::id::{EventId, RunId};
-use edgewise_core::work::{DependencyKey, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, WorkRows};
+use edgewise_core::work::{
+    DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Target, WorkRows,
+};
 use std::collections::BTreeMap;
+
+/// A dependency's place: by source, kind and target.
+type Edge = (ItemId, DependencyKind, Target);
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct WorkEntry {
     pub applied_seq: u64,
     version: EventId,
     items: BTreeMap<ItemId, ItemRow>,
-    dependencies: BTreeMap<DependencyKey, DependencyRow>,
+    dependencies: BTreeMap<Edge, DependencyRow>,
     gates: BTreeMap<ItemId, GateRow>,
     runs: BTreeMap<RunId, RunEndRow>,
     notes: Vec<Note>,
@@ -22,11 +27,13 @@ impl WorkEntry {
     pub fn apply(&mut self, change: &WorkChange) {
         (self.applied_seq, self.version) = (change.applied_seq, change.version);
         change.items_gone.iter().for_each(|id| drop(self.items.remove(id)));
-        change.dependencies_gone.iter().for_each(|key| drop(self.dependencies.remove(key)));
+        for DependencyKey { source, target, kind } in &change.dependencies_gone {
+            self.dependencies.remove(&(source.clone(), *kind, target.clone()));
+        }
         change.gates_gone.iter().for_each(|id| drop(self.gates.remove(id)));
         change.runs_gone.iter().for_each(|run| drop(self.runs.remove(run)));
         self.items.extend(change.items.iter().map(|row| (row.id.clone(), row.clone())));
-        self.dependencies.extend(change.dependencies.iter().map(|row| (row.key.clone(), row.clone())));
+        self.dependencies.extend(change.dependencies.iter().map(|row| (place_of(row), row.clone())));
         self.gates.extend(change.gates.iter().map(|row| (row.id.clone(), row.clone())));
         self.runs.extend(change.runs.iter().map(|row| (row.run, row.clone())));
         self.notes.extend(change.notes.iter().cloned());
@@ -46,11 +53,11 @@ impl WorkEntry {
     pub fn item(&self, id: &str) -> Option<ItemRows> {
         let item = self.items.get(id)?.clone();
         let (mut dependencies, mut dependents) = (Vec::new(), Vec::new());
-        for (key, row) in &self.dependencies {
-            if key.source.as_str() == id {
+        for row in self.dependencies.values() {
+            if row.source.as_str() == id {
                 dependencies.push(row.clone());
             }
-            if key.target.as_str() == id {
+            if row.target.as_str() == id {
                 dependents.push(row.clone());
             }
         }
@@ -82,6 +89,10 @@ impl WorkEntry {
     pub fn notes(&self, item: &str) -> Vec<Note> {
         self.notes.iter().filter(|note| note.item.as_str() == item).cloned().collect()
     }
+}
+
+fn place_of(row: &DependencyRow) -> Edge {
+    (row.source.clone(), row.kind, row.target.clone())
 }
 
 fn place(row: &ItemRow) -> (u8, u8, u64, &str) {

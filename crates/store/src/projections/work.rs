@@ -52,7 +52,7 @@ pub struct ItemRows {
     pub applied_seq: u64,
     /// Its own row.
     pub item: ItemRow,
-    /// Its dependencies, by target and kind.
+    /// Its dependencies, by kind and target.
     pub dependencies: Vec<DependencyRow>,
     /// Those that point to it, by source and kind.
     pub dependents: Vec<DependencyRow>,

@@ -11,7 +11,7 @@ use crate::ledger::Stream;
 use crate::projections::WorkChange;
 use edgewise_core::Result;
 use edgewise_core::time::Time;
-use edgewise_core::work::ItemRow;
+use edgewise_core::work::{DependencyKind, ItemRow};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::Serialize;
 
@@ -72,7 +72,7 @@ impl Writer<'_> {
             self.run(include_str!("sql/state_drop_work_item.sql"), (graph, id.as_str()))?;
         }
         for key in &change.dependencies_gone {
-            let key = (graph, key.source.as_str(), key.target.as_str(), key.kind.name());
+            let key = (graph, key.source.as_str(), kind_no(key.kind), key.target.as_str());
             self.run(include_str!("sql/state_drop_work_dependency.sql"), key)?;
         }
         for id in &change.gates_gone {
@@ -118,15 +118,17 @@ impl Writer<'_> {
     fn put(&mut self, change: &WorkChange) -> Result<()> {
         let graph = self.graph;
         for row in &change.dependencies {
-            let key = &row.key;
-            let row = (graph, key.source.as_str(), key.target.as_str(), key.kind.name(), &row.body);
+            let row = (graph, row.source.as_str(), kind_no(row.kind), row.target.as_str(), &row.body);
             self.run(include_str!("sql/state_set_work_dependency.sql"), row)?;
         }
         for row in &change.gates {
-            self.run(include_str!("sql/state_set_work_gate.sql"), (graph, row.id.as_str(), &row.body))?;
+            let opens_at = row.opens_at.map(|at| at.0 as i64);
+            let row = (graph, row.id.as_str(), opens_at, row.ended, &row.body);
+            self.run(include_str!("sql/state_set_work_gate.sql"), row)?;
         }
         for row in &change.runs {
-            self.run(include_str!("sql/state_set_work_run.sql"), (graph, row.run.to_string(), row.state as u8))?;
+            let state = row.state.map(|state| state as u8);
+            self.run(include_str!("sql/state_set_work_run.sql"), (graph, row.run.to_string(), state))?;
         }
         for note in &change.notes {
             let body = serde_json::to_string(note).map_err(|e| damaged(STATE, e))?;
@@ -134,6 +136,11 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// The number of a kind: rows are in the order of kinds.
+fn kind_no(kind: DependencyKind) -> i64 {
+    DependencyKind::ALL.iter().position(|known| *known == kind).map_or(-1, |no| no as i64)
 }
 
 /// The name of one of a few things, as it stands on the wire.

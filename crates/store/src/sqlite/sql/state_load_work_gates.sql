@@ -1,2 +1,2 @@
 -- All gates of a work graph, by id.
-SELECT id, body FROM work_gates WHERE graph = ?1 ORDER BY id
+SELECT id, opens_at, ended, body FROM work_gates WHERE graph = ?1 ORDER BY id

@@ -11,7 +11,7 @@ use edgewise_core::name::Name;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_core::work::{
-    DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Target, WorkRows,
+    DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Target, WorkRows,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
@@ -42,7 +42,7 @@ pub(in super::super) fn load(conn: &Connection, stream: &Stream) -> Result<Optio
         items: list(conn, include_str!("../sql/state_load_work_items.sql"), (graph,), item_row)?,
         dependencies: list(conn, include_str!("../sql/state_load_work_dependencies.sql"), (graph,), dependency_row)?,
         gates: list(conn, include_str!("../sql/state_load_work_gates.sql"), (graph,), |row| {
-            Ok(GateRow { id: id(row, 0)?, body: get(row, 1)? })
+            Ok(GateRow { id: id(row, 0)?, opens_at: time(row, 1)?, ended: get(row, 2)?, body: get(row, 3)? })
         })?,
         runs: list(conn, include_str!("../sql/state_load_work_runs.sql"), (graph,), run_end_row)?,
     }))
@@ -120,14 +120,16 @@ fn item_row(row: &Row<'_>) -> Result<ItemRow> {
 }
 
 fn dependency_row(row: &Row<'_>) -> Result<DependencyRow> {
-    let target = Target::parse(&get::<String>(row, 1)?).map_err(bad)?;
-    let kind = DependencyKind::parse(&get::<String>(row, 2)?).map_err(bad)?;
-    Ok(DependencyRow { key: DependencyKey { source: id(row, 0)?, target, kind }, body: get(row, 3)? })
+    let number = get::<i64>(row, 1)?;
+    let kind = usize::try_from(number).ok().and_then(|number| DependencyKind::ALL.get(number).copied());
+    let kind = kind.ok_or_else(|| bad(format!("{number} is no kind of dependency")))?;
+    let target = Target::parse(&get::<String>(row, 2)?).map_err(bad)?;
+    Ok(DependencyRow { source: id(row, 0)?, target, kind, body: get(row, 3)? })
 }
 
 fn run_end_row(row: &Row<'_>) -> Result<RunEndRow> {
-    let state = get::<u8>(row, 1)?;
-    let state = RunState::from_byte(state).ok_or_else(|| bad(format!("{state} is no state of a run")))?;
+    let known = |byte: u8| RunState::from_byte(byte).ok_or_else(|| bad(format!("{byte} is no state of a run")));
+    let state = get::<Option<u8>>(row, 1)?.map(known).transpose()?;
     Ok(RunEndRow { run: RunId::parse(&get::<String>(row, 0)?).map_err(bad)?, state })
 }
 
