@@ -11,7 +11,7 @@ pub(super) fn reopen(stage: &mut Stage<'_>, act: &Act) -> Result<Done> {
 /// Takes an item away; how many dependencies went with it is said.
 pub(super) fn delete(stage: &mut Stage<'_>, act: &Act) -> Result<Done> {
     let id = stage.item(&act.id)?.id.clone();
-    let ties = stage.work().dependencies_of(id.as_str()).count() + stage.work().dependents_of(id.as_str()).count();
+    let ties = stage.work().dependencies_of(id.as_str()).len() + stage.work().dependents_of(id.as_str()).len();
     let done = on_item(stage, act, WorkEvent::ItemDeleted)?;
     Ok(Done { removed: ties as u32, ..done })
 }

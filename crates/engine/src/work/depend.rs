@@ -3,7 +3,9 @@
 use super::make_gate::made;
 use super::stage::Stage;
 use edgewise_core::name::Name;
-use edgewise_core::work::{Depend, DependencyAdded, DependencyKind, Done, ItemId, Target, When, WorkEvent};
+use edgewise_core::work::{
+    Depend, Dependency, DependencyAdded, DependencyKey, DependencyKind, Done, ItemId, Target, When, WorkEvent,
+};
 use edgewise_core::{Error, Result};
 
 pub(super) fn depend(stage: &mut Stage<'_>, depend: &Depend) -> Result<Done> {
@@ -22,12 +24,11 @@ pub(super) fn depend(stage: &mut Stage<'_>, depend: &Depend) -> Result<Done> {
             return Err(Error::invalid("bad_dependency", message));
         }
     };
-    let (source, target) = in_order(source, target, depend.kind);
+    // Of `relates-to` there is one row, whoever said it.
+    let DependencyKey { source, target, .. } = stage.work().key(&source, &target, depend.kind);
     let mut done = Done { id: Some(source.clone()), target: Some(target.clone()), ..Done::default() };
-    let same = |known: &edgewise_core::work::Dependency| {
-        known.target == target && known.kind == depend.kind && known.when == depend.when
-    };
-    if depend.metadata.is_none() && stage.work().dependencies_of(source.as_str()).any(same) {
+    let same = |known: &Dependency| known.target == target && known.kind == depend.kind && known.when == depend.when;
+    if depend.metadata.is_none() && stage.work().dependencies_of(source.as_str()).into_iter().any(same) {
         done.already = true;
         return Ok(done);
     }
@@ -41,14 +42,6 @@ pub(super) fn depend(stage: &mut Stage<'_>, depend: &Depend) -> Result<Done> {
     })));
     stage.record(&mut done, events)?;
     Ok(done)
-}
-
-/// `relates-to` is one row, the smaller id first, whoever said it.
-fn in_order(source: ItemId, target: Target, kind: DependencyKind) -> (ItemId, Target) {
-    match target.id() {
-        Some(other) if kind == DependencyKind::RelatesTo && other < source => (other, source.into()),
-        _ => (source, target),
-    }
 }
 
 /// A plain dependency, made.

@@ -48,7 +48,6 @@ pub enum Look {
         /// An id, or the beginning of one.
         id: String,
         /// Which way.
-        #[serde(default)]
         direction: Direction,
         /// How deep.
         depth: usize,
@@ -93,8 +92,8 @@ pub fn look(work: &Work, now: Time, asked: &Look) -> Result<Value> {
         Look::Blocked { filter } => views(work.blocked(now, filter)?),
         Look::List { filter } => views(work.list(filter)?),
         Look::Show { id } => show(work, now, id),
-        Look::Why { id } => one("reason", &work.why(work.resolve(id)?.as_str(), now)?),
-        Look::Tree { id, direction, depth } => one("tree", &work.tree(work.resolve(id)?.as_str(), *direction, *depth)?),
+        Look::Why { id } => one("reason", &work.why(work.resolve(id)?.as_str(), now)),
+        Look::Tree { id, direction, depth } => one("tree", &work.tree(work.resolve(id)?.as_str(), *direction, *depth)),
         Look::Cycles => one("cycles", &work.cycles()),
         Look::Gates { ended } => {
             let gates = work.gates().filter(|gate| *ended || gate.ended.is_none());
@@ -120,11 +119,9 @@ fn show(work: &Work, now: Time, id: &str) -> Result<Value> {
 }
 
 fn export(work: &Work) -> Result<Value> {
-    let items: Vec<&Item> = work.items().collect();
-    let dependencies: Vec<_> = items.iter().flat_map(|item| work.dependencies_of(item.id.as_str())).collect();
     let mut all = Map::new();
-    all.insert("items".into(), json(&items)?);
-    all.insert("dependencies".into(), json(&dependencies)?);
+    all.insert("items".into(), json(&work.items().collect::<Vec<_>>())?);
+    all.insert("dependencies".into(), json(&work.dependencies().collect::<Vec<_>>())?);
     all.insert("gates".into(), json(&work.gates().collect::<Vec<_>>())?);
     Ok(Value::Object(all))
 }

@@ -17,7 +17,7 @@ const CANDIDATES: usize = 5;
 pub(super) struct Stage<'d> {
     pub desk: &'d mut Desk,
     pub by: &'d Name,
-    prefix: String,
+    prefix: Name,
     /// What earlier operations made, by the names they gave it.
     names: BTreeMap<String, ItemId>,
 }
@@ -27,7 +27,7 @@ impl<'d> Stage<'d> {
         let setting = Name::parse(PREFIX_SETTING)?;
         // Without control, ids begin as they do by themselves.
         let set = desk.control().ok().and_then(|control| control.settings.get(&setting)?.value.as_str());
-        let prefix = set.unwrap_or(PREFIX).to_owned();
+        let prefix = Name::parse(set.unwrap_or(PREFIX))?;
         Ok(Self { desk, by, prefix, names: BTreeMap::new() })
     }
 

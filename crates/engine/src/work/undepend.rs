@@ -16,14 +16,14 @@ pub(super) fn undepend(
         kind.is_none_or(|kind| known.kind == kind) && target.as_ref().is_none_or(|target| known.target == *target)
     };
     let work = stage.work();
-    let mut found: Vec<Dependency> = work.dependencies_of(source.as_str()).filter(fits).cloned().collect();
+    let mut found: Vec<Dependency> = work.dependencies_of(source.as_str()).into_iter().filter(fits).cloned().collect();
     // It is one row, which belongs to the smaller id, but it is seen from both ends.
     let related = |known: &&Dependency| {
         known.kind == DependencyKind::RelatesTo
             && kind.is_none_or(|kind| known.kind == kind)
             && target.as_ref().is_none_or(|target| known.source.as_str() == target.as_str())
     };
-    found.extend(work.dependents_of(source.as_str()).filter(related).cloned());
+    found.extend(work.dependents_of(source.as_str()).into_iter().filter(related).cloned());
     let (removed, already) = (found.len() as u32, found.is_empty());
     let by = stage.by.clone();
     let events = found.into_iter().map(|Dependency { source, target, kind, .. }| {

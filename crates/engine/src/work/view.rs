@@ -49,9 +49,9 @@ impl ItemView {
         let id = item.id.as_str();
         Self {
             item: item.clone(),
-            shown: work.shown_status(id).to_owned(),
-            standing: work.standing(id, now),
-            effective_priority: work.effective_priority(id),
+            shown: work.shown_status(id).unwrap_or_default().to_owned(),
+            standing: work.standing(id, now).unwrap_or(Standing::NotWork),
+            effective_priority: work.effective_priority(id).unwrap_or(item.fields.priority),
             blockers: work.blockers(id),
             parent: work.parent(id).cloned(),
             dependencies: Vec::new(),
@@ -62,8 +62,8 @@ impl ItemView {
     /// An item as it is shown by itself.
     pub fn whole(work: &Work, now: Time, item: &Item) -> Self {
         Self {
-            dependencies: work.dependencies_of(item.id.as_str()).cloned().collect(),
-            dependents: work.dependents_of(item.id.as_str()).cloned().collect(),
+            dependencies: work.dependencies_of(item.id.as_str()).into_iter().cloned().collect(),
+            dependents: work.dependents_of(item.id.as_str()).into_iter().cloned().collect(),
             ..Self::of(work, now, item)
         }
     }
@@ -72,7 +72,7 @@ impl ItemView {
 impl GateView {
     /// A gate as it is shown.
     pub fn of(work: &Work, gate: &WorkGate) -> Self {
-        let waiters = work.dependents_of(gate.id.as_str()).map(|dependency| dependency.source.clone()).collect();
+        let waiters = work.dependents_of(gate.id.as_str()).into_iter().map(|known| known.source.clone()).collect();
         Self { gate: gate.clone(), waiters }
     }
 }
