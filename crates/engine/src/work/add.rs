@@ -42,9 +42,9 @@ fn item_added(stage: &Stage<'_>, add: &Add, id: &ItemId) -> WorkEvent {
         ephemeral: add.ephemeral,
         details: details(add),
     };
-    let added =
-        ItemAdded { id: id.clone(), kind: add.kind, fields, phase: add.phase, waiter: None, by: stage.by.clone() };
-    WorkEvent::ItemAdded(Box::new(added))
+    let (id, by) = (id.clone(), add.created_by.as_ref().unwrap_or(stage.by).clone());
+    let (kind, phase, created_at) = (add.kind, add.phase, add.created_at);
+    WorkEvent::ItemAdded(Box::new(ItemAdded { id, kind, fields, phase, waiter: None, created_at, by }))
 }
 
 /// The long fields stand apart only where there are any.

@@ -9,9 +9,10 @@ pub(super) fn make_gate(
     stage: &mut Stage<'_>,
     wait: &GateWait,
     title: Option<String>,
+    id: Option<&ItemId>,
     name: Option<&str>,
 ) -> Result<Done> {
-    let id = stage.fresh_id();
+    let id = id.cloned().unwrap_or_else(|| stage.fresh_id());
     let mut done = Done { id: Some(id.clone()), ..Done::default() };
     let event = made(&id, wait, title, stage.by);
     stage.record(&mut done, [event])?;

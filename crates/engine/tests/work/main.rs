@@ -95,6 +95,7 @@ fn what_came_due_while_nothing_ran_happens_at_the_next_start() {
     let mut world = World::default();
     let mut engine = world.engine(1);
     let gate = Op::MakeGate {
+        id: None,
         wait: GateWait::Timer { wait_until: Time(50_000) },
         title: None,
         name: Some("gate".into()),

@@ -50,7 +50,7 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &ItemAdded) {
         status: Status::Open,
         phase: event.phase.or(begins),
         created_by: event.by.clone(),
-        created_at: at,
+        created_at: event.created_at.map_or(at, |made| made.min(at)),
         updated_at: at,
         closed: None,
         claim: None,
