@@ -2,7 +2,7 @@
 
 use super::value::Meant;
 use super::work::Moment;
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use edgewise_core::name::Name;
 
 /// See what waits for people and the world, and answer it.
@@ -92,7 +92,7 @@ pub struct GateOpen {
 
 /// A gate to make.
 #[derive(Debug, Args)]
-#[group(id = "opens", required = true, multiple = false, args = ["until", "approval", "approver", "external", "webhook"])]
+#[command(group = ArgGroup::new("opens").required(true).args(["until", "approval", "approver", "external", "webhook"]))]
 pub struct GateCreate {
     /// It opens at an instant: 2027-01-31, or +3d
     #[arg(long, value_name = "TIME", value_parser = Moment::parse)]

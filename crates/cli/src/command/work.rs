@@ -39,7 +39,9 @@ pub(super) use claim::{claim, release};
 pub(super) use dep::perform as dep;
 pub(super) use draw::sketch;
 pub(super) use export::perform as export;
-pub(super) use gate::{act as gate_act, create as gate_create, list as gate_list, satisfy as gate_satisfy, show as gate_show};
+pub(super) use gate::{
+    act as gate_act, create as gate_create, list as gate_list, satisfy as gate_satisfy, show as gate_show,
+};
 pub(super) use history::perform as history;
 pub(super) use import::perform as import;
 pub(super) use list::perform as list;

@@ -12,9 +12,8 @@ fn blocks(language: &str) -> Vec<&'static str> {
 
 #[test]
 fn every_command_of_the_guide_does_what_stands_behind_it() {
-    let place = Place::new(&[]);
+    let place = Place::new();
     place.write("release.yaml", blocks("yaml")[0]);
-    place.write("edgewise.toml", blocks("toml")[0]);
     let bin = std::path::Path::new(env!("CARGO_BIN_EXE_edgewise")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut commands = 0;
@@ -24,12 +23,13 @@ fn every_command_of_the_guide_does_what_stands_behind_it() {
             let output = place.command("sh").args(["-c", command]).env("PATH", &path).output().unwrap();
             let all = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
             assert!(output.status.success(), "{command}: {all}");
-            // What differs from day to day is left out in the guide.
-            for line in said.lines().filter(|line| !line.is_empty() && !line.contains('…')) {
-                assert!(all.contains(line), "{command} should say {line:?}: {all}");
+            for line in said.lines().filter(|line| !line.is_empty()) {
+                // What differs from day to day is left out in the guide.
+                let begins = line.split('…').next().unwrap();
+                assert!(all.contains(begins), "{command} should say {line:?}: {all}");
             }
             commands += 1;
         }
     }
-    assert!(commands >= 12, "{commands}");
+    assert!(commands >= 30, "{commands}");
 }

@@ -129,7 +129,12 @@ fn ready_is_filtered_sorted_and_explained() {
         assert_eq!(place.ids(line), ids, "{line}");
     }
     let told = place.good("ready --explain");
-    for said in ["priority 5, counts as 1 because of ew-top", "not ready: 1 blocked, 1 scheduled", "waits for ew-low", "not before 2199"] {
+    for said in [
+        "priority 5, counts as 1 because of ew-top",
+        "not ready: 1 blocked, 1 scheduled",
+        "waits for ew-low",
+        "not before 2199",
+    ] {
         assert!(told.contains(said), "{said}: {told}");
     }
 }

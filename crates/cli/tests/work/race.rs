@@ -14,7 +14,8 @@ fn of_sixteen_processes_that_race_for_an_item_exactly_one_wins_each_round() {
         place.good(&format!("add race --id {id}"));
         // Half of them name it, half take whatever is first.
         let racers: Vec<Child> = (0..RACERS).map(|racer| start(&place, &id, racer)).collect();
-        let won: Vec<bool> = racers.into_iter().map(|child| child.wait_with_output().unwrap().status.success()).collect();
+        let won: Vec<bool> =
+            racers.into_iter().map(|child| child.wait_with_output().unwrap().status.success()).collect();
         let winners = won.iter().filter(|won| **won).count();
         assert_eq!(winners, 1, "round {round}: {won:?}");
         let shown = place.json(&format!("show {id}"));

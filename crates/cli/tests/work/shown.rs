@@ -36,7 +36,8 @@ fn lists_line_up_and_colour_is_only_used_where_it_may() {
                     ew-d  1         . blocked  d #web";
     let listed = place.good("list");
     assert_eq!(listed, expected);
-    let blocked = "ID    P    TITLE  WAITS FOR\new-d  1    d      ew-b, ew-c\new-b  3>1  b      ew-a\new-c  3>1  c      ew-a";
+    let blocked =
+        "ID    P    TITLE  WAITS FOR\new-d  1    d      ew-b, ew-c\new-b  3>1  b      ew-a\new-c  3>1  c      ew-a";
     assert_eq!(place.good("blocked"), blocked);
     assert!(place.good("list --color always").contains("\u{1b}["));
     let mut plain = place.binary(&["list"]);
@@ -47,7 +48,9 @@ fn lists_line_up_and_colour_is_only_used_where_it_may() {
 #[test]
 fn titles_from_anywhere_obey_nobody() {
     let place = Place::new();
-    place.fed(&["batch"], "{\"op\":\"add\",\"id\":\"ew-x\",\"title\":\"a\\u001b[2Jb\",\"description\":\"c\\u001b[2Jd\"}").good();
+    place
+        .fed(&["batch"], "{\"op\":\"add\",\"id\":\"ew-x\",\"title\":\"a\\u001b[2Jb\",\"description\":\"c\\u001b[2Jd\"}")
+        .good();
     for line in ["list", "show ew-x", "why ew-x", "dep tree ew-x", "graph ew-x", "ready --explain"] {
         assert!(!place.good(line).contains('\u{1b}'), "{line}");
     }
@@ -60,10 +63,28 @@ fn items_are_drawn_in_every_form() {
     for id in ["ew-a a", "ew-b b", "ew-c c", "ew-d d"] {
         assert!(text.contains(id), "{text}");
     }
-    assert!(place.good("graph --format mermaid").contains("graph") || place.good("graph --format mermaid").contains("flowchart"));
+    assert!(
+        place.good("graph --format mermaid").contains("graph")
+            || place.good("graph --format mermaid").contains("flowchart")
+    );
     assert!(place.good("graph ew-a --format dot").starts_with("digraph"));
     assert!(place.good("graph ew-a --format svg").contains("<svg"));
     assert_eq!(place.json("graph")["nodes"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_shell_completes_ids() {
+    let place = chain();
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_edgewise")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let typed = "eval \"$(edgewise completion bash)\"; COMP_WORDS=(edgewise show ew-); COMP_CWORD=2; \
+                 _edgewise_with_ids edgewise ew- show; echo \"${COMPREPLY[@]}\"";
+    let Ok(output) = place.command("bash").args(["-c", typed]).env("PATH", path).output() else {
+        // There is no such shell here.
+        return;
+    };
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("ew-a ew-b ew-c ew-d"), "{said} {}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

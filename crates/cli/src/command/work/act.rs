@@ -64,7 +64,9 @@ fn lines(op: &Op, done: &Done, clock: &Clock) -> Vec<String> {
 
 /// What came of an operation, as programs read it.
 pub(crate) fn value(op: &Op, done: &Done) -> Result<Value> {
-    let plain = |error: serde_json::Error| Problem::new(Kind::Bug, "unprintable", "a value has no JSON form").why(error.to_string());
+    let plain = |error: serde_json::Error| {
+        Problem::new(Kind::Bug, "unprintable", "a value has no JSON form").why(error.to_string())
+    };
     let mut value = serde_json::to_value(done).map_err(plain)?;
     spelled::spelled(&mut value);
     if let (Some(object), Ok(Value::Object(asked))) = (value.as_object_mut(), serde_json::to_value(op)) {
@@ -82,9 +84,11 @@ pub(crate) fn typed(text: &str, context: &Context<'_>) -> Result<String> {
 /// A text that was typed, or stdin for `-`.
 pub(crate) fn words(text: Option<&String>) -> Result<Option<String>> {
     match text.map(String::as_str) {
-        Some("-") => std::io::read_to_string(std::io::stdin()).map(|text| Some(text.trim_end().to_owned())).map_err(|error| {
-            Problem::new(Kind::Unavailable, "no_input", "stdin could not be read").why(error.to_string())
-        }),
+        Some("-") => {
+            std::io::read_to_string(std::io::stdin()).map(|text| Some(text.trim_end().to_owned())).map_err(|error| {
+                Problem::new(Kind::Unavailable, "no_input", "stdin could not be read").why(error.to_string())
+            })
+        }
         other => Ok(other.map(str::to_owned)),
     }
 }

@@ -70,7 +70,7 @@ fn asked(args: &args::Add, context: &Context<'_>) -> Result<Add> {
         parent: args.parent.as_ref().map(typed).transpose()?,
         needs: args.needs.iter().map(typed).collect::<Result<_>>()?,
         replies_to: args.replies_to.as_ref().map(typed).transpose()?,
-        name: None,
+        ..Add::default()
     })
 }
 
@@ -86,12 +86,15 @@ fn of_flow(file: &Path, root: Add, args: &args::Add, context: &mut Context<'_>) 
     if context.printer.for_people() {
         let line = format!("added {root}: {} items from {}", made - 1, file.display());
         context.printer.raw(&crate::text::escape(&line))?;
-        context.printer.say(&format!("`edgewise dep tree {root}` shows them, `edgewise ready --plan {root}` what can begin"));
+        context
+            .printer
+            .say(&format!("`edgewise dep tree {root}` shows them, `edgewise ready --plan {root}` what can begin"));
         return Ok(Exit::Ok);
     }
     let row = |(op, one): (&Op, &Done)| {
         let id = one.id.as_ref()?;
-        matches!(op, Op::Add(_)).then(|| Row::new(id.to_string(), vec![Cell::from(id.as_str())], &act::value(op, one).ok()?).ok())?
+        matches!(op, Op::Add(_))
+            .then(|| Row::new(id.to_string(), vec![Cell::from(id.as_str())], &act::value(op, one).ok()?).ok())?
     };
     let rows: Vec<Row> = ops.iter().zip(&done).filter_map(row).collect();
     context.printer.rows(&["id"], &rows)?;

@@ -28,8 +28,9 @@ pub(crate) fn read(file: Option<&Path>, cwd: &Path) -> Result<String> {
         Some(file) if file != Path::new("-") => {
             std::fs::read_to_string(cwd.join(file)).map_err(|error| Problem::file("read", file, &error))
         }
-        _ => std::io::read_to_string(std::io::stdin())
-            .map_err(|error| Problem::new(Kind::Unavailable, "no_input", "stdin could not be read").why(error.to_string())),
+        _ => std::io::read_to_string(std::io::stdin()).map_err(|error| {
+            Problem::new(Kind::Unavailable, "no_input", "stdin could not be read").why(error.to_string())
+        }),
     }
 }
 

@@ -33,7 +33,8 @@ impl Board {
     /// The work graph of the data folder; empty where nothing was ever written.
     pub fn open(context: &Context<'_>) -> Result<Self> {
         let dir = context.config.dir.value.clone();
-        let work = if dir.join("ledger.db").is_file() { view::reader(&dir, view::home()?)?.work()? } else { Work::default() };
+        let work =
+            if dir.join("ledger.db").is_file() { view::reader(&dir, view::home()?)?.work()? } else { Work::default() };
         Ok(Self { work, now: wall_clock(), dir })
     }
 

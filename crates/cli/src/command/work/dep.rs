@@ -31,7 +31,8 @@ fn depend(id: String, on: String, kind: DependencyKind, when: When, metadata: Op
 /// `dep A B`: A waits for B.
 fn one(args: &DepAdd, context: &mut Context<'_>) -> Result<Exit> {
     let (id, on) = (act::typed(&args.id, context)?, act::typed(&args.on, context)?);
-    let metadata = args.metadata.iter().map(|one| (one.name.to_string(), one.value.clone())).collect::<serde_json::Map<_, _>>();
+    let metadata =
+        args.metadata.iter().map(|one| (one.name.to_string(), one.value.clone())).collect::<serde_json::Map<_, _>>();
     let metadata = (!metadata.is_empty()).then_some(Value::Object(metadata));
     add(vec![depend(id, on, args.kind, args.when.into(), metadata)], context)
 }
@@ -59,7 +60,9 @@ fn add(ops: Vec<Op>, context: &mut Context<'_>) -> Result<Exit> {
         let text = target.as_str();
         let known = board.work.item(text).is_some() || board.work.gate(text).is_some() || RunId::parse(text).is_ok();
         if !known {
-            context.printer.say(&format!("nobody here knows {text}: it stays in the way until the dependency is removed or such an item is added"));
+            context.printer.say(&format!(
+                "nobody here knows {text}: it stays in the way until the dependency is removed or such an item is added"
+            ));
         }
     }
     Ok(Exit::Ok)
@@ -81,7 +84,10 @@ fn bonds(args: &DepList, context: &mut Context<'_>) -> Result<Exit> {
     }
     if args.direction != Toward::Down {
         let back = board.needed_by(id.as_str()).into_iter();
-        all.extend(back.filter(|one| args.direction == Toward::Up || one.kind != DependencyKind::RelatesTo).map(|one| (false, one)));
+        all.extend(
+            back.filter(|one| args.direction == Toward::Up || one.kind != DependencyKind::RelatesTo)
+                .map(|one| (false, one)),
+        );
     }
     all.retain(|(_, one)| args.kind.is_none_or(|kind| one.kind == kind));
     if all.is_empty() && context.printer.for_people() {
@@ -99,7 +105,13 @@ fn bonds(args: &DepList, context: &mut Context<'_>) -> Result<Exit> {
         let title = title.or_else(|| board.work.gate(&other).map(|gate| said::opens(&gate.wait))).unwrap_or_default();
         let mut value = json!(one);
         spelled::spelled(&mut value);
-        let cells = vec![Cell::new(id.as_str(), Ink::Bold), Cell::from(verb), Cell::new(&other, Ink::Bold), Cell::new(one.kind.name(), Ink::Dim), Cell::from(title)];
+        let cells = vec![
+            Cell::new(id.as_str(), Ink::Bold),
+            Cell::from(verb),
+            Cell::new(&other, Ink::Bold),
+            Cell::new(one.kind.name(), Ink::Dim),
+            Cell::from(title),
+        ];
         rows.push(Row::new(format!("{} {} {}", one.source, one.target, one.kind.name()), cells, &value)?);
     }
     context.printer.rows(&["id", "", "other", "type", "title"], &rows)?;

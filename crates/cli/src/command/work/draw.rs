@@ -34,7 +34,9 @@ pub(crate) fn sketch(board: &Board, id: Option<&ItemId>) -> Result<(Sketch, usiz
         sketch.add(node(board, id));
     }
     for id in &ids {
-        for one in board.needs(id).into_iter().filter(|one| one.kind.group() == Group::Blocking && one.source.as_str() == id) {
+        for one in
+            board.needs(id).into_iter().filter(|one| one.kind.group() == Group::Blocking && one.source.as_str() == id)
+        {
             if let Some(target) = numbers.get(one.target.as_str()) {
                 sketch.join(edge(one, numbers[id], *target));
             }
@@ -75,7 +77,14 @@ fn node(board: &Board, id: &str) -> Node {
     let now = |phase| Some(Now { phase, attempt: 0, max_attempts: 0, count: None });
     if let Some(item) = board.work.item(id) {
         let (label, seen) = (format!("{id} {}", item.fields.title), look::seen(item, &board.standing(item)));
-        return Node { id: id.to_owned(), label, kind: NodeKind::Action, note: String::new(), inside: None, now: now(seen) };
+        return Node {
+            id: id.to_owned(),
+            label,
+            kind: NodeKind::Action,
+            note: String::new(),
+            inside: None,
+            now: now(seen),
+        };
     }
     let gate = board.work.gate(id);
     let note = gate.map(|gate| said::opens(&gate.wait)).unwrap_or_default();

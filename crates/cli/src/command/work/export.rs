@@ -28,7 +28,10 @@ fn lines(board: &Board) -> Result<Vec<String>> {
     items.sort_by(|a, b| a.id.cmp(&b.id));
     let mut gates: Vec<_> = board.work.gates().collect();
     gates.sort_by(|a, b| a.id.cmp(&b.id));
-    let mut bonds: Vec<_> = items.iter().flat_map(|item| board.needs(item.id.as_str()).into_iter().filter(|one| one.source == item.id)).collect();
+    let mut bonds: Vec<_> = items
+        .iter()
+        .flat_map(|item| board.needs(item.id.as_str()).into_iter().filter(|one| one.source == item.id))
+        .collect();
     bonds.sort_by(|a, b| (&a.source, &a.target, a.kind).cmp(&(&b.source, &b.target, b.kind)));
     let items = items.into_iter().map(record::item);
     let gates = gates.into_iter().map(record::gate);

@@ -64,7 +64,8 @@ fn next(gate: &WorkGate) -> Option<String> {
     match &gate.wait {
         GateWait::Timer { .. } => None,
         GateWait::Approval { required_approvers, .. } => {
-            let left = required_approvers.iter().find(|name| !gate.approvals.iter().any(|approval| approval.by == **name));
+            let left =
+                required_approvers.iter().find(|name| !gate.approvals.iter().any(|approval| approval.by == **name));
             let by = left.map(|name| format!(" --as {name}")).unwrap_or_default();
             Some(format!("edgewise gate approve {}{by}", gate.id))
         }
@@ -98,8 +99,13 @@ fn lines(board: &Board, gate: &WorkGate, style: Style) -> Vec<String> {
         Some(ended) if ended.satisfied => Ink::Good,
         Some(_) => Ink::Bad,
     };
-    let mut lines = vec![format!("{}{title}  {}", style.paint(Ink::Bold, gate.id.as_str()), style.paint(ink, &text::escape(&state(gate))))];
-    let mut about = |name: &str, value: String| lines.push(format!("  {} {value}", style.paint(Ink::Dim, &text::pad(name, 11))));
+    let mut lines = vec![format!(
+        "{}{title}  {}",
+        style.paint(Ink::Bold, gate.id.as_str()),
+        style.paint(ink, &text::escape(&state(gate)))
+    )];
+    let mut about =
+        |name: &str, value: String| lines.push(format!("  {} {value}", style.paint(Ink::Dim, &text::pad(name, 11))));
     for approval in &gate.approvals {
         about("approved", format!("by {} {}", approval.by, clock.short(approval.at)));
     }
@@ -123,7 +129,11 @@ pub(crate) fn act(args: &GateAct, op: fn(Act) -> Op, context: &mut Context<'_>) 
     let done = act::perform(vec![op(Act { id: typed.clone(), why: args.comment.clone() })], context);
     done.map(|_| Exit::Ok).map_err(|problem| {
         let could_be_a_run = problem.kind == Kind::NotFound && args.what.run().is_some();
-        if could_be_a_run { problem.next("a gate of a run is named by its run and its task: `edgewise gate list` shows them") } else { problem }
+        if could_be_a_run {
+            problem.next("a gate of a run is named by its run and its task: `edgewise gate list` shows them")
+        } else {
+            problem
+        }
     })
 }
 
@@ -142,7 +152,7 @@ pub(crate) fn create(args: &GateCreate, context: &mut Context<'_>) -> Result<Exi
         (_, _, true) => GateWait::Webhook,
         _ => GateWait::Approval { required_approvers: args.approver.clone(), approval_count: args.count },
     };
-    let mut ops = vec![Op::MakeGate { wait, title: args.title.clone(), name: Some(NEW.to_owned()) }];
+    let mut ops = vec![Op::MakeGate { wait, title: args.title.clone(), id: None, name: Some(NEW.to_owned()) }];
     for item in &args.items {
         let (id, on, kind) = (act::typed(item, context)?, Some(format!("${NEW}")), DependencyKind::Awaits);
         ops.push(Op::Depend(Box::new(Depend { id, on, kind, when: Default::default(), gate: None, metadata: None })));

@@ -24,7 +24,8 @@ const ALL: [Status; 6] =
 pub(crate) fn perform(args: &List, context: &mut Context<'_>) -> Result<Exit> {
     let board = Board::open(context)?;
     let mut filter = filter(&args.filters, board.now, context)?;
-    filter.kinds = if args.kind.is_empty() { KINDS.into() } else { args.kind.iter().map(|word| (*word).into()).collect() };
+    filter.kinds =
+        if args.kind.is_empty() { KINDS.into() } else { args.kind.iter().map(|word| (*word).into()).collect() };
     filter.status = if args.all { ALL.into() } else { args.status.iter().map(|word| (*word).into()).collect() };
     filter.text.clone_from(&args.text);
     let items = board.work.list(&filter)?;

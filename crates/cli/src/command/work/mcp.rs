@@ -35,7 +35,9 @@ pub(crate) fn perform(_: &Mcp, context: &mut Context<'_>) -> Result<Exit> {
     loop {
         let mut line = Vec::new();
         let read = std::io::Read::take(&mut input, MESSAGE_BYTES).read_until(b'\n', &mut line);
-        let read = read.map_err(|error| Problem::new(Kind::Unavailable, "no_input", "stdin could not be read").why(error.to_string()))?;
+        let read = read.map_err(|error| {
+            Problem::new(Kind::Unavailable, "no_input", "stdin could not be read").why(error.to_string())
+        })?;
         if read == 0 {
             return Ok(Exit::Ok);
         }

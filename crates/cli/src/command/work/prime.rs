@@ -27,7 +27,8 @@ pub(crate) fn perform(_: &Prime, context: &mut Context<'_>) -> Result<Exit> {
     let board = Board::open(context)?;
     let stats = board.work.stats(board.now);
     let who = context.config.who.value.clone();
-    let now = format!("You are {who}. Now: {} ready, {} blocked, {} claimed.", stats.ready, stats.blocked, stats.claimed);
+    let now =
+        format!("You are {who}. Now: {} ready, {} blocked, {} claimed.", stats.ready, stats.blocked, stats.claimed);
     let lines: Vec<String> = PRIMER.lines().map(str::to_owned).chain([String::new(), now]).collect();
     let value = json!({ "primer": PRIMER, "who": who, "ready": stats.ready, "blocked": stats.blocked, "claimed": stats.claimed });
     context.printer.one("", &lines, &value)?;

@@ -57,7 +57,8 @@ fn claim(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
 /// Why each stands where it does, and why the others are not here.
 fn explain(board: &Board, filter: &Filter, items: &[&Item], context: &mut Context<'_>) -> Result<Exit> {
     let everything = Filter { limit: None, ..filter.clone() };
-    let others: Vec<&Item> = board.work.list(&everything)?.into_iter().filter(|item| board.standing(item) != Standing::Ready).collect();
+    let others: Vec<&Item> =
+        board.work.list(&everything)?.into_iter().filter(|item| board.standing(item) != Standing::Ready).collect();
     if !context.printer.for_people() {
         let ready: Vec<_> = items.iter().map(|item| facts::item(board, item)).collect::<Result<_>>()?;
         let not: Vec<_> = others.iter().map(|item| facts::item(board, item)).collect::<Result<_>>()?;
@@ -77,7 +78,11 @@ fn explain(board: &Board, filter: &Filter, items: &[&Item], context: &mut Contex
     others.iter().for_each(|item| *kinds.entry(facts::word(&board.standing(item))).or_default() += 1);
     if !kinds.is_empty() {
         let counts: Vec<String> = kinds.iter().map(|(word, count)| format!("{count} {word}")).collect();
-        context.printer.raw(&format!("{}not ready: {}", if items.is_empty() { "" } else { "\n" }, counts.join(", ")))?;
+        context.printer.raw(&format!(
+            "{}not ready: {}",
+            if items.is_empty() { "" } else { "\n" },
+            counts.join(", ")
+        ))?;
     }
     for item in others.iter().take(EXPLAINED) {
         context.printer.raw(&not_ready(board, item, &clock, context))?;
@@ -97,7 +102,12 @@ fn not_ready(board: &Board, item: &Item, clock: &Clock, context: &Context<'_>) -
         false => format!("waits for {}", because.join(", ")),
     };
     let sign = look::sign(item, &standing, style);
-    let line = format!("{sign} {}  {}  {}", style.paint(Ink::Bold, item.id.as_str()), text::escape(&item.fields.title), text::escape(&why));
+    let line = format!(
+        "{sign} {}  {}  {}",
+        style.paint(Ink::Bold, item.id.as_str()),
+        text::escape(&item.fields.title),
+        text::escape(&why)
+    );
     context.printer.columns.map_or(line.clone(), |columns| text::cut(&line, columns, style.cut_mark()))
 }
 
@@ -110,7 +120,10 @@ fn place(board: &Board, item: &Item) -> String {
         let waiters = board.needed_by(item.id.as_str()).into_iter().map(|one| &one.source);
         let urgent = waiters.filter(|id| board.effective(id) == effective).map(ToString::to_string);
         let named: Vec<String> = urgent.take(3).collect();
-        told += &format!(", counts as {effective} because of {}", if named.is_empty() { "what is around it".to_owned() } else { named.join(", ") });
+        told += &format!(
+            ", counts as {effective} because of {}",
+            if named.is_empty() { "what is around it".to_owned() } else { named.join(", ") }
+        );
     }
     match &item.fields.assignee {
         Some(name) => told += &format!("; {name} is to do it"),

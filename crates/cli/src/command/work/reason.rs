@@ -126,7 +126,11 @@ mod tests {
 
     #[test]
     fn leaves_say_who_can_help_and_what_was_seen_is_not_told_again() {
-        let help = Help { who: "ann".into(), does: "can approve it".into(), command: Some("edgewise gate approve g-1".into()) };
+        let help = Help {
+            who: "ann".into(),
+            does: "can approve it".into(),
+            command: Some("edgewise gate approve g-1".into()),
+        };
         let gate = Reason { help: vec![help], standing: None, ..reason("g-1", "waits for ann", Vec::new()) };
         let again = Reason { seen: true, ..reason("g-1", "", Vec::new()) };
         let inner = reason("ew-b", "waits for g-1", vec![gate]);

@@ -1,20 +1,24 @@
 //! The lines of an export: items, dependencies and gates, with everything that an import needs to make them again.
 //!
 //! The same graph is always the same text: lines in the order of their ids, instants spelled, nothing derived. Claims
-//! are left out, since whoever has a token has it elsewhere.
+//! and approvals are left out: a token or a yes that was given in one place is not one in another.
 
 use super::import::draft::{Draft, bad_line};
 use super::spelled;
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
-use edgewise_core::work::{Act, Add, Close, Dependency, Depend, GateWait, Item, ItemId, Op, Status, WorkGate};
+use edgewise_core::work::{
+    Act, Add, Close, Depend, Dependency, DependencyKind, GateWait, Item, ItemId, Op, Status, When, WorkGate,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// Where the sort of a line stands.
 const RECORD: &str = "record";
-/// What is derived, or belongs to this folder alone.
-const LEFT_OUT: [&str; 3] = ["claim", "updatedAt", "waiter"];
+/// What belongs to this folder alone.
+const LEFT_OUT: [&str; 4] = ["claim", "updatedAt", "waiter", "approvals"];
+/// Who did it and when, which an import does itself.
+const ITS_OWN: [&str; 4] = ["at", "by", "createdAt", "createdBy"];
 
 /// Whether a line is one of ours.
 pub(crate) fn is_ours(object: &Map<String, Value>) -> bool {
@@ -24,21 +28,30 @@ pub(crate) fn is_ours(object: &Map<String, Value>) -> bool {
 /// The line of an item.
 pub(crate) fn item(item: &Item) -> Result<String> {
     let mut object = object(item)?;
-    LEFT_OUT.iter().for_each(|key| drop(object.remove(*key)));
     if let Some(Value::Object(details)) = object.remove("details") {
         object.extend(details);
+    }
+    if let Some(Value::Object(closed)) = object.get_mut("closed") {
+        ITS_OWN.iter().for_each(|key| drop(closed.remove(*key)));
     }
     line("item", object)
 }
 
 /// The line of a dependency.
 pub(crate) fn dependency(dependency: &Dependency) -> Result<String> {
-    line("dependency", object(dependency)?)
+    let mut object = object(dependency)?;
+    ITS_OWN.iter().for_each(|key| drop(object.remove(*key)));
+    line("dependency", object)
 }
 
 /// The line of a gate.
 pub(crate) fn gate(gate: &WorkGate) -> Result<String> {
-    line("gate", object(gate)?)
+    let mut object = object(gate)?;
+    ITS_OWN.iter().for_each(|key| drop(object.remove(*key)));
+    if let Some(Value::Object(ended)) = object.get_mut("ended") {
+        ITS_OWN.iter().for_each(|key| drop(ended.remove(*key)));
+    }
+    line("gate", object)
 }
 
 fn object(value: &impl serde::Serialize) -> Result<Map<String, Value>> {
@@ -49,6 +62,7 @@ fn object(value: &impl serde::Serialize) -> Result<Map<String, Value>> {
 }
 
 fn line(sort: &str, mut object: Map<String, Value>) -> Result<String> {
+    LEFT_OUT.iter().for_each(|key| drop(object.remove(*key)));
     object.insert(RECORD.to_owned(), sort.into());
     let mut value = Value::Object(object);
     spelled::spelled(&mut value);
@@ -72,14 +86,26 @@ struct Closed {
 }
 
 #[derive(Deserialize)]
+struct Bond {
+    #[serde(rename = "sourceId")]
+    source: String,
+    #[serde(rename = "targetId")]
+    target: String,
+    #[serde(rename = "type")]
+    kind: DependencyKind,
+    #[serde(default)]
+    when: When,
+    #[serde(default)]
+    metadata: Option<Value>,
+}
+
+#[derive(Deserialize)]
 struct Gate {
     id: ItemId,
     #[serde(flatten)]
     wait: GateWait,
     #[serde(default)]
     title: Option<String>,
-    #[serde(default)]
-    approvals: Vec<Value>,
     #[serde(default)]
     ended: Option<Ended>,
 }
@@ -94,16 +120,21 @@ struct Ended {
 /// Reads lines of ours back.
 pub(crate) fn read(lines: &[(usize, Map<String, Value>)], draft: &mut Draft) -> Result<()> {
     let of = |sort: &'static str| lines.iter().filter(move |(_, object)| object.get(RECORD) == Some(&sort.into()));
-    let known = |object: &Map<String, Value>| ["item", "dependency", "gate"].iter().any(|sort| object.get(RECORD) == Some(&(*sort).into()));
+    let known = |object: &Map<String, Value>| {
+        ["item", "dependency", "gate"].iter().any(|sort| object.get(RECORD) == Some(&(*sort).into()))
+    };
     if let Some((number, object)) = lines.iter().find(|(_, object)| !known(object)) {
-        let what = format!("{} is no record: expected item, dependency or gate", object.get(RECORD).cloned().unwrap_or_default());
+        let what = format!(
+            "{} is no record: expected item, dependency or gate",
+            object.get(RECORD).cloned().unwrap_or_default()
+        );
         return Err(bad_line(*number, what));
     }
     of("item").try_for_each(|(number, object)| add(*number, object, draft))?;
     of("gate").try_for_each(|(number, object)| make(*number, object, draft))?;
     for (number, object) in of("dependency") {
-        let one: Dependency = parsed(*number, object)?;
-        let (id, on) = (one.source.to_string(), Some(draft.called(one.target.as_str())));
+        let one: Bond = parsed(*number, object)?;
+        let (id, on) = (one.source, Some(one.target));
         draft.depend(Depend { id, on, kind: one.kind, when: one.when, gate: None, metadata: one.metadata });
     }
     Ok(())
@@ -115,7 +146,7 @@ fn add(number: usize, object: &Map<String, Value>, draft: &mut Draft) -> Result<
         return Ok(());
     }
     let mut rest = object.clone();
-    ["status", "closed", "createdAt", "createdBy"].iter().for_each(|key| drop(rest.remove(*key)));
+    ["status", "closed"].iter().for_each(|key| drop(rest.remove(*key)));
     let mut add: Add = parsed(number, &rest)?;
     let id = add.id.clone().ok_or_else(|| bad_line(number, "an item without an `id`"))?;
     draft.name(id.as_str(), "ew")?;
@@ -132,12 +163,20 @@ fn add(number: usize, object: &Map<String, Value>, draft: &mut Draft) -> Result<
 
 fn make(number: usize, object: &Map<String, Value>, draft: &mut Draft) -> Result<()> {
     let gate: Gate = parsed(number, object)?;
-    let called = draft.gate_called(&gate.id, gate.wait, gate.title);
-    if !gate.approvals.is_empty() && gate.ended.is_none() {
-        draft.notes.insert("approvals that were given elsewhere must be given again".to_owned());
+    let approval = matches!(gate.wait, GateWait::Approval { .. });
+    if approval && gate.ended.as_ref().is_some_and(|ended| ended.satisfied) {
+        // Nobody can say yes for others: a gate that is open is left out, with who waited for it.
+        draft.leave_out(gate.id.as_str());
+        draft.notes.insert(format!("gate {} was approved before: it is left out", gate.id));
+        return Ok(());
+    }
+    draft.gate_called(&gate.id, gate.wait, gate.title)?;
+    if approval && gate.ended.is_some() {
+        draft.notes.insert(format!("gate {} was rejected before: it asks again", gate.id));
+        return Ok(());
     }
     if let Some(ended) = gate.ended {
-        let act = Act { id: called, why: ended.why };
+        let act = Act { id: gate.id.to_string(), why: ended.why };
         draft.later(if ended.satisfied { Op::Satisfy(act) } else { Op::Reject(act) });
     }
     Ok(())

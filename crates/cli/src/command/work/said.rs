@@ -133,7 +133,9 @@ pub(crate) fn opens(wait: &GateWait) -> String {
             match (approval_count.unwrap_or(all), names.as_slice()) {
                 (1, []) => "opens when anybody approves".to_owned(),
                 (n, []) => format!("opens when {n} people approve"),
-                (n, names) if n == all => format!("opens when {} approve{}", names.join(" and "), if all == 1 { "s" } else { "" }),
+                (n, names) if n == all => {
+                    format!("opens when {} approve{}", names.join(" and "), if all == 1 { "s" } else { "" })
+                }
                 (n, names) => format!("opens when {n} of {} approve", names.join(", ")),
             }
         }
@@ -215,7 +217,11 @@ mod tests {
     #[test]
     fn every_other_act_has_its_sentence() {
         check(r#"{"op":"add","title":"Mend it"}"#, of("ew-a"), "added ew-a: Mend it");
-        check(r#"{"op":"delete","id":"a"}"#, Done { removed: 2, ..of("ew-a") }, "deleted ew-a, and 2 dependencies with it");
+        check(
+            r#"{"op":"delete","id":"a"}"#,
+            Done { removed: 2, ..of("ew-a") },
+            "deleted ew-a, and 2 dependencies with it",
+        );
         check(r#"{"op":"claim_next","filter":{},"lease":1}"#, Done::default(), "nothing is ready");
         check(r#"{"op":"move","id":"a"}"#, of("ew-a"), "ew-a is a part of nothing now");
         check(r#"{"op":"move","id":"a","parent":"p"}"#, between("ew-a", "ew-p"), "ew-a is a part of ew-p now");

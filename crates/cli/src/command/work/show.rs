@@ -45,12 +45,15 @@ fn lines(board: &Board, item: &Item, style: Style) -> Vec<String> {
     let id = style.paint(Ink::Bold, item.id.as_str());
     let seen = look::seen(item, &standing);
     let state = style.paint(look::ink_of(seen), &look::standing(item, &standing, &clock));
-    let mut lines = vec![format!("{} {id}  {}  {state}", look::sign(item, &standing, style), text::escape(&item.fields.title))];
+    let mut lines =
+        vec![format!("{} {id}  {}  {state}", look::sign(item, &standing, style), text::escape(&item.fields.title))];
     for (name, value) in about(board, item, &clock) {
         lines.push(format!("  {} {}", style.paint(Ink::Dim, &text::pad(name, 11)), text::escape(&value)));
     }
     let details = item.fields.details.as_deref();
-    for (name, words) in [("", details.map(|d| &d.description)), ("counts as done when", details.map(|d| &d.acceptance))] {
+    for (name, words) in
+        [("", details.map(|d| &d.description)), ("counts as done when", details.map(|d| &d.acceptance))]
+    {
         let Some(words) = words.filter(|words| !words.is_empty()) else { continue };
         lines.push(String::new());
         if !name.is_empty() {
@@ -115,7 +118,9 @@ fn bound(board: &Board, item: &Item, style: Style) -> Vec<String> {
         };
         lines.push(bond(board, verb, other, style));
     }
-    for one in board.needed_by(id).into_iter().filter(|one| one.source != item.id && one.kind != DependencyKind::RelatesTo) {
+    for one in
+        board.needed_by(id).into_iter().filter(|one| one.source != item.id && one.kind != DependencyKind::RelatesTo)
+    {
         lines.push(bond(board, said::verb_back(one.kind), one.source.as_str(), style));
     }
     lines
@@ -130,7 +135,9 @@ fn bond(board: &Board, verb: &str, other: &str, style: Style) -> String {
         }
         None => {
             let title = board.work.gate(other).map(|gate| said::opens(&gate.wait)).unwrap_or_default();
-            format!("  {verb} {}  {}", style.paint(Ink::Bold, &text::escape(other)), text::escape(&title)).trim_end().to_owned()
+            format!("  {verb} {}  {}", style.paint(Ink::Bold, &text::escape(other)), text::escape(&title))
+                .trim_end()
+                .to_owned()
         }
     }
 }

@@ -6,8 +6,18 @@ use serde_json::Value;
 
 /// Names whose value is an instant.
 const INSTANTS: [&str; 12] = [
-    "deadline", "scheduledFor", "waitUntil", "dueBefore", "createdAt", "updatedAt", "until", "at", "closedAt", "satisfiedAt",
-    "scheduled", "time",
+    "deadline",
+    "scheduledFor",
+    "waitUntil",
+    "dueBefore",
+    "createdAt",
+    "updatedAt",
+    "until",
+    "at",
+    "closedAt",
+    "satisfiedAt",
+    "scheduled",
+    "time",
 ];
 /// Names whose value is a length of time.
 const SPANS: [&str; 2] = ["lease", "ephemeral"];
@@ -66,7 +76,8 @@ mod tests {
 
     #[test]
     fn what_was_spelled_reads_back_and_metadata_is_nobodys_business() {
-        let mut value = json!({"deadline": "2027-01-31T12:00:00.000Z", "lease": "30m", "metadata": {"deadline": "soon"}});
+        let mut value =
+            json!({"deadline": "2027-01-31T12:00:00.000Z", "lease": "30m", "metadata": {"deadline": "soon"}});
         let spelling = value.clone();
         counted(&mut value).unwrap();
         assert_eq!(value["deadline"], json!(1_801_396_800_000_u64));

@@ -13,9 +13,12 @@ pub(crate) fn perform(context: &mut Context<'_>) -> Result<Exit> {
     let stats = board.work.stats(board.now);
     let style = context.printer.out_style;
     let kinds: Vec<String> = stats.kinds.iter().map(|(kind, count)| format!("{count} {}", kind_word(*kind))).collect();
-    let statuses: Vec<String> = stats.status.iter().map(|(status, count)| format!("{count} {}", status_word(*status))).collect();
+    let statuses: Vec<String> =
+        stats.status.iter().map(|(status, count)| format!("{count} {}", status_word(*status))).collect();
     let line = |name: &str, value: String| format!("{} {value}", style.paint(Ink::Dim, &text::pad(name, 13)));
-    let with = |count: usize, more: Vec<String>| if more.is_empty() { count.to_string() } else { format!("{count} ({})", more.join(", ")) };
+    let with = |count: usize, more: Vec<String>| {
+        if more.is_empty() { count.to_string() } else { format!("{count} ({})", more.join(", ")) }
+    };
     let lines = [
         line("items", with(stats.items, kinds)),
         line("status", statuses.join(", ")),
@@ -24,7 +27,7 @@ pub(crate) fn perform(context: &mut Context<'_>) -> Result<Exit> {
         line("claimed", stats.claimed.to_string()),
         line("scheduled", stats.scheduled.to_string()),
         line("dependencies", stats.dependencies.to_string()),
-        line("closed gates", stats.closed_gates.to_string()),
+        line("gates", format!("{} waiting", stats.closed_gates)),
         line("awaited runs", stats.awaited_runs.to_string()),
     ];
     context.printer.one(stats.items.to_string(), &lines, &stats)?;

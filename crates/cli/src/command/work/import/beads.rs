@@ -2,13 +2,11 @@
 
 use super::draft::{Draft, bad_line, name, names, text, time};
 use crate::problem::Result;
-use edgewise_core::work::{
-    Add, Close, Depend, DependencyKind, Details, ItemKind, Phase, Status, TaskType, When,
-};
+use edgewise_core::work::{Add, Close, Depend, DependencyKind, Details, ItemKind, Phase, Status, TaskType, When};
 use serde_json::{Map, Value, json};
 
 /// What is kept with an item although nothing here knows it.
-const KEPT: [&str; 5] = ["design", "notes", "estimated_minutes", "comments", "created_at"];
+const KEPT: [&str; 4] = ["design", "notes", "estimated_minutes", "comments"];
 /// The priority of an issue that says none.
 const PRIORITY: u64 = 2;
 
@@ -65,6 +63,8 @@ fn issue(line: usize, object: &Map<String, Value>, draft: &mut Draft) -> Result<
         scheduled_for: time(object, "defer_until")?,
         external_ref: text(object, "external_ref").or((theirs != id.as_str()).then_some(theirs)).map(str::to_owned),
         details: Details { description, acceptance, metadata },
+        created_at: time(object, "created_at")?,
+        created_by: text(object, "created_by").and_then(name),
         ..Add::default()
     });
     draft.status(&id, status, how, text(object, "close_reason").map(str::to_owned));

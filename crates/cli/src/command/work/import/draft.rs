@@ -22,7 +22,7 @@ pub(crate) struct Draft {
     /// Ids there, and what they are here.
     ids: BTreeMap<String, ItemId>,
     taken: BTreeSet<ItemId>,
-    gate_names: BTreeMap<String, String>,
+    left_out: BTreeSet<String>,
     /// What could not be carried over, in words.
     pub notes: BTreeSet<String>,
 }
@@ -32,12 +32,16 @@ impl Draft {
     pub fn name(&mut self, theirs: &str, prefix: &str) -> Result<ItemId> {
         if self.ids.contains_key(theirs) {
             let what = format!("{theirs:?} is there twice in what was read");
-            return Err(Problem::new(Kind::Conflict, "duplicate_id", what).next("take one of them out; nothing was written"));
+            return Err(
+                Problem::new(Kind::Conflict, "duplicate_id", what).next("take one of them out; nothing was written")
+            );
         }
         let id = ItemId::parse(theirs).or_else(|_| ItemId::parse(&mapped(theirs, prefix)))?;
         if !self.taken.insert(id.clone()) {
             let what = format!("{theirs:?} would be called {id} here, as another one is");
-            return Err(Problem::new(Kind::Conflict, "duplicate_id", what).next("rename one of them; nothing was written"));
+            return Err(
+                Problem::new(Kind::Conflict, "duplicate_id", what).next("rename one of them; nothing was written")
+            );
         }
         self.ids.insert(theirs.to_owned(), id.clone());
         Ok(id)
@@ -45,8 +49,7 @@ impl Draft {
 
     /// What something from elsewhere is called here; what was not read keeps its name, as something outside.
     pub fn called(&self, theirs: &str) -> String {
-        let gate = self.gate_names.get(theirs).cloned();
-        self.ids.get(theirs).map(ToString::to_string).or(gate).unwrap_or_else(|| theirs.to_owned())
+        self.ids.get(theirs).map_or_else(|| theirs.to_owned(), ToString::to_string)
     }
 
     /// An item with its own id.
@@ -54,23 +57,30 @@ impl Draft {
         self.adds.push(add);
     }
 
-    /// A dependency between what is called so here.
+    /// A dependency between what is called so here; not one on what is left out.
     pub fn depend(&mut self, depend: Depend) {
-        self.depends.push(depend);
+        if depend.on.as_ref().is_none_or(|on| !self.left_out.contains(on)) {
+            self.depends.push(depend);
+        }
+    }
+
+    /// What is not brought in, and nothing waits for.
+    pub fn leave_out(&mut self, theirs: &str) {
+        self.left_out.insert(theirs.to_owned());
     }
 
     /// A gate that a later operation calls `$name`.
     pub fn gate(&mut self, wait: GateWait, title: Option<String>) -> String {
         let name = format!("gate{}", self.gates.len() + 1);
-        self.gates.push(Op::MakeGate { wait, title, name: Some(name.clone()) });
+        self.gates.push(Op::MakeGate { wait, title, id: None, name: Some(name.clone()) });
         format!("${name}")
     }
 
-    /// A gate that has an id elsewhere; gives what it is called here.
-    pub fn gate_called(&mut self, theirs: &ItemId, wait: GateWait, title: Option<String>) -> String {
-        let called = self.gate(wait, title);
-        self.gate_names.insert(theirs.to_string(), called.clone());
-        called
+    /// A gate with its own id.
+    pub fn gate_called(&mut self, id: &ItemId, wait: GateWait, title: Option<String>) -> Result<()> {
+        self.name(id.as_str(), "ew")?;
+        self.gates.push(Op::MakeGate { wait, title, id: Some(id.clone()), name: None });
+        Ok(())
     }
 
     /// Something that is done last of all.
@@ -189,9 +199,13 @@ mod tests {
 
     #[test]
     fn people_and_labels_become_the_nearest_name() {
-        for (theirs, ours) in
-            [("ann", Some("ann")), ("Ann Lee <ann@x.org>", Some("Ann-Lee-ann-x.org")), ("good first issue", Some("good-first-issue")), ("1st", Some("st")), ("!!", None)]
-        {
+        for (theirs, ours) in [
+            ("ann", Some("ann")),
+            ("Ann Lee <ann@x.org>", Some("Ann-Lee-ann-x.org")),
+            ("good first issue", Some("good-first-issue")),
+            ("1st", Some("st")),
+            ("!!", None),
+        ] {
             assert_eq!(name(theirs).as_ref().map(Name::as_str), ours, "{theirs}");
         }
     }

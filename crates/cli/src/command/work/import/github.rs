@@ -6,7 +6,7 @@ use edgewise_core::work::{Add, Close, Details, Status, TaskType};
 use serde_json::{Map, Value};
 
 /// What is kept with an item although nothing here knows it.
-const KEPT: [&str; 4] = ["author", "milestone", "createdAt", "comments"];
+const KEPT: [&str; 2] = ["milestone", "comments"];
 
 /// Reads all issues.
 pub(super) fn read(lines: &[(usize, Map<String, Value>)], draft: &mut Draft) -> Result<()> {
@@ -15,7 +15,8 @@ pub(super) fn read(lines: &[(usize, Map<String, Value>)], draft: &mut Draft) -> 
 
 fn issue(line: usize, object: &Map<String, Value>, draft: &mut Draft) -> Result<()> {
     let number = object.get("number").and_then(Value::as_u64);
-    let number = number.ok_or_else(|| bad_line(line, "an issue without `number`: ask gh for it with --json number,title,…"))?;
+    let number =
+        number.ok_or_else(|| bad_line(line, "an issue without `number`: ask gh for it with --json number,title,…"))?;
     let title = text(object, "title").ok_or_else(|| bad_line(line, format!("issue {number} has no `title`")))?;
     let id = draft.name(&format!("gh-{number}"), "gh")?;
     let tags = names(object, "labels", "name");
@@ -26,7 +27,8 @@ fn issue(line: usize, object: &Map<String, Value>, draft: &mut Draft) -> Result<
         () if has(&["chore", "maintenance", "dependencies"]) => TaskType::Chore,
         () => TaskType::Task,
     };
-    let urgent = ["p0", "p1", "p2", "p3", "p4"].iter().position(|word| has(&[word])).and_then(|n| u8::try_from(n + 1).ok());
+    let urgent =
+        ["p0", "p1", "p2", "p3", "p4"].iter().position(|word| has(&[word])).and_then(|n| u8::try_from(n + 1).ok());
     let mut metadata = Map::new();
     for key in KEPT {
         if let Some(value) = object.get(key).filter(|value| !value.is_null()) {
@@ -47,6 +49,8 @@ fn issue(line: usize, object: &Map<String, Value>, draft: &mut Draft) -> Result<
         external_ref: text(object, "url").map(str::to_owned),
         details: Details { description, metadata, ..Details::default() },
         tags,
+        created_at: time(object, "createdAt")?,
+        created_by: object.get("author").and_then(|author| author.get("login")).and_then(Value::as_str).and_then(name),
         ..Add::default()
     });
     if text(object, "state").is_some_and(|state| state.eq_ignore_ascii_case("closed")) {

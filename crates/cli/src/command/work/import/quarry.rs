@@ -10,8 +10,7 @@ use edgewise_core::work::{
 use serde_json::{Map, Value};
 
 /// What is kept with an item although nothing here knows it.
-const KEPT: [&str; 7] =
-    ["complexity", "descriptionRef", "contentRef", "channelId", "attachments", "entityType", "createdAt"];
+const KEPT: [&str; 6] = ["complexity", "descriptionRef", "contentRef", "channelId", "attachments", "entityType"];
 
 /// Whether a line is a dependency.
 pub(super) fn is_dependency(object: &Map<String, Value>) -> bool {
@@ -83,6 +82,8 @@ fn element(line: usize, object: &Map<String, Value>, draft: &mut Draft) -> Resul
         scheduled_for: time(object, "scheduledFor")?,
         external_ref: text(object, "externalRef").or((theirs != id.as_str()).then_some(theirs)).map(str::to_owned),
         details: Details { description, acceptance, metadata },
+        created_at: time(object, "createdAt")?,
+        created_by: text(object, "createdBy").and_then(name),
         ..Add::default()
     });
     draft.status(&id, status, how, text(object, "closeReason").map(str::to_owned));
@@ -164,6 +165,11 @@ fn gate(line: usize, metadata: &Value) -> Result<GateWait> {
             external_id: text("externalId").ok_or_else(|| missing("externalId"))?.to_owned(),
         },
         "webhook" => GateWait::Webhook,
-        other => return Err(bad_line(line, format!("{other:?} is no type of gate: it is one of timer, approval, external, webhook"))),
+        other => {
+            return Err(bad_line(
+                line,
+                format!("{other:?} is no type of gate: it is one of timer, approval, external, webhook"),
+            ));
+        }
     })
 }

@@ -27,15 +27,27 @@ fn short(ops: &[Op]) -> Vec<String> {
 #[test]
 fn beads_issues_keep_their_ids_and_priorities_begin_at_one() {
     let text = concat!(
-        r#"{"id":"bd-1","title":"Epic","status":"open","priority":0,"issue_type":"epic","created_at":"2025-01-09T12:00:00Z"}"#, "\n",
-        r#"{"id":"bd-1.1","title":"Child","status":"blocked","issue_type":"bug","labels":["good first issue"],"dependencies":[{"issue_id":"bd-1.1","depends_on_id":"bd-1","type":"parent-child"},{"issue_id":"bd-1.1","depends_on_id":"bd-2","type":"blocks"},{"issue_id":"bd-1.1","depends_on_id":"bd-3","type":"discovered-from"},{"issue_id":"bd-1.1","depends_on_id":"bd-4","type":"blocks"}]}"#, "\n",
-        r#"{"id":"bd-2","title":"Done","status":"closed","priority":4,"close_reason":"shipped"}"#, "\n",
-        r#"{"id":"bd-3","title":"Doing","status":"in_progress"}"#, "\n",
-        r#"{"id":"bd-4","title":"Gone","status":"tombstone"}"#, "\n",
+        r#"{"id":"bd-1","title":"Epic","status":"open","priority":0,"issue_type":"epic","created_at":"2025-01-09T12:00:00Z"}"#,
+        "\n",
+        r#"{"id":"bd-1.1","title":"Child","status":"blocked","issue_type":"bug","labels":["good first issue"],"dependencies":[{"issue_id":"bd-1.1","depends_on_id":"bd-1","type":"parent-child"},{"issue_id":"bd-1.1","depends_on_id":"bd-2","type":"blocks"},{"issue_id":"bd-1.1","depends_on_id":"bd-3","type":"discovered-from"},{"issue_id":"bd-1.1","depends_on_id":"bd-4","type":"blocks"}]}"#,
+        "\n",
+        r#"{"id":"bd-2","title":"Done","status":"closed","priority":4,"close_reason":"shipped"}"#,
+        "\n",
+        r#"{"id":"bd-3","title":"Doing","status":"in_progress"}"#,
+        "\n",
+        r#"{"id":"bd-4","title":"Gone","status":"tombstone"}"#,
+        "\n",
     );
     let expected = [
-        "add bd-1 1", "add bd-1.1 3", "add bd-2 5", "add bd-3 3", "bd-1.1 parent-child bd-1", "bd-1.1 blocks bd-2",
-        "bd-1.1 caused-by bd-3", "bd-3 is InProgress", "close bd-2 Done",
+        "add bd-1 1",
+        "add bd-1.1 3",
+        "add bd-2 5",
+        "add bd-3 3",
+        "bd-1.1 parent-child bd-1",
+        "bd-1.1 blocks bd-2",
+        "bd-1.1 caused-by bd-3",
+        "bd-3 is InProgress",
+        "close bd-2 Done",
     ];
     assert_eq!(short(&ops(&[text], ImportForm::Beads)), expected);
 }
@@ -43,17 +55,27 @@ fn beads_issues_keep_their_ids_and_priorities_begin_at_one() {
 #[test]
 fn quarry_files_of_both_ages_say_who_waits() {
     let elements = concat!(
-        r#"{"id":"el-1","type":"task","title":"A","status":"open","priority":2,"createdAt":"2025-01-09T12:00:00Z"}"#, "\n",
-        r#"{"id":"el-2","type":"plan","title":"P","status":"cancelled","createdAt":"2025-01-09T12:00:00Z"}"#, "\n",
-        r#"{"id":"el-3","type":"task","title":"Gone","status":"tombstone"}"#, "\n",
+        r#"{"id":"el-1","type":"task","title":"A","status":"open","priority":2,"createdAt":"2025-01-09T12:00:00Z"}"#,
+        "\n",
+        r#"{"id":"el-2","type":"plan","title":"P","status":"cancelled","createdAt":"2025-01-09T12:00:00Z"}"#,
+        "\n",
+        r#"{"id":"el-3","type":"task","title":"Gone","status":"tombstone"}"#,
+        "\n",
     );
     let newer = concat!(
-        r#"{"blockedId":"el-1","blockerId":"el-2","type":"blocks"}"#, "\n",
-        r#"{"blockedId":"el-1","blockerId":"el-3","type":"blocks"}"#, "\n",
+        r#"{"blockedId":"el-1","blockerId":"el-2","type":"blocks"}"#,
+        "\n",
+        r#"{"blockedId":"el-1","blockerId":"el-3","type":"blocks"}"#,
+        "\n",
         r#"{"blockedId":"el-1","blockerId":"x","type":"awaits","metadata":{"gateType":"external","externalSystem":"ci","externalId":"7","satisfied":true}}"#,
     );
     let expected = [
-        "add el-1 2", "add el-2 3", "gate gate1", "el-1 blocks el-2", "el-1 awaits $gate1", "satisfy $gate1",
+        "add el-1 2",
+        "add el-2 3",
+        "gate gate1",
+        "el-1 blocks el-2",
+        "el-1 awaits $gate1",
+        "satisfy $gate1",
         "close el-2 Cancelled",
     ];
     assert_eq!(short(&ops(&[elements, newer], ImportForm::Quarry)), expected);
@@ -86,7 +108,11 @@ fn what_cannot_be_read_is_refused_with_its_line() {
             "duplicate_id",
             "is there twice",
         ),
-        ("{\"blockedId\":\"a\",\"blockerId\":\"b\",\"type\":\"blox\"}", "bad_import", "line 1: \"blox\" is no type of dependency"),
+        (
+            "{\"blockedId\":\"a\",\"blockerId\":\"b\",\"type\":\"blox\"}",
+            "bad_import",
+            "line 1: \"blox\" is no type of dependency",
+        ),
         (
             "{\"blockedId\":\"a\",\"blockerId\":\"b\",\"type\":\"awaits\",\"metadata\":{\"gateType\":\"timer\"}}",
             "bad_import",

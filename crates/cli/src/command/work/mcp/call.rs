@@ -105,7 +105,8 @@ fn show(id: &str, context: &Context<'_>) -> Result<Value> {
         };
     };
     let mut value = facts::item(&board, item)?;
-    let (needs, needed, children) = (board.needs(id.as_str()), board.needed_by(id.as_str()), board.children(id.as_str()));
+    let (needs, needed, children) =
+        (board.needs(id.as_str()), board.needed_by(id.as_str()), board.children(id.as_str()));
     let mut bonds = json!({ "dependencies": needs, "dependents": needed, "children": children });
     spelled::spelled(&mut bonds);
     if let (Some(object), Value::Object(bonds)) = (value.as_object_mut(), bonds) {
@@ -133,7 +134,9 @@ fn one(op: Op, context: &mut Context<'_>) -> Result<Value> {
 fn update(mut arguments: Value, context: &mut Context<'_>) -> Result<Value> {
     let id = arguments.as_object_mut().and_then(|object| object.remove("id"));
     let Some(Value::String(id)) = id else {
-        return Err(Problem::new(Kind::Invalid, "bad_arguments", "`id` says which item").next("look at the tool's schema"));
+        return Err(
+            Problem::new(Kind::Invalid, "bad_arguments", "`id` says which item").next("look at the tool's schema")
+        );
     };
     let change: Change = read(arguments)?;
     let id = last::typed(&context.config.dir.value, &id)?;
@@ -158,7 +161,8 @@ fn close(asked: CloseCall, tokens: &mut Tokens, context: &mut Context<'_>) -> Re
     let board = Board::open(context)?;
     let id = board.find(&asked.id)?;
     let token = tokens.get(&id).copied();
-    let mut ops = vec![Op::Close(CloseOp { id: id.to_string(), how: asked.how, force: asked.force, token, why: asked.reason })];
+    let mut ops =
+        vec![Op::Close(CloseOp { id: id.to_string(), how: asked.how, force: asked.force, token, why: asked.reason })];
     if asked.claim_next {
         ops.push(Op::ClaimNext { filter: Box::default(), lease: LEASE });
     }
@@ -196,7 +200,14 @@ fn dep(asked: DepCall, context: &mut Context<'_>) -> Result<Value> {
         true => Op::Undepend { id: asked.id, on: Some(asked.on), kind: asked.kind },
         false => {
             let kind = asked.kind.unwrap_or(DependencyKind::Blocks);
-            Op::Depend(Box::new(Depend { id: asked.id, on: Some(asked.on), kind, when: asked.when, gate: None, metadata: None }))
+            Op::Depend(Box::new(Depend {
+                id: asked.id,
+                on: Some(asked.on),
+                kind,
+                when: asked.when,
+                gate: None,
+                metadata: None,
+            }))
         }
     };
     one(op, context)
