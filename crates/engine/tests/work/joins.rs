@@ -9,7 +9,7 @@ use edgewise_engine::committer::Request;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-const FLOW: &str = "{ flow: build, tasks: { a: { action: work, retry: { attempts: 1 } } } }";
+const FLOW: &str = "{ flow: build, tasks: { a: { action: work, retry: { max_attempts: 1 } } } }";
 
 fn start(engine: &mut Engine) -> RunId {
     let plan = Arc::new(edgewise_core::flow::compile(FLOW, "f.yaml").unwrap().plan);
