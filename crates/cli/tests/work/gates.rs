@@ -24,7 +24,9 @@ fn other_systems_open_their_gates_and_a_rejected_one_stays_in_the_way() {
     let place = Place::with(&["ew-a", "ew-b"]);
     let ci = place.ids("gate create --external ci 4711 --for ew-a")[0].clone();
     let hook = place.ids("gate create --webhook --for ew-b")[0].clone();
-    assert_eq!(place.ids("gate list"), [ci.clone(), hook.clone()]);
+    let mut both = [ci.clone(), hook.clone()];
+    both.sort();
+    assert_eq!(place.ids("gate list"), both);
     place.check(&format!("gate satisfy {ci}"), &format!("opened gate {ci}; ew-a is ready now"));
     place.check(&format!("gate reject {hook} --comment 'not wanted'"), &format!("rejected gate {hook}"));
     assert_eq!(place.json("show ew-b")["blockedBy"][0]["reason"], "unsatisfiable");
@@ -46,7 +48,7 @@ fn a_timer_that_ran_out_while_nothing_was_there_is_open() {
 #[test]
 fn gates_of_runs_and_of_items_stand_in_one_list() {
     let place = Place::with(&["ew-a"]);
-    place.write("ask.yaml", "flow: ask\ntasks:\n  go: { approve: { from: [ann] } }\n");
+    place.write("ask.yaml", "flow: ask\ntasks:\n  go: { gate: { approval: { from: [ann] } } }\n");
     let run = place.run("run ask.yaml -q --detach").out.trim().to_owned();
     let gate = place.ids("gate create --approval --for ew-a")[0].clone();
     let listed = place.json("gate list");

@@ -74,7 +74,13 @@ fn an_item_is_changed_moved_deleted_and_its_history_tells() {
     place.check("delete ew-a --reason 'by mistake'", "deleted ew-a, and 1 dependency with it; ew-b is ready now");
     assert_eq!(place.ids("list"), ["ew-b", "ew-p"]);
     let history = place.good("history ew-a");
-    for said in ["made", "changed priority", "a part of ew-p now", "is waited for by ew-b", "deleted: by mistake"] {
+    for said in [
+        "made",
+        "changed assignee, priority, status, tag",
+        "a part of ew-p now",
+        "is waited for by ew-b",
+        "deleted: by mistake",
+    ] {
         assert!(history.contains(said), "{said}: {history}");
     }
     let told: Vec<_> = place.json("history ew-b").as_array().unwrap().iter().map(|note| note["what"].clone()).collect();
@@ -191,7 +197,7 @@ fn a_flow_is_a_template_for_items() {
 #[test]
 fn an_item_waits_for_a_run_and_is_ready_when_it_succeeds() {
     let place = Place::with(&["ew-a"]);
-    place.write("ask.yaml", "flow: ask\ntasks:\n  go: { approve: { from: [ann] } }\n");
+    place.write("ask.yaml", "flow: ask\ntasks:\n  go: { gate: { approval: { from: [ann] } } }\n");
     let run = place.run("run ask.yaml -q --detach").out.trim().to_owned();
     place.good(&format!("dep add ew-a {run} --type awaits"));
     assert_eq!(place.ids("blocked"), ["ew-a"]);

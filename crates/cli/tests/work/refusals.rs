@@ -21,7 +21,7 @@ fn every_bad_input_has_its_code_and_changes_nothing() {
         ("close ew-p", 4, "item_blocked"),
         ("claim ew-b", 4, "item_blocked"),
         ("close nope", 3, "item_not_found"),
-        ("show ew-", 3, "item_not_found"),
+        ("show ew-", 4, "ambiguous_id"),
         ("why ew-nope", 3, "item_not_found"),
         ("history ew-nope", 3, "item_not_found"),
         ("reopen ew-a", 4, "not_closed"),
@@ -39,7 +39,7 @@ fn every_bad_input_has_its_code_and_changes_nothing() {
         assert_eq!(place.good("export"), before, "{line}");
     }
     place.refused(&format!("gate approve {gate} --as bob"), 5, "not_an_approver");
-    place.refused(&format!("gate satisfy {gate}"), 4, "wrong_gate");
+    place.refused(&format!("gate satisfy {gate}"), 5, "wrong_gate");
     place.refused(&format!("gate withdraw {gate} --as ann"), 4, "not_approved");
     assert_eq!(place.good("export"), before);
 }

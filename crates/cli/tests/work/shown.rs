@@ -30,10 +30,10 @@ fn lists_line_up_and_colour_is_only_used_where_it_may() {
     let place = chain();
     place.good("update ew-d --priority 1 --tag web");
     let expected = "ID    P    WHO  STATE      TITLE\n\
+                    ew-d  1         . blocked  d #web\n\
                     ew-a  3>1       o ready    a\n\
                     ew-b  3>1       . blocked  b\n\
-                    ew-c  3>1       . blocked  c\n\
-                    ew-d  1         . blocked  d #web";
+                    ew-c  3>1       . blocked  c";
     let listed = place.good("list");
     assert_eq!(listed, expected);
     let blocked =
@@ -49,7 +49,7 @@ fn lists_line_up_and_colour_is_only_used_where_it_may() {
 fn titles_from_anywhere_obey_nobody() {
     let place = Place::new();
     place
-        .fed(&["batch"], "{\"op\":\"add\",\"id\":\"ew-x\",\"title\":\"a\\u001b[2Jb\",\"description\":\"c\\u001b[2Jd\"}")
+        .fed(&["batch"], "{\"op\":\"add\",\"id\":\"ew-x\",\"title\":\"a\",\"externalRef\":\"e\\u001b[2J\",\"description\":\"c\\u001b[2Jd\"}")
         .good();
     for line in ["list", "show ew-x", "why ew-x", "dep tree ew-x", "graph ew-x", "ready --explain"] {
         assert!(!place.good(line).contains('\u{1b}'), "{line}");

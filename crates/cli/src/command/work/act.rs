@@ -30,6 +30,13 @@ pub(crate) fn act(ops: Vec<Op>, key: Option<String>, context: &Context<'_>) -> R
     Ok(done)
 }
 
+/// What was made first is what is meant by `@` behind it, whatever was bound to it.
+pub(crate) fn touched(done: &[Done], context: &Context<'_>) {
+    if let Some(id) = done.first().and_then(|done| done.id.as_ref()) {
+        last::write(&context.config.dir.value, id, wall_clock());
+    }
+}
+
 /// Does it and says what came of it.
 pub(crate) fn perform(ops: Vec<Op>, context: &mut Context<'_>) -> Result<Vec<Done>> {
     let done = act(ops.clone(), None, context)?;

@@ -23,7 +23,8 @@ pub(crate) fn perform(args: &args::Add, context: &mut Context<'_>) -> Result<Exi
     }
     let mut ops = vec![Op::Add(Box::new(Add { name: Some(NEW.to_owned()), ..add }))];
     ops.extend(waiters(args, NEW, context)?);
-    act::perform(ops, context)?;
+    let done = act::perform(ops, context)?;
+    act::touched(&done, context);
     Ok(Exit::Ok)
 }
 
@@ -82,7 +83,7 @@ fn of_flow(file: &Path, root: Add, args: &args::Add, context: &mut Context<'_>) 
     ops.extend(waiters(args, template::ROOT, context)?);
     let done = act::act(ops.clone(), None, context)?;
     let Some(root) = done.first().and_then(|done| done.id.clone()) else { return Ok(Exit::Ok) };
-    super::last::write(&context.config.dir.value, &root, wall_clock());
+    act::touched(&done, context);
     if context.printer.for_people() {
         let line = format!("added {root}: {} items from {}", made - 1, file.display());
         context.printer.raw(&crate::text::escape(&line))?;

@@ -26,7 +26,7 @@ pub(crate) fn perform(args: &Blocked, context: &mut Context<'_>) -> Result<Exit>
     let mut rows = Vec::new();
     for item in items {
         if !context.printer.for_people() {
-            rows.push(Row::new(item.id.to_string(), Vec::new(), &facts::item(&board, item)?)?);
+            rows.push(Row::new(item.id.to_string(), Vec::new(), &facts::item(&board.view(item))?)?);
             continue;
         }
         let because: Vec<String> = board.work.blockers(item.id.as_str()).iter().map(look::blocker).collect();

@@ -7,8 +7,9 @@ use crate::problem::{Problem, Result};
 use crate::view;
 use edgewise_core::Kind;
 use edgewise_core::time::Time;
-use edgewise_core::work::{Dependency, Item, ItemId, Standing, Work};
+use edgewise_core::work::{Dependency, Filter, Item, ItemId, Standing, Work};
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::work::{ItemView, Look};
 use std::path::{Path, PathBuf};
 
 /// The work graph, and when it is looked at.
@@ -51,6 +52,11 @@ impl Board {
         })
     }
 
+    /// An item with all that is derived of it.
+    pub fn view(&self, item: &Item) -> ItemView {
+        ItemView::of(&self.work, self.now, item)
+    }
+
     /// Where an item stands.
     pub fn standing(&self, item: &Item) -> Standing {
         self.work.standing(item.id.as_str(), self.now).unwrap_or(Standing::NotWork)
@@ -75,6 +81,20 @@ impl Board {
     pub fn children(&self, id: &str) -> Vec<ItemId> {
         self.work.children(id).into_iter().cloned().collect()
     }
+}
+
+/// What somebody can begin with, and when that was so. Few items are read, where the store has them in order.
+pub(crate) fn ready(filter: &Filter, context: &Context<'_>) -> Result<(Vec<ItemView>, Time)> {
+    let (dir, now) = (&context.config.dir.value, wall_clock());
+    if !dir.join("ledger.db").is_file() {
+        return Ok((Vec::new(), now));
+    }
+    let (filter, who) = (Box::new(filter.clone()), Some(context.config.who.value.clone()));
+    let mut seen = view::reader(dir, view::home()?)?.look(now, &Look::Ready { filter, who })?;
+    let views = serde_json::from_value(seen["items"].take()).map_err(|error| {
+        Problem::new(Kind::Bug, "unexpected_answer", "what is ready could not be read").why(error.to_string())
+    })?;
+    Ok((views, now))
 }
 
 /// Tells by its form what a person meant. What could be either is looked for among runs first, and refused where it is

@@ -5,13 +5,13 @@ use super::look::{blocker, status_word};
 use super::spelled;
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
-use edgewise_core::work::{Item, Standing, WorkGate};
+use edgewise_core::work::{Standing, WorkGate};
+use edgewise_engine::work::ItemView;
 use serde_json::{Map, Value, json};
 
 /// All of an item. `status` is what is shown: `blocked` while something is in its way.
-pub(crate) fn item(board: &Board, item: &Item) -> Result<Value> {
-    let (work, id) = (&board.work, item.id.as_str());
-    let standing = board.standing(item);
+pub(crate) fn item(view: &ItemView) -> Result<Value> {
+    let (item, standing) = (&view.item, &view.standing);
     let mut object = object(item)?;
     if let Some(Value::Object(details)) = object.remove("details") {
         object.extend(details);
@@ -19,17 +19,20 @@ pub(crate) fn item(board: &Board, item: &Item) -> Result<Value> {
     if let Some(claim) = object.get_mut("claim").and_then(Value::as_object_mut) {
         claim.remove("token");
     }
-    let blockers = work.blockers(id);
-    let shown = if standing == Standing::Blocked { "blocked" } else { status_word(item.status) };
-    object.insert("status".to_owned(), shown.into());
-    object.insert("baseStatus".to_owned(), status_word(item.status).into());
-    object.insert("standing".to_owned(), word(&standing).into());
-    object.insert("ready".to_owned(), (standing == Standing::Ready).into());
-    object.insert("effectivePriority".to_owned(), work.effective_priority(id).into());
-    object.insert("blockedBy".to_owned(), json!(blockers));
-    let reasons: Vec<String> = blockers.iter().map(blocker).collect();
-    object.insert("blockReason".to_owned(), if reasons.is_empty() { Value::Null } else { reasons.join(", ").into() });
-    object.extend(work.parent(id).map(|parent| ("parent".to_owned(), json!(parent))));
+    let reasons: Vec<String> = view.blockers.iter().map(blocker).collect();
+    let reasons = if reasons.is_empty() { Value::Null } else { reasons.join(", ").into() };
+    for (key, value) in [
+        ("status", view.shown.clone().into()),
+        ("baseStatus", status_word(item.status).into()),
+        ("standing", word(standing).into()),
+        ("ready", (*standing == Standing::Ready).into()),
+        ("effectivePriority", view.effective_priority.into()),
+        ("blockedBy", json!(view.blockers)),
+        ("blockReason", reasons),
+    ] {
+        object.insert(key.to_owned(), value);
+    }
+    object.extend(view.parent.as_ref().map(|parent| ("parent".to_owned(), json!(parent))));
     let mut value = Value::Object(object);
     spelled::spelled(&mut value);
     Ok(value)

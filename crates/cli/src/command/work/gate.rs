@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::{act, facts, said};
-use crate::args::{GateAct, GateCreate, GateOpen, GateShow};
+use crate::args::{GateAct, GateCreate, GateOpen, GateShow, Meant, RunRef};
 use crate::clock::Clock;
 use crate::command::Context;
 use crate::exit::Exit;
@@ -123,12 +123,13 @@ fn lines(board: &Board, gate: &WorkGate, style: Style) -> Vec<String> {
 /// Answers a gate that has an id of its own.
 pub(crate) fn act(args: &GateAct, op: fn(Act) -> Op, context: &mut Context<'_>) -> Result<Exit> {
     let typed = match &args.what {
-        crate::args::Meant::Word(word) => word.clone(),
+        Meant::Word(word) => word.clone(),
         _ => act::typed("@", context)?,
     };
     let done = act::perform(vec![op(Act { id: typed.clone(), why: args.comment.clone() })], context);
     done.map(|_| Exit::Ok).map_err(|problem| {
-        let could_be_a_run = problem.kind == Kind::NotFound && args.what.run().is_some();
+        let could_be_a_run =
+            problem.kind == Kind::NotFound && matches!(&args.what, Meant::Word(word) if RunRef::parse(word).is_ok());
         if could_be_a_run {
             problem.next("a gate of a run is named by its run and its task: `edgewise gate list` shows them")
         } else {
@@ -157,6 +158,7 @@ pub(crate) fn create(args: &GateCreate, context: &mut Context<'_>) -> Result<Exi
         let (id, on, kind) = (act::typed(item, context)?, Some(format!("${NEW}")), DependencyKind::Awaits);
         ops.push(Op::Depend(Box::new(Depend { id, on, kind, when: Default::default(), gate: None, metadata: None })));
     }
-    act::perform(ops, context)?;
+    let done = act::perform(ops, context)?;
+    act::touched(&done, context);
     Ok(Exit::Ok)
 }

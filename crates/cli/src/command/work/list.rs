@@ -11,7 +11,8 @@ use crate::problem::Result;
 use crate::style::Ink;
 use crate::table::Cell;
 use edgewise_core::time::Time;
-use edgewise_core::work::{Filter, Item, ItemKind, Status};
+use edgewise_core::work::{Filter, ItemKind, Status};
+use edgewise_engine::work::ItemView;
 
 /// What a list shows.
 pub(crate) const HEADER: [&str; 5] = ["id", "p", "who", "state", "title"];
@@ -28,8 +29,8 @@ pub(crate) fn perform(args: &List, context: &mut Context<'_>) -> Result<Exit> {
         if args.kind.is_empty() { KINDS.into() } else { args.kind.iter().map(|word| (*word).into()).collect() };
     filter.status = if args.all { ALL.into() } else { args.status.iter().map(|word| (*word).into()).collect() };
     filter.text.clone_from(&args.text);
-    let items = board.work.list(&filter)?;
-    print(&board, &items, "no item is like that", context)
+    let views: Vec<ItemView> = board.work.list(&filter)?.into_iter().map(|item| board.view(item)).collect();
+    print(&views, board.now, "no item is like that", context)
 }
 
 /// The filter that was typed, with `@` replaced.
@@ -41,30 +42,31 @@ pub(crate) fn filter(filters: &Filters, now: Time, context: &Context<'_>) -> Res
 }
 
 /// Prints items as a list; says something else if there are none.
-pub(crate) fn print(board: &Board, items: &[&Item], none: &str, context: &mut Context<'_>) -> Result<Exit> {
-    if items.is_empty() && context.printer.for_people() {
+pub(crate) fn print(views: &[ItemView], now: Time, none: &str, context: &mut Context<'_>) -> Result<Exit> {
+    if views.is_empty() && context.printer.for_people() {
         context.printer.say(none);
         return Ok(Exit::Ok);
     }
-    let clock = Clock::local(board.now);
-    let rows: Vec<Row> = items.iter().map(|item| row(board, item, &clock, context)).collect::<Result<_>>()?;
+    let clock = Clock::local(now);
+    let rows: Vec<Row> = views.iter().map(|view| row(view, &clock, context)).collect::<Result<_>>()?;
     context.printer.rows(&HEADER, &rows)?;
     Ok(Exit::Ok)
 }
 
-fn row(board: &Board, item: &Item, clock: &Clock, context: &Context<'_>) -> Result<Row> {
-    if !context.printer.for_people() {
-        return Row::new(item.id.to_string(), Vec::new(), &facts::item(board, item)?);
+fn row(view: &ItemView, clock: &Clock, context: &Context<'_>) -> Result<Row> {
+    let id = view.item.id.to_string();
+    match context.printer.for_people() {
+        true => Row::new(id, cells(view, clock, context), &()),
+        false => Row::new(id, Vec::new(), &facts::item(view)?),
     }
-    Row::new(item.id.to_string(), cells(board, item, clock, context), &())
 }
 
 /// `ew-7k2  3>1  ann  ◌ ready  Mend the login #web`
-fn cells(board: &Board, item: &Item, clock: &Clock, context: &Context<'_>) -> Vec<Cell> {
-    let standing = board.standing(item);
-    let seen = look::seen(item, &standing);
+fn cells(view: &ItemView, clock: &Clock, context: &Context<'_>) -> Vec<Cell> {
+    let (item, effective) = (&view.item, view.effective_priority);
+    let seen = look::seen(item, &view.standing);
     let style = context.printer.out_style;
-    let state = format!("{} {}", style.glyph(seen), look::standing(item, &standing, clock));
+    let state = format!("{} {}", style.glyph(seen), look::standing(item, &view.standing, clock));
     let mut title = item.fields.title.clone();
     if item.kind != ItemKind::Task {
         title = format!("[{}] {title}", look::kind_word(item.kind));
@@ -72,7 +74,6 @@ fn cells(board: &Board, item: &Item, clock: &Clock, context: &Context<'_>) -> Ve
     for tag in &item.fields.tags {
         title += &format!(" #{tag}");
     }
-    let effective = board.effective(&item.id);
     vec![
         Cell::new(item.id.as_str(), Ink::Bold),
         Cell::new(look::priority(item.fields.priority, effective), if effective == 1 { Ink::Wait } else { Ink::Plain }),

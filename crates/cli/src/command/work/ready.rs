@@ -1,6 +1,6 @@
 //! `edgewise ready`: what somebody can begin with, the most urgent first; and taking the first of it.
 
-use super::board::Board;
+use super::board::{self, Board};
 use super::{act, facts, list, look};
 use crate::args::Ready;
 use crate::clock::Clock;
@@ -10,6 +10,7 @@ use crate::problem::Result;
 use crate::style::Ink;
 use crate::text;
 use edgewise_core::work::{Filter, Item, Op, Standing};
+use edgewise_engine::engine::wall_clock;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -20,14 +21,13 @@ pub(crate) fn perform(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
     if args.claim {
         return claim(args, context);
     }
-    let board = Board::open(context)?;
-    let filter = list::filter(&args.filters, board.now, context)?;
-    let items = board.work.ready(board.now, &filter, Some(&context.config.who.value))?;
+    let filter = list::filter(&args.filters, wall_clock(), context)?;
     if args.explain {
-        return explain(&board, &filter, &items, context);
+        return explain(&filter, context);
     }
-    let exit = list::print(&board, &items, "nothing is ready", context)?;
-    if items.is_empty() && context.printer.for_people() && board.work.items().next().is_some() {
+    let (views, now) = board::ready(&filter, context)?;
+    let exit = list::print(&views, now, "nothing is ready", context)?;
+    if views.is_empty() && context.printer.for_people() && Board::open(context)?.work.items().next().is_some() {
         context.printer.say("`edgewise blocked` shows what is in the way, `edgewise ready --explain` all of it");
     }
     Ok(exit)
@@ -35,7 +35,7 @@ pub(crate) fn perform(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
 
 /// Exit code 3 says that there was nothing to take, so that a script can stop.
 fn claim(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
-    let filter = Box::new(list::filter(&args.filters, edgewise_engine::engine::wall_clock(), context)?);
+    let filter = Box::new(list::filter(&args.filters, wall_clock(), context)?);
     let ops = vec![Op::ClaimNext { filter, lease: args.lease }];
     let done = act::act(ops.clone(), None, context)?;
     let Some(id) = done.first().and_then(|done| done.id.clone()) else {
@@ -55,19 +55,21 @@ fn claim(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 /// Why each stands where it does, and why the others are not here.
-fn explain(board: &Board, filter: &Filter, items: &[&Item], context: &mut Context<'_>) -> Result<Exit> {
+fn explain(filter: &Filter, context: &mut Context<'_>) -> Result<Exit> {
+    let board = &Board::open(context)?;
+    let items = board.work.ready(board.now, filter, Some(&context.config.who.value))?;
     let everything = Filter { limit: None, ..filter.clone() };
     let others: Vec<&Item> =
         board.work.list(&everything)?.into_iter().filter(|item| board.standing(item) != Standing::Ready).collect();
     if !context.printer.for_people() {
-        let ready: Vec<_> = items.iter().map(|item| facts::item(board, item)).collect::<Result<_>>()?;
-        let not: Vec<_> = others.iter().map(|item| facts::item(board, item)).collect::<Result<_>>()?;
+        let ready: Vec<_> = items.iter().map(|item| facts::item(&board.view(item))).collect::<Result<_>>()?;
+        let not: Vec<_> = others.iter().map(|item| facts::item(&board.view(item))).collect::<Result<_>>()?;
         let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
         context.printer.one(ids.join("\n"), &[], &json!({ "ready": ready, "notReady": not }))?;
         return Ok(Exit::Ok);
     }
     let style = context.printer.out_style;
-    for item in items {
+    for item in &items {
         let sign = look::sign(item, &Standing::Ready, style);
         let head = format!("{sign} {}  {}", style.paint(Ink::Bold, item.id.as_str()), text::escape(&item.fields.title));
         context.printer.raw(&head)?;

@@ -14,7 +14,7 @@ use serde_json::json;
 pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> Result<Exit> {
     let Some(item) = board.work.item(id.as_str()) else { return gate::print(board, id, context) };
     if !context.printer.for_people() {
-        let mut value = facts::item(board, item)?;
+        let mut value = facts::item(&board.view(item))?;
         if let Some(object) = value.as_object_mut() {
             object.insert("children".to_owned(), json!(board.children(id.as_str())));
             object.insert("dependencies".to_owned(), bonds(board.needs(id.as_str()))?);

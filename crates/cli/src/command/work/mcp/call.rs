@@ -2,7 +2,7 @@
 
 use crate::args::Meant;
 use crate::command::Context;
-use crate::command::work::board::Board;
+use crate::command::work::board::{self, Board};
 use crate::command::work::{act, facts, last, spelled, why as reasons};
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
@@ -12,6 +12,7 @@ use edgewise_core::time::Millis;
 use edgewise_core::work::{
     Add, Change, Close, CloseOp, Depend, DependencyKind, Done, Filter, ItemId, Op, TaskType, When,
 };
+use edgewise_engine::work::ItemView;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -78,18 +79,17 @@ fn ready(asked: Ready, tokens: &mut Tokens, context: &mut Context<'_>) -> Result
     if asked.claim {
         return taken(Op::ClaimNext { filter: Box::new(filter), lease: LEASE }, tokens, context);
     }
-    let board = Board::open(context)?;
-    let items = board.work.ready(board.now, &filter, Some(&context.config.who.value))?;
-    let items: Vec<Value> = items.into_iter().map(|item| brief(&board, item)).collect::<Result<_>>()?;
+    let (views, _) = board::ready(&filter, context)?;
+    let items: Vec<Value> = views.iter().map(brief).collect::<Result<_>>()?;
     Ok(json!({ "ready": items }))
 }
 
 /// An item without what an agent does not need to choose one.
-fn brief(board: &Board, item: &edgewise_core::work::Item) -> Result<Value> {
-    let mut value = facts::item(board, item)?;
+fn brief(view: &ItemView) -> Result<Value> {
+    const KEPT: [&str; 9] =
+        ["id", "title", "priority", "effectivePriority", "type", "assignee", "tags", "deadline", "parent"];
+    let mut value = facts::item(view)?;
     if let Some(object) = value.as_object_mut() {
-        const KEPT: [&str; 9] =
-            ["id", "title", "priority", "effectivePriority", "type", "assignee", "tags", "deadline", "parent"];
         object.retain(|key, _| KEPT.contains(&key.as_str()));
     }
     Ok(value)
@@ -104,7 +104,7 @@ fn show(id: &str, context: &Context<'_>) -> Result<Value> {
             None => Err(Problem::new(Kind::NotFound, "item_not_found", format!("there is no {id}"))),
         };
     };
-    let mut value = facts::item(&board, item)?;
+    let mut value = facts::item(&board.view(item))?;
     let (needs, needed, children) =
         (board.needs(id.as_str()), board.needed_by(id.as_str()), board.children(id.as_str()));
     let mut bonds = json!({ "dependencies": needs, "dependents": needed, "children": children });
