@@ -26,9 +26,12 @@ pub(super) fn reject(args: &args::GateAct, context: &mut Context<'_>) -> Result<
     answer(args, (Ask::Reject, Op::Reject), ("rejected", "was rejected already"), context)
 }
 
+/// What is asked about a gate of a run, and about one of items.
+type Words = (fn(GateAct) -> Ask, fn(work::Act) -> Op);
+
 fn answer(
     args: &args::GateAct,
-    (ask, op): (fn(GateAct) -> Ask, fn(work::Act) -> Op),
+    (ask, op): Words,
     (done, already): (&str, &str),
     context: &mut Context<'_>,
 ) -> Result<Exit> {

@@ -10,7 +10,7 @@ fn session(place: &Place, messages: &[Value]) -> Vec<Value> {
     said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn call(id: u32, name: &str, arguments: Value) -> Value {
+fn call(id: u32, name: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } })
 }
 
@@ -28,15 +28,15 @@ fn an_agent_finds_takes_and_closes_work() {
             json!({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}),
             json!({"jsonrpc":"2.0","method":"notifications/initialized"}),
             json!({"jsonrpc":"2.0","id":2,"method":"tools/list"}),
-            call(3, "dep", json!({"id": "ew-b", "on": "ew-a"})),
-            call(4, "ready", json!({})),
-            call(5, "why", json!({"id": "ew-b"})),
-            call(6, "ready", json!({"claim": true})),
-            call(7, "add", json!({"title": "Found this", "type": "bug", "needs": ["ew-b"]})),
-            call(8, "update", json!({"id": "ew-b", "priority": 1, "assignee": "robin"})),
-            call(9, "close", json!({"id": "ew-a", "reason": "done", "claimNext": true})),
-            call(10, "claim", json!({"id": "ew-b", "release": true})),
-            call(11, "show", json!({"id": "ew-b"})),
+            call(3, "dep", &json!({"id": "ew-b", "on": "ew-a"})),
+            call(4, "ready", &json!({})),
+            call(5, "why", &json!({"id": "ew-b"})),
+            call(6, "ready", &json!({"claim": true})),
+            call(7, "add", &json!({"title": "Found this", "type": "bug", "needs": ["ew-b"]})),
+            call(8, "update", &json!({"id": "ew-b", "priority": 1, "assignee": "robin"})),
+            call(9, "close", &json!({"id": "ew-a", "reason": "done", "claimNext": true})),
+            call(10, "claim", &json!({"id": "ew-b", "release": true})),
+            call(11, "show", &json!({"id": "ew-b"})),
         ],
     );
     assert_eq!(answers.len(), 11, "a notification has no answer");
@@ -59,12 +59,12 @@ fn a_refusal_is_an_answer_and_the_session_goes_on() {
     let answers = session(
         &place,
         &[
-            call(1, "close", json!({"id": "ew-nope"})),
-            call(2, "add", json!({"titel": "x"})),
-            call(3, "fly", json!({})),
+            call(1, "close", &json!({"id": "ew-nope"})),
+            call(2, "add", &json!({"titel": "x"})),
+            call(3, "fly", &json!({})),
             json!({"jsonrpc":"2.0","id":4,"method":"resources/list"}),
             json!({"jsonrpc":"2.0","id":5}),
-            call(6, "dep", json!({"id": "ew-a", "on": "ew-a"})),
+            call(6, "dep", &json!({"id": "ew-a", "on": "ew-a"})),
             json!({"jsonrpc":"2.0","id":7,"method":"ping"}),
         ],
     );

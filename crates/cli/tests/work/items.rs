@@ -170,7 +170,8 @@ fn a_draft_waits_for_its_author_and_messages_are_threaded() {
     place.good("add 'Hello yourself' --kind message --id ew-m2 --replies-to ew-m1");
     place.refused("update ew-m1 --title x", 4, "message_immutable");
     let thread = place.good("show ew-m2");
-    assert!(thread.contains("answers"), "{thread}");
+    assert!(thread.contains("ew-m1  Hello\n") && thread.ends_with("ew-m2  Hello yourself"), "{thread}");
+    assert_eq!(place.json("show ew-m1")["thread"], json!(["ew-m1", "ew-m2"]));
 }
 
 #[test]

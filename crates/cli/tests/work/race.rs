@@ -28,6 +28,6 @@ fn of_sixteen_processes_that_race_for_an_item_exactly_one_wins_each_round() {
 fn start(place: &Place, id: &str, racer: usize) -> Child {
     let who = format!("racer{racer}");
     let words: Vec<&str> =
-        if racer % 2 == 0 { vec!["claim", id, "--as", &who] } else { vec!["ready", "--claim", "--as", &who] };
+        if racer.is_multiple_of(2) { vec!["claim", id, "--as", &who] } else { vec!["ready", "--claim", "--as", &who] };
     place.binary(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }

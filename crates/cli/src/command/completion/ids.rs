@@ -13,7 +13,7 @@ const ASKED: &str = "edgewise list -q 2>/dev/null";
 pub(super) fn completed(shell: Shell, script: String) -> String {
     match shell {
         Shell::Bash => bash(&script),
-        Shell::Fish => fish(script),
+        Shell::Fish => fish(&script),
         Shell::Zsh => zsh(&script),
         _ => script,
     }
@@ -40,7 +40,7 @@ fn bash(script: &str) -> String {
     )
 }
 
-fn fish(script: String) -> String {
+fn fish(script: &str) -> String {
     let commands = TAKE_IDS.join(" ");
     format!("{script}complete -c edgewise -n '__fish_seen_subcommand_from {commands}' -a '({ASKED})'\n")
 }

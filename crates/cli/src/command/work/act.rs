@@ -38,9 +38,9 @@ pub(crate) fn touched(done: &[Done], context: &Context<'_>) {
 }
 
 /// Does it and says what came of it.
-pub(crate) fn perform(ops: Vec<Op>, context: &mut Context<'_>) -> Result<Vec<Done>> {
-    let done = act(ops.clone(), None, context)?;
-    tell(&ops, &done, context)?;
+pub(crate) fn perform(ops: &[Op], context: &mut Context<'_>) -> Result<Vec<Done>> {
+    let done = act(ops.to_vec(), None, context)?;
+    tell(ops, &done, context)?;
     Ok(done)
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn perform(args: &args::Add, context: &mut Context<'_>) -> Result<Exi
     }
     let mut ops = vec![Op::Add(Box::new(Add { name: Some(NEW.to_owned()), ..add }))];
     ops.extend(waiters(args, NEW, context)?);
-    let done = act::perform(ops, context)?;
+    let done = act::perform(&ops, context)?;
     act::touched(&done, context);
     Ok(Exit::Ok)
 }

@@ -28,7 +28,7 @@ pub(crate) fn update(args: &args::Update, context: &mut Context<'_>) -> Result<E
             ops.push(Op::Move { id, parent: parent.clone() });
         }
     }
-    act::perform(ops, context)?;
+    act::perform(&ops, context)?;
     Ok(Exit::Ok)
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn close(args: &args::Close, context: &mut Context<'_>) -> Result<Exi
         filter.plan = filter.plan.map(|id| act::typed(&id, context)).transpose()?;
         ops.push(Op::ClaimNext { filter: Box::new(filter), lease: args.lease });
     }
-    act::perform(ops, context)?;
+    act::perform(&ops, context)?;
     Ok(Exit::Ok)
 }
 
@@ -90,6 +90,6 @@ pub(crate) fn delete(args: &args::Delete, context: &mut Context<'_>) -> Result<E
 fn each(ids: &[String], why: Option<&String>, op: fn(Act) -> Op, context: &mut Context<'_>) -> Result<Exit> {
     let ops = ids.iter().map(|id| Ok(op(Act { id: act::typed(id, context)?, why: why.cloned() })));
     let ops = ops.collect::<Result<Vec<_>>>()?;
-    act::perform(ops, context)?;
+    act::perform(&ops, context)?;
     Ok(Exit::Ok)
 }

@@ -14,13 +14,13 @@ pub(crate) fn claim(args: &args::Claim, context: &mut Context<'_>) -> Result<Exi
         Some(token) => Op::Extend { id, token, lease: args.lease },
         None => Op::Claim { id, lease: args.lease },
     };
-    act::perform(vec![op], context)?;
+    act::perform(&[op], context)?;
     Ok(Exit::Ok)
 }
 
 /// Gives it back.
 pub(crate) fn release(args: &args::Release, context: &mut Context<'_>) -> Result<Exit> {
     let id = act::typed(&args.id, context)?;
-    act::perform(vec![Op::Release { id, token: args.token }], context)?;
+    act::perform(&[Op::Release { id, token: args.token }], context)?;
     Ok(Exit::Ok)
 }

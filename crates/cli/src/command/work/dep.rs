@@ -34,7 +34,7 @@ fn one(args: &DepAdd, context: &mut Context<'_>) -> Result<Exit> {
     let metadata =
         args.metadata.iter().map(|one| (one.name.to_string(), one.value.clone())).collect::<serde_json::Map<_, _>>();
     let metadata = (!metadata.is_empty()).then_some(Value::Object(metadata));
-    add(vec![depend(id, on, args.kind, args.when.into(), metadata)], context)
+    add(&[depend(id, on, args.kind, args.when.into(), metadata)], context)
 }
 
 /// `dep A --needs B --blocks C`: the same from both ends.
@@ -47,12 +47,12 @@ fn between(args: &Dep, context: &mut Context<'_>) -> Result<Exit> {
     for other in &args.blocks {
         ops.push(depend(act::typed(other, context)?, id.clone(), DependencyKind::Blocks, args.when.into(), None));
     }
-    add(ops, context)
+    add(&ops, context)
 }
 
 /// Whoever mistypes an id has made an item wait for something that nobody here knows: that is said at once.
-fn add(ops: Vec<Op>, context: &mut Context<'_>) -> Result<Exit> {
-    let done = act::perform(ops.clone(), context)?;
+fn add(ops: &[Op], context: &mut Context<'_>) -> Result<Exit> {
+    let done = act::perform(ops, context)?;
     let blocking = |op: &Op| matches!(op, Op::Depend(one) if one.kind.group() == Group::Blocking);
     let targets: Vec<&Done> = ops.iter().zip(&done).filter(|(op, _)| blocking(op)).map(|(_, done)| done).collect();
     let board = Board::open(context)?;
@@ -71,7 +71,7 @@ fn add(ops: Vec<Op>, context: &mut Context<'_>) -> Result<Exit> {
 fn take_away(args: &DepRemove, context: &mut Context<'_>) -> Result<Exit> {
     let id = act::typed(&args.id, context)?;
     let on = args.on.as_ref().map(|on| act::typed(on, context)).transpose()?;
-    act::perform(vec![Op::Undepend { id, on, kind: args.kind }], context)?;
+    act::perform(&[Op::Undepend { id, on, kind: args.kind }], context)?;
     Ok(Exit::Ok)
 }
 

@@ -126,7 +126,7 @@ pub(crate) fn act(args: &GateAct, op: fn(Act) -> Op, context: &mut Context<'_>) 
         Meant::Word(word) => word.clone(),
         _ => act::typed("@", context)?,
     };
-    let done = act::perform(vec![op(Act { id: typed.clone(), why: args.comment.clone() })], context);
+    let done = act::perform(&[op(Act { id: typed.clone(), why: args.comment.clone() })], context);
     done.map(|_| Exit::Ok).map_err(|problem| {
         let could_be_a_run =
             problem.kind == Kind::NotFound && matches!(&args.what, Meant::Word(word) if RunRef::parse(word).is_ok());
@@ -141,7 +141,7 @@ pub(crate) fn act(args: &GateAct, op: fn(Act) -> Op, context: &mut Context<'_>) 
 /// `edgewise gate satisfy`
 pub(crate) fn satisfy(args: &GateOpen, context: &mut Context<'_>) -> Result<Exit> {
     let id = act::typed(&args.gate, context)?;
-    act::perform(vec![Op::Satisfy(Act { id, why: args.comment.clone() })], context)?;
+    act::perform(&[Op::Satisfy(Act { id, why: args.comment.clone() })], context)?;
     Ok(Exit::Ok)
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn create(args: &GateCreate, context: &mut Context<'_>) -> Result<Exi
         let (id, on, kind) = (act::typed(item, context)?, Some(format!("${NEW}")), DependencyKind::Awaits);
         ops.push(Op::Depend(Box::new(Depend { id, on, kind, when: Default::default(), gate: None, metadata: None })));
     }
-    let done = act::perform(ops, context)?;
+    let done = act::perform(&ops, context)?;
     act::touched(&done, context);
     Ok(Exit::Ok)
 }

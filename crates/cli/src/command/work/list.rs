@@ -10,6 +10,7 @@ use crate::output::Row;
 use crate::problem::Result;
 use crate::style::Ink;
 use crate::table::Cell;
+use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_core::work::{Filter, ItemKind, Status};
 use edgewise_engine::work::ItemView;
@@ -77,7 +78,7 @@ fn cells(view: &ItemView, clock: &Clock, context: &Context<'_>) -> Vec<Cell> {
     vec![
         Cell::new(item.id.as_str(), Ink::Bold),
         Cell::new(look::priority(item.fields.priority, effective), if effective == 1 { Ink::Wait } else { Ink::Plain }),
-        Cell::from(item.fields.assignee.as_ref().map(|name| name.as_str()).unwrap_or_default()),
+        Cell::from(item.fields.assignee.as_ref().map(Name::as_str).unwrap_or_default()),
         Cell::new(state, look::ink_of(seen)),
         Cell::from(title),
     ]

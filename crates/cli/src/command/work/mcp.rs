@@ -55,34 +55,34 @@ impl Session {
     /// What is said back; nothing to what is no question.
     fn answer(&mut self, line: &[u8], context: &mut Context<'_>) -> Option<Value> {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
-            return Some(failure(Value::Null, -32700, "this is no JSON"));
+            return Some(failure(&Value::Null, -32700, "this is no JSON"));
         };
         let id = message.get("id").cloned();
         let Some(method) = message.get("method").and_then(Value::as_str) else {
-            return id.map(|id| failure(id, -32600, "a request has a `method`"));
+            return id.map(|id| failure(&id, -32600, "a request has a `method`"));
         };
         let id = id?;
         let params = message.get("params").cloned().unwrap_or_default();
         Some(match method {
-            "initialize" => success(id, hello(&params)),
-            "ping" => success(id, json!({})),
-            "tools/list" => success(id, json!({ "tools": tools::all() })),
-            "tools/call" => self.tool(id, &params, context),
-            other => failure(id, -32601, &format!("{other} is not spoken here")),
+            "initialize" => success(&id, &hello(&params)),
+            "ping" => success(&id, &json!({})),
+            "tools/list" => success(&id, &json!({ "tools": tools::all() })),
+            "tools/call" => self.tool(&id, &params, context),
+            other => failure(&id, -32601, &format!("{other} is not spoken here")),
         })
     }
 
-    fn tool(&mut self, id: Value, params: &Value, context: &mut Context<'_>) -> Value {
+    fn tool(&mut self, id: &Value, params: &Value, context: &mut Context<'_>) -> Value {
         let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
         let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
         if !tools::all().iter().any(|tool| tool["name"] == name) {
             return failure(id, -32602, &format!("there is no tool {name:?}"));
         }
         match call::call(name, arguments, &mut self.tokens, context) {
-            Ok(value) => success(id, json!({ "content": [{ "type": "text", "text": value.to_string() }] })),
+            Ok(value) => success(id, &json!({ "content": [{ "type": "text", "text": value.to_string() }] })),
             Err(problem) => {
                 let told = problem.to_json()["error"].to_string();
-                success(id, json!({ "content": [{ "type": "text", "text": told }], "isError": true }))
+                success(id, &json!({ "content": [{ "type": "text", "text": told }], "isError": true }))
             }
         }
     }
@@ -99,10 +99,10 @@ fn hello(params: &Value) -> Value {
     })
 }
 
-fn success(id: Value, result: Value) -> Value {
+fn success(id: &Value, result: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-fn failure(id: Value, code: i32, message: &str) -> Value {
+fn failure(id: &Value, code: i32, message: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
 }

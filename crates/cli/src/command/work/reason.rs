@@ -3,27 +3,31 @@
 use crate::style::{Ink, Style};
 use crate::text;
 use edgewise_core::state::Phase;
-use edgewise_core::work::{Help, Reason, Standing};
+use edgewise_core::work::{Help, Reason};
 
 /// A row of so many that need just one other is shown as its two ends.
 const ROW: usize = 8;
 
+/// What people see of an item; nothing of what is none.
+pub(crate) type Sight<'a> = &'a dyn Fn(&str) -> Option<Phase>;
+
 /// The lines of a tree of reasons.
-pub(crate) fn lines(reason: &Reason, style: Style, columns: Option<usize>) -> Vec<String> {
-    let mut tree = Tree { style, columns: columns.unwrap_or(usize::MAX), lines: Vec::new() };
+pub(crate) fn lines(reason: &Reason, seen: Sight<'_>, style: Style, columns: Option<usize>) -> Vec<String> {
+    let mut tree = Tree { seen, style, columns: columns.unwrap_or(usize::MAX), lines: Vec::new() };
     tree.head(reason, "", "  ");
     tree.help(&reason.help, "  ");
     tree.below(reason);
     tree.lines
 }
 
-struct Tree {
+struct Tree<'a> {
+    seen: Sight<'a>,
     style: Style,
     columns: usize,
     lines: Vec<String>,
 }
 
-impl Tree {
+impl Tree<'_> {
     /// Depth first, with a stack of our own: a chain may be longer than any call stack.
     fn below(&mut self, root: &Reason) {
         let mut stack: Vec<(&Reason, String, bool)> = Vec::new();
@@ -47,7 +51,7 @@ impl Tree {
 
     /// `· ew-b Ship it  waits for 2 things`
     fn head(&mut self, reason: &Reason, before: &str, below: &str) {
-        let phase = reason.standing.as_ref().map_or(Phase::Waiting, phase);
+        let phase = (self.seen)(reason.id.as_str()).unwrap_or(Phase::Waiting);
         let sign = self.style.paint(crate::style::ink(phase), self.style.glyph(phase));
         let id = self.style.paint(Ink::Bold, reason.id.as_str());
         let title = text::escape(&reason.title);
@@ -57,7 +61,10 @@ impl Tree {
             self.lines.push(format!("{head}{}", self.style.paint(Ink::Dim, "see above")));
             return;
         }
-        let says = text::escape(&reason.says);
+        // Its id stands before it already.
+        let says = reason.says.strip_prefix("gate ").unwrap_or(&reason.says);
+        let says = says.strip_prefix(reason.id.as_str()).map_or(reason.says.as_str(), str::trim_start);
+        let says = text::escape(says);
         let room = |before: &str| self.columns.saturating_sub(text::width(before)).max(20);
         let mut wrapped = text::wrap(&says, room(&head), room(below)).into_iter();
         self.lines.push(format!("{head}{}", wrapped.next().unwrap_or_default()));
@@ -68,8 +75,10 @@ impl Tree {
     fn help(&mut self, help: &[Help], indent: &str) {
         let arrow = if self.style.unicode { "→" } else { "->" };
         for one in help {
-            let command = one.command.as_ref().map(|command| format!(": {command}")).unwrap_or_default();
-            let told = format!("{arrow} {} {}{command}", one.who, one.does);
+            let told = match &one.command {
+                Some(command) => format!("{arrow} {} can {}: {command}", one.who, one.does),
+                None => format!("{arrow} {}", one.does),
+            };
             self.lines.push(format!("{indent}{}", self.style.paint(Ink::Live, &text::escape(&told))));
         }
     }
@@ -102,21 +111,10 @@ pub(crate) fn branches(style: Style, last: bool) -> (&'static str, &'static str)
     }
 }
 
-fn phase(standing: &Standing) -> Phase {
-    match standing {
-        Standing::Ready | Standing::Ephemeral(_) => Phase::Ready,
-        Standing::Blocked => Phase::Blocked,
-        Standing::Claimed(..) => Phase::Running,
-        Standing::Scheduled(_) => Phase::Waiting,
-        Standing::Over => Phase::Succeeded,
-        Standing::Draft(_) | Standing::Aside | Standing::NotWork => Phase::Skipped,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use edgewise_core::work::Target;
+    use edgewise_core::work::{Standing, Target};
 
     fn reason(id: &str, says: &str, because: Vec<Reason>) -> Reason {
         let id = Target::parse(id).unwrap();
@@ -124,25 +122,26 @@ mod tests {
         Reason { id, title, standing, says: says.into(), help: Vec::new(), because, seen: false }
     }
 
+    fn seen(id: &str) -> Option<Phase> {
+        id.starts_with("ew").then_some(Phase::Blocked)
+    }
+
     #[test]
     fn leaves_say_who_can_help_and_what_was_seen_is_not_told_again() {
-        let help = Help {
-            who: "ann".into(),
-            does: "can approve it".into(),
-            command: Some("edgewise gate approve g-1".into()),
-        };
+        let help =
+            Help { who: "ann".into(), does: "approve it".into(), command: Some("edgewise gate approve g-1".into()) };
         let gate = Reason { help: vec![help], standing: None, ..reason("g-1", "waits for ann", Vec::new()) };
         let again = Reason { seen: true, ..reason("g-1", "", Vec::new()) };
         let inner = reason("ew-b", "waits for g-1", vec![gate]);
-        let root = reason("ew-a", "waits for 2 things", vec![inner, again]);
+        let root = reason("ew-a", "ew-a waits for 2 things", vec![inner, again]);
         assert_eq!(
-            lines(&root, Style::PLAIN, None),
+            lines(&root, &seen, Style::PLAIN, None),
             [
                 ". ew-a  waits for 2 things",
                 "|- . ew-b  waits for g-1",
                 "|  `- ~ g-1  waits for ann",
                 "|       -> ann can approve it: edgewise gate approve g-1",
-                "`- . g-1  see above",
+                "`- ~ g-1  see above",
             ]
         );
     }
@@ -153,7 +152,7 @@ mod tests {
         for n in 1..10_000 {
             root = reason(&format!("ew-{n}"), "waits", vec![root]);
         }
-        let drawn = lines(&root, Style::PLAIN, Some(80));
+        let drawn = lines(&root, &seen, Style::PLAIN, Some(80));
         assert_eq!(drawn.len(), 4);
         assert_eq!(drawn[2].trim(), ": 9997 more in a row, each waits for the next, down to");
         assert!(drawn[3].contains("ew-0"), "{drawn:?}");

@@ -1,5 +1,6 @@
 //! What was done, in a sentence: whoever typed it sees that it was understood.
 
+use edgewise_core::name::Name;
 use edgewise_core::work::{Close, DependencyKind, Done, GateWait, Op};
 
 /// Most ids that a sentence names.
@@ -128,7 +129,7 @@ pub(crate) fn opens(wait: &GateWait) -> String {
     match wait {
         GateWait::Timer { wait_until } => format!("opens at {wait_until}"),
         GateWait::Approval { required_approvers, approval_count } => {
-            let names: Vec<&str> = required_approvers.iter().map(|name| name.as_str()).collect();
+            let names: Vec<&str> = required_approvers.iter().map(Name::as_str).collect();
             let all = u32::try_from(names.len()).unwrap_or(u32::MAX).max(1);
             match (approval_count.unwrap_or(all), names.as_slice()) {
                 (1, []) => "opens when anybody approves".to_owned(),
@@ -178,9 +179,9 @@ mod tests {
         ItemId::parse(text).unwrap()
     }
 
-    fn check(op: &str, done: Done, said: &str) {
+    fn check(op: &str, done: &Done, said: &str) {
         let op: Op = serde_json::from_str(op).unwrap();
-        assert_eq!(sentence(&op, &done), said);
+        assert_eq!(sentence(&op, done), said);
     }
 
     fn of(text: &str) -> Done {
@@ -194,43 +195,43 @@ mod tests {
     #[test]
     fn whoever_waits_is_named_first() {
         let depend = r#"{"op":"depend","id":"b","on":"a","type":"blocks"}"#;
-        check(depend, between("ew-b", "ew-a"), "ew-b now waits for ew-a (blocks)");
+        check(depend, &between("ew-b", "ew-a"), "ew-b now waits for ew-a (blocks)");
         let again = Done { already: true, ..between("ew-b", "ew-a") };
-        check(depend, again, "ew-b waits for ew-a already (blocks)");
+        check(depend, &again, "ew-b waits for ew-a already (blocks)");
         let child = r#"{"op":"depend","id":"b","on":"a","type":"parent-child"}"#;
-        check(child, between("ew-b", "ew-a"), "ew-b now is a part of ew-a (parent-child)");
+        check(child, &between("ew-b", "ew-a"), "ew-b now is a part of ew-a (parent-child)");
     }
 
     #[test]
     fn what_follows_from_it_is_said_too() {
         let many = ["ew-1", "ew-2", "ew-3", "ew-4", "ew-5", "ew-6", "ew-7"].map(id).to_vec();
         let close = r#"{"op":"close","id":"a"}"#;
-        check(close, of("ew-a"), "closed ew-a");
-        check(close, Done { unblocked: vec![id("ew-b")], ..of("ew-a") }, "closed ew-a; ew-b is ready now");
+        check(close, &of("ew-a"), "closed ew-a");
+        check(close, &Done { unblocked: vec![id("ew-b")], ..of("ew-a") }, "closed ew-a; ew-b is ready now");
         let done = Done { unblocked: many, ..of("ew-a") };
-        check(close, done, "closed ew-a; ew-1, ew-2, ew-3, ew-4, ew-5 and 2 more are ready now");
+        check(close, &done, "closed ew-a; ew-1, ew-2, ew-3, ew-4, ew-5 and 2 more are ready now");
         let failed = r#"{"op":"close","id":"a","how":"failed"}"#;
         let done = Done { blocked: vec![id("ew-b"), id("ew-c")], ..of("ew-a") };
-        check(failed, done, "closed ew-a as failed; ew-b and ew-c are blocked now");
+        check(failed, &done, "closed ew-a as failed; ew-b and ew-c are blocked now");
     }
 
     #[test]
     fn every_other_act_has_its_sentence() {
-        check(r#"{"op":"add","title":"Mend it"}"#, of("ew-a"), "added ew-a: Mend it");
+        check(r#"{"op":"add","title":"Mend it"}"#, &of("ew-a"), "added ew-a: Mend it");
         check(
             r#"{"op":"delete","id":"a"}"#,
-            Done { removed: 2, ..of("ew-a") },
+            &Done { removed: 2, ..of("ew-a") },
             "deleted ew-a, and 2 dependencies with it",
         );
-        check(r#"{"op":"claim_next","filter":{},"lease":1}"#, Done::default(), "nothing is ready");
-        check(r#"{"op":"move","id":"a"}"#, of("ew-a"), "ew-a is a part of nothing now");
-        check(r#"{"op":"move","id":"a","parent":"p"}"#, between("ew-a", "ew-p"), "ew-a is a part of ew-p now");
+        check(r#"{"op":"claim_next","filter":{},"lease":1}"#, &Done::default(), "nothing is ready");
+        check(r#"{"op":"move","id":"a"}"#, &of("ew-a"), "ew-a is a part of nothing now");
+        check(r#"{"op":"move","id":"a","parent":"p"}"#, &between("ew-a", "ew-p"), "ew-a is a part of ew-p now");
         let undepend = r#"{"op":"undepend","id":"b","on":"a","type":"blocks"}"#;
-        check(undepend, Done { removed: 1, ..between("ew-b", "ew-a") }, "ew-b no longer waits for ew-a (blocks)");
+        check(undepend, &Done { removed: 1, ..between("ew-b", "ew-a") }, "ew-b no longer waits for ew-a (blocks)");
         let all = r#"{"op":"undepend","id":"b"}"#;
-        check(all, Done { removed: 3, ..of("ew-b") }, "took 3 dependencies of ew-b away");
+        check(all, &Done { removed: 3, ..of("ew-b") }, "took 3 dependencies of ew-b away");
         let gate = r#"{"op":"make_gate","gateType":"approval","requiredApprovers":["ann","bob"],"approvalCount":1}"#;
-        check(gate, of("gate-a"), "made gate gate-a: opens when 1 of ann, bob approve");
-        check(r#"{"op":"approve","id":"g"}"#, of("gate-a"), "approved gate gate-a");
+        check(gate, &of("gate-a"), "made gate gate-a: opens when 1 of ann, bob approve");
+        check(r#"{"op":"approve","id":"g"}"#, &of("gate-a"), "approved gate gate-a");
     }
 }

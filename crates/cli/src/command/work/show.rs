@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::problem::Result;
 use crate::style::{Ink, Style};
 use crate::text;
-use edgewise_core::work::{Dependency, DependencyKind, Item, ItemId};
+use edgewise_core::work::{Dependency, DependencyKind, Item, ItemId, ItemKind};
 use serde_json::json;
 
 pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> Result<Exit> {
@@ -17,8 +17,12 @@ pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> 
         let mut value = facts::item(&board.view(item))?;
         if let Some(object) = value.as_object_mut() {
             object.insert("children".to_owned(), json!(board.children(id.as_str())));
-            object.insert("dependencies".to_owned(), bonds(board.needs(id.as_str()))?);
-            object.insert("dependents".to_owned(), bonds(board.needed_by(id.as_str()))?);
+            if item.kind == ItemKind::Message {
+                let thread: Vec<&ItemId> = board.work.thread(id.as_str()).iter().map(|message| &message.id).collect();
+                object.insert("thread".to_owned(), json!(thread));
+            }
+            object.insert("dependencies".to_owned(), bonds(&board.needs(id.as_str()))?);
+            object.insert("dependents".to_owned(), bonds(&board.needed_by(id.as_str()))?);
         }
         context.printer.one(id.to_string(), &[], &value)?;
         return Ok(Exit::Ok);
@@ -27,7 +31,7 @@ pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> 
     Ok(Exit::Ok)
 }
 
-fn bonds(all: Vec<&Dependency>) -> Result<serde_json::Value> {
+fn bonds(all: &[&Dependency]) -> Result<serde_json::Value> {
     let mut value = json!(all);
     super::spelled::spelled(&mut value);
     Ok(value)
@@ -61,12 +65,31 @@ fn lines(board: &Board, item: &Item, style: Style) -> Vec<String> {
         }
         lines.extend(words.lines().map(|line| format!("  {}", text::escape_log(line))));
     }
+    if item.kind == ItemKind::Message {
+        lines.extend(thread(board, item, &clock, style));
+        return lines;
+    }
     let bound = bound(board, item, style);
     if !bound.is_empty() {
         lines.push(String::new());
         lines.extend(bound);
     }
     lines
+}
+
+/// The whole conversation that a message is of, the first word first.
+fn thread(board: &Board, item: &Item, clock: &Clock, style: Style) -> Vec<String> {
+    let messages = board.work.thread(item.id.as_str());
+    if messages.len() < 2 {
+        return Vec::new();
+    }
+    let line = |message: &&Item| {
+        let ink = if message.id == item.id { Ink::Bold } else { Ink::Plain };
+        let title = style.paint(ink, &text::escape(&message.fields.title));
+        let when = style.paint(Ink::Dim, &format!("{} {}", clock.short(message.created_at), message.created_by));
+        format!("  {when}  {}  {title}", message.id)
+    };
+    std::iter::once(String::new()).chain(messages.iter().map(line)).collect()
 }
 
 /// What was said of it, name by name.
@@ -92,7 +115,7 @@ fn about(board: &Board, item: &Item, clock: &Clock) -> Vec<(&'static str, String
     let waiter = item.waiter.as_ref().map(|waiter| format!("run {} waits for it", waiter.run.short()));
     let all = [
         ("kind", kind),
-        ("priority", urgent),
+        ("priority", if item.kind == ItemKind::Message { String::new() } else { urgent }),
         ("assignee", name(&fields.assignee)),
         ("owner", name(&fields.owner)),
         ("tags", tags.join(", ")),

@@ -29,9 +29,9 @@ pub(crate) fn counted(value: &mut Value) -> Result<()> {
     each(value, &mut |key, value| {
         let Value::String(text) = &value else { return Ok(()) };
         if INSTANTS.contains(&key) {
-            *value = Time::parse(text).map_err(|error| about(key, error))?.0.into();
+            *value = Time::parse(text).map_err(|error| about(key, &error))?.0.into();
         } else if SPANS.contains(&key) {
-            *value = Millis::parse(text).map_err(|error| about(key, error))?.0.into();
+            *value = Millis::parse(text).map_err(|error| about(key, &error))?.0.into();
         }
         Ok(())
     })
@@ -65,7 +65,7 @@ fn each(value: &mut Value, act: &mut impl FnMut(&str, &mut Value) -> Result<()>)
     }
 }
 
-fn about(key: &str, error: Error) -> Error {
+fn about(key: &str, error: &Error) -> Error {
     Error::invalid(error.code, format!("`{key}`: {}", error.message))
 }
 

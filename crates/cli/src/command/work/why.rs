@@ -1,7 +1,7 @@
 //! `edgewise why` of an item or a gate: all that is in the way, down to who or what can help.
 
 use super::board::Board;
-use super::{reason, spelled};
+use super::{look, reason, spelled};
 use crate::command::Context;
 use crate::exit::Exit;
 use crate::problem::{Problem, Result};
@@ -12,7 +12,10 @@ use serde_json::Value;
 pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> Result<Exit> {
     let told = board.work.why(id.as_str(), board.now);
     let lines = match context.printer.for_people() {
-        true => reason::lines(&told, context.printer.out_style, context.printer.columns),
+        true => {
+            let seen = |id: &str| board.work.item(id).map(|item| look::seen(item, &board.standing(item)));
+            reason::lines(&told, &seen, context.printer.out_style, context.printer.columns)
+        }
         false => Vec::new(),
     };
     context.printer.one(id.to_string(), &lines, &told_json(&told)?)?;

@@ -31,12 +31,12 @@ pub(super) fn call(name: &str, mut arguments: Value, tokens: &mut Tokens, contex
     match name {
         "ready" => ready(read(arguments)?, tokens, context),
         "show" => show(&read::<One>(arguments)?.id, context),
-        "add" => one(Op::Add(Box::new(read::<Add>(arguments)?)), context),
+        "add" => one(&Op::Add(Box::new(read::<Add>(arguments)?)), context),
         "update" => update(arguments, context),
         "close" => close(read(arguments)?, tokens, context),
         "dep" => dep(read(arguments)?, context),
         "why" => why(&read::<One>(arguments)?.id, context),
-        "claim" => claim(read(arguments)?, tokens, context),
+        "claim" => claim(&read(arguments)?, tokens, context),
         other => Err(Problem::new(Kind::NotFound, "no_such_tool", format!("there is no tool {other:?}"))),
     }
 }
@@ -77,7 +77,7 @@ fn ready(asked: Ready, tokens: &mut Tokens, context: &mut Context<'_>) -> Result
         ..Filter::default()
     };
     if asked.claim {
-        return taken(Op::ClaimNext { filter: Box::new(filter), lease: LEASE }, tokens, context);
+        return taken(&Op::ClaimNext { filter: Box::new(filter), lease: LEASE }, tokens, context);
     }
     let (views, _) = board::ready(&filter, context)?;
     let items: Vec<Value> = views.iter().map(brief).collect::<Result<_>>()?;
@@ -126,9 +126,9 @@ fn why(id: &str, context: &Context<'_>) -> Result<Value> {
 }
 
 /// One operation, and what came of it.
-fn one(op: Op, context: &mut Context<'_>) -> Result<Value> {
+fn one(op: &Op, context: &mut Context<'_>) -> Result<Value> {
     let done = act::act(vec![op.clone()], None, context)?;
-    done.first().map_or_else(|| Ok(json!({})), |done| act::value(&op, done))
+    done.first().map_or_else(|| Ok(json!({})), |done| act::value(op, done))
 }
 
 fn update(mut arguments: Value, context: &mut Context<'_>) -> Result<Value> {
@@ -140,7 +140,7 @@ fn update(mut arguments: Value, context: &mut Context<'_>) -> Result<Value> {
     };
     let change: Change = read(arguments)?;
     let id = last::typed(&context.config.dir.value, &id)?;
-    one(Op::Update { id, change: Box::new(change) }, context)
+    one(&Op::Update { id, change: Box::new(change) }, context)
 }
 
 #[derive(Deserialize)]
@@ -210,7 +210,7 @@ fn dep(asked: DepCall, context: &mut Context<'_>) -> Result<Value> {
             }))
         }
     };
-    one(op, context)
+    one(&op, context)
 }
 
 #[derive(Deserialize)]
@@ -223,24 +223,24 @@ struct ClaimCall {
     release: bool,
 }
 
-fn claim(asked: ClaimCall, tokens: &mut Tokens, context: &mut Context<'_>) -> Result<Value> {
+fn claim(asked: &ClaimCall, tokens: &mut Tokens, context: &mut Context<'_>) -> Result<Value> {
     let board = Board::open(context)?;
     let id = board.find(&asked.id)?;
     let lease = asked.lease.unwrap_or(LEASE);
     match (asked.release, tokens.get(&id).copied()) {
         (true, token) => {
-            let told = one(Op::Release { id: id.to_string(), token }, context)?;
+            let told = one(&Op::Release { id: id.to_string(), token }, context)?;
             tokens.remove(&id);
             Ok(told)
         }
-        (false, Some(token)) => one(Op::Extend { id: id.to_string(), token, lease }, context),
-        (false, None) => taken(Op::Claim { id: id.to_string(), lease }, tokens, context),
+        (false, Some(token)) => one(&Op::Extend { id: id.to_string(), token, lease }, context),
+        (false, None) => taken(&Op::Claim { id: id.to_string(), lease }, tokens, context),
     }
 }
 
-fn taken(op: Op, tokens: &mut Tokens, context: &mut Context<'_>) -> Result<Value> {
+fn taken(op: &Op, tokens: &mut Tokens, context: &mut Context<'_>) -> Result<Value> {
     let done = act::act(vec![op.clone()], None, context)?;
-    remember(&op, done.first(), tokens, context)
+    remember(op, done.first(), tokens, context)
 }
 
 /// The item that was taken, with all that is to be done. Its token stays here.

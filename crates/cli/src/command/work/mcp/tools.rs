@@ -14,17 +14,17 @@ pub(super) fn all() -> Vec<Value> {
             "ready",
             "Work that nothing is in the way of, most urgent first. claim: take the first one.",
             &[],
-            json!({
+            &json!({
                 "claim": flag, "limit": { "type": "integer", "minimum": 1 }, "type": kinds, "assignee": text, "unassigned": flag,
                 "tags": texts, "plan": { "type": "string", "description": "only below this item" },
             }),
         ),
-        tool("show", "All of an item, gate or its dependencies.", &["id"], json!({ "id": text })),
+        tool("show", "All of an item, gate or its dependencies.", &["id"], &json!({ "id": text })),
         tool(
             "add",
             "Make an item. needs: ids it waits for.",
             &["title"],
-            json!({
+            &json!({
                 "title": text, "description": text, "acceptance": text, "priority": priority, "type": kinds, "assignee": text,
                 "tags": texts, "parent": text, "needs": texts,
             }),
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Value> {
             "update",
             "Change an item. null takes assignee or deadline away.",
             &["id"],
-            json!({
+            &json!({
                 "id": text, "title": text, "description": text, "acceptance": text, "priority": priority, "type": kinds,
                 "assignee": text, "tag": texts, "untag": texts, "deadline": { "type": "string", "description": "RFC 3339" },
                 "status": { "type": "string", "enum": ["open", "in_progress", "deferred", "backlog", "review"] },
@@ -43,7 +43,7 @@ pub(super) fn all() -> Vec<Value> {
             "close",
             "Close an item; says who is ready now. claimNext: take the next one too.",
             &["id"],
-            json!({
+            &json!({
                 "id": text, "how": { "type": "string", "enum": ["done", "failed", "cancelled"] }, "reason": text,
                 "claimNext": flag, "force": flag,
             }),
@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<Value> {
             "dep",
             "id waits for on (type blocks), or another link. remove: not any more.",
             &["id", "on"],
-            json!({
+            &json!({
                 "id": text, "on": text, "remove": flag,
                 "type": { "type": "string", "description": "blocks, parent-child, awaits, relates-to, caused-by, ..." },
                 "when": { "type": "string", "enum": ["success", "any", "failure"] },
@@ -62,20 +62,20 @@ pub(super) fn all() -> Vec<Value> {
             "why",
             "Why an item is not ready: every reason, and who or what can help.",
             &["id"],
-            json!({ "id": text }),
+            &json!({ "id": text }),
         ),
         tool(
             "claim",
             "Have an item for a while, or longer if it is yours. release: give it back.",
             &["id"],
-            json!({
+            &json!({
                 "id": text, "lease": { "type": "string", "description": "such as 30m" }, "release": flag,
             }),
         ),
     ]
 }
 
-fn tool(name: &str, says: &str, required: &[&str], properties: Value) -> Value {
+fn tool(name: &str, says: &str, required: &[&str], properties: &Value) -> Value {
     json!({
         "name": name, "description": says,
         "inputSchema": { "type": "object", "properties": properties, "required": required, "additionalProperties": false },
