@@ -1,0 +1,5 @@
+//! The rules of the work graph, tested through events alone.
+
+mod dice;
+mod random;
+mod world;
