@@ -27,6 +27,7 @@ mod query;
 mod ready;
 mod reason;
 mod rows;
+pub mod scratch;
 mod seen;
 mod settle;
 mod standing;

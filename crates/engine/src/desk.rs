@@ -355,7 +355,10 @@ impl Desk {
 
     /// Remembers that the commit is decided on a run that it may not change: it lands only if nobody else does.
     pub fn rely_on(&mut self, run: RunId) {
-        let seq = self.runs.get(&run).map_or(0, |cached| cached.durable);
+        let seq = match run {
+            RunId::WORK => self.work.durable,
+            run => self.runs.get(&run).map_or(0, |cached| cached.durable),
+        };
         self.batch.relied.insert(run, seq);
     }
 

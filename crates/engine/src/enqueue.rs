@@ -5,6 +5,7 @@ mod bring_back;
 mod expire;
 mod fire;
 mod grant;
+mod item;
 mod join;
 mod link;
 mod overdue;
@@ -25,8 +26,8 @@ pub(crate) fn chores(desk: &mut Desk) {
     tick::tick(desk);
     expire::expire(desk);
     advance::advance(desk);
-    link::link(desk);
     overdue::overdue(desk);
+    link::link(desk);
     join::join(desk);
     desk.open_keys();
 }

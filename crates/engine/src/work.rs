@@ -18,6 +18,7 @@ mod undepend;
 mod update;
 mod view;
 
+pub(crate) use look::json;
 pub use look::{Look, look};
 pub use view::{GateView, ItemView};
 

@@ -8,9 +8,6 @@ impl Work {
     pub(super) fn link(&mut self, source: u32, dependency: Dependency, turn: &mut Turn<'_>) {
         let n = self.add_edge(source, dependency);
         let key = self.edge(n).key();
-        if let Some(run) = key.target.as_run().filter(|_| key.kind.is_waiting()) {
-            turn.changed.runs.insert(run);
-        }
         self.both_ends(key, turn, NoteKind::DependencyAdded);
     }
 

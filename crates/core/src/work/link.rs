@@ -143,6 +143,7 @@ impl Work {
             self.lend(Node::may(parent), Node::may(item));
         }
         self.pending.around.push(item);
+        self.pending.touched.insert(item);
         self.pending.below.insert(item);
     }
 
@@ -156,6 +157,7 @@ impl Work {
         self.slot_mut(item).parent = None;
         forget(&mut self.slot_mut(parent).children, n);
         self.pending.around.push(item);
+        self.pending.touched.insert(item);
         self.pending.below.insert(item);
     }
 

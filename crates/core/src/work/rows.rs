@@ -87,7 +87,7 @@ pub struct GateRow {
     pub body: String,
 }
 
-/// What is known of a run that items wait for.
+/// A run that items wait for and that has ended: who waits for what stands in the dependencies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEndRow {
     /// Which run.
@@ -197,9 +197,10 @@ impl Work {
         self.gate(id).map(gate_row)
     }
 
-    /// The row of a run.
+    /// The row of a run; `None` while it is not known to have ended.
     pub fn run_row(&self, run: RunId) -> Option<RunEndRow> {
-        self.run_numbers.get(&run).map(|n| RunEndRow { run, state: self.runs[*n as usize].state })
+        let state = self.run_end(run)?;
+        Some(RunEndRow { run, state: Some(state) })
     }
 
     /// All rows.

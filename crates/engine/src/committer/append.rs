@@ -73,7 +73,8 @@ fn encode_batch(desk: &mut Desk) -> Append {
         batch.records.push((cached.stream.clone(), record, cached.run.last));
     }
     let touched: HashSet<RunId> = desk.batch.touched.iter().copied().collect();
-    for (run, seq) in desk.batch.relied.iter().filter(|(run, _)| !touched.contains(run)) {
+    let staged = |run: &RunId| touched.contains(run) || (*run == RunId::WORK && desk.work.is_staged());
+    for (run, seq) in desk.batch.relied.iter().filter(|(run, _)| !staged(run)) {
         batch.guards.push(Guard { stream: desk.home.stream(*run), seq: *seq });
     }
     desk.control.stage(&desk.home.stream(RunId::CONTROL), (desk.now, &desk.source), &mut batch);
@@ -153,7 +154,9 @@ fn undo(desk: &mut Desk) {
     desk.links.due.extend(batch.looked_at);
     let control = desk.control.is_staged().then_some(RunId::CONTROL);
     let own = control.into_iter().chain(desk.work.is_staged().then_some(RunId::WORK));
-    let mut undone: Vec<RunId> = batch.touched.into_iter().chain(batch.relied.into_keys()).chain(own).collect();
+    // The work graph that was only read is folded on, not loaded anew.
+    let relied = batch.relied.into_keys().filter(|run| *run != RunId::WORK);
+    let mut undone: Vec<RunId> = batch.touched.into_iter().chain(relied).chain(own).collect();
     undone.sort_unstable();
     undone.dedup();
     desk.forget(&undone);

@@ -10,7 +10,7 @@ use edgewise_core::event::{Envelope, Record, encode_events};
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
-use edgewise_core::work::{Changed, Done, Note, Work, WorkEvent, check, fold};
+use edgewise_core::work::{Changed, Done, Note, NoteKind, Work, WorkEvent, check, fold};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Guard, Stream, WorkChange};
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,8 +228,15 @@ impl Desk {
             work.first_id = EventId::mint(self.now, self.entropy.bits(), work.state.last);
         }
         let stamp = Stamp { id: work.first_id.plus(work.events.len() as u64), at: self.now };
+        let before = work.changed.notes.len();
         let folded = fold(&mut work.state, stamp, &event, &mut work.changed);
         work.events.push(event);
+        // Tasks of runs whose items are over now; those of items that are open again have gone on.
+        for note in &work.changed.notes[before..] {
+            let over = matches!(note.what, NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. });
+            let waiter = work.state.item(note.item.as_str()).filter(|_| over).and_then(|item| item.waiter);
+            self.links.due.extend(waiter.map(|waiter| (waiter.run, waiter.link.task)));
+        }
         folded
     }
 

@@ -8,6 +8,17 @@ use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::work::{RunEnded, WorkEvent};
 
+/// Looks again at every run that is waited for: it may have ended elsewhere.
+pub(super) fn look_again(desk: &mut Desk) -> usize {
+    if !desk.work.loaded {
+        return 0;
+    }
+    let awaited = desk.work.state.awaited_runs().collect::<Vec<RunId>>();
+    let before = desk.work.joins.len();
+    desk.work.joins.extend(awaited);
+    desk.work.joins.len() - before
+}
+
 pub(super) fn join(desk: &mut Desk) {
     if !desk.work.loaded || desk.frozen.contains_key(&RunId::WORK) {
         return;
@@ -39,8 +50,16 @@ fn tell(desk: &mut Desk, run: RunId) {
     let _ = desk.record_work(WorkEvent::RunEnded(RunEnded { run, state }));
 }
 
-/// How a run ended; `Some(None)` while it has not, `None` if nobody can say.
+/// How a run ended; `Some(None)` while it has not, `None` if nobody can say. One that is at work is not loaded for that.
 fn state_of(desk: &mut Desk, run: RunId) -> Option<Option<RunState>> {
+    if !desk.runs.contains_key(&run) {
+        let stream = desk.home.stream(run);
+        let head = desk.ledger.head(&stream).ok()?;
+        let row = desk.projections.run(&stream).ok()?;
+        if row.is_some_and(|row| row.applied_seq == head.seq && !row.state.is_done()) {
+            return Some(None);
+        }
+    }
     match desk.open(run) {
         Ok(cached) => Some(cached.run.state.is_done().then_some(cached.run.state)),
         Err(error) if error.kind == Kind::NotFound => {

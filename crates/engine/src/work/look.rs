@@ -131,6 +131,6 @@ fn one(name: &str, value: &impl Serialize) -> Result<Value> {
     Ok(Value::Object(Map::from_iter([(name.to_owned(), json(value)?)])))
 }
 
-fn json(value: &impl Serialize) -> Result<Value> {
+pub(crate) fn json(value: &impl Serialize) -> Result<Value> {
     serde_json::to_value(value).map_err(|e| Error::bug("no_json", "it has no JSON form").with_source(e))
 }

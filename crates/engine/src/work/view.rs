@@ -1,7 +1,8 @@
 //! Views: items and gates as they are shown, with what is derived of them.
 
+use edgewise_core::Result;
 use edgewise_core::time::Time;
-use edgewise_core::work::{Blocker, Dependency, Item, ItemId, Standing, Work, WorkGate};
+use edgewise_core::work::{Blocker, Dependency, Item, ItemId, ItemRow, Standing, Work, WorkGate};
 use serde::{Deserialize, Serialize};
 
 /// An item, and where it stands.
@@ -57,6 +58,20 @@ impl ItemView {
             dependencies: Vec::new(),
             dependents: Vec::new(),
         }
+    }
+
+    /// The same of an item's row.
+    pub fn of_row(row: &ItemRow, now: Time) -> Result<Self> {
+        Ok(Self {
+            item: row.item()?,
+            shown: if row.blocked { "blocked" } else { row.status.name() }.to_owned(),
+            standing: row.facts().standing(now),
+            effective_priority: row.effective,
+            blockers: row.blockers()?,
+            parent: row.parent.clone(),
+            dependencies: Vec::new(),
+            dependents: Vec::new(),
+        })
     }
 
     /// An item as it is shown by itself.

@@ -1,7 +1,9 @@
 //! The work graph in the engine: operations are one commit, undone as one, the same for all engines and after any crash.
 
 mod faults;
+mod folder;
 mod ground;
+mod items;
 mod joins;
 mod keys;
 mod races;
@@ -9,7 +11,7 @@ mod races;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_core::time::Time;
-use edgewise_core::work::{Add, DependencyKind, GateWait, Op, Status};
+use edgewise_core::work::{Add, DependencyKind, Filter, GateWait, Op, Status};
 use edgewise_engine::Home;
 use edgewise_engine::doctor::rebuild;
 use edgewise_engine::work::Look;
@@ -180,9 +182,10 @@ fn deleting_says_how_much_went_with_it_and_looks_are_the_same_with_and_without_a
     let mut engine = world.engine(1);
     let ops = vec![add("ew-a"), add("ew-b"), add("ew-c"), needs("ew-b", "ew-a"), needs("ew-a", "ew-c")];
     all(&mut engine, "ada", ops).unwrap();
-    let show = Look::Show { id: "b".into() };
+    let show = |id: &str| Look::Show { id: id.into() };
+    let ready = Look::Ready { filter: Box::default(), who: None };
     let filter = Box::default();
-    let looks = [show, Look::Stats, Look::Export, Look::Cycles, Look::List { filter }, Look::Why { id: "ew-b".into() }];
+    let looks = [show("b"), show("ew-a"), ready, Look::Stats, Look::Export, Look::Cycles, Look::List { filter }, Look::Why { id: "ew-b".into() }];
     for flushed in [false, true] {
         for look in &looks {
             assert_eq!(world.reader().look(NOW, look).unwrap(), engine.look(NOW, look).unwrap(), "{look:?} {flushed}");
@@ -191,8 +194,10 @@ fn deleting_says_how_much_went_with_it_and_looks_are_the_same_with_and_without_a
             world.flush(&mut engine);
         }
     }
+    let first = Look::Ready { filter: Box::new(Filter { limit: Some(1), ..Filter::default() }), who: None };
+    assert_eq!(world.reader().look(NOW, &first).unwrap()["items"].as_array().unwrap().len(), 1);
     let done = one(&mut engine, Op::Delete(act("ew-a"))).unwrap();
     assert_eq!((done.removed, done.unblocked.len()), (2, 1));
     assert_eq!(world.work().item("ew-a").unwrap().status, Status::Tombstone);
-    assert_eq!(ready(&world.work(), NOW), ["ew-b", "ew-c"]);
+    assert_eq!(ground::ready(&world.work(), NOW), ["ew-b", "ew-c"]);
 }

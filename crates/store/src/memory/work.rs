@@ -61,6 +61,7 @@ impl WorkEntry {
                 dependents.push(row.clone());
             }
         }
+        dependents.sort_by(|a: &DependencyRow, b| (a.kind, &a.source).cmp(&(b.kind, &b.source)));
         Some(ItemRows { applied_seq: self.applied_seq, item, dependencies, dependents })
     }
 

@@ -54,7 +54,7 @@ pub struct ItemRows {
     pub item: ItemRow,
     /// Its dependencies, by kind and target.
     pub dependencies: Vec<DependencyRow>,
-    /// Those that point to it, by source and kind.
+    /// Those that point to it, by kind and source.
     pub dependents: Vec<DependencyRow>,
 }
 
