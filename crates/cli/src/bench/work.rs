@@ -221,7 +221,7 @@ fn added(id: &str, by: &Name) -> Result<WorkEvent> {
         details: None,
     };
     let (id, kind, phase, waiter) = (ItemId::parse(id)?, ItemKind::Task, None, None);
-    Ok(WorkEvent::ItemAdded(Box::new(ItemAdded { id, kind, fields, phase, waiter, by: by.clone() })))
+    Ok(WorkEvent::ItemAdded(Box::new(ItemAdded { id, kind, fields, phase, waiter, created_at: None, by: by.clone() })))
 }
 
 /// What is ready of a million items, one in four of which waits for another.

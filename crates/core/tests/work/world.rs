@@ -53,7 +53,7 @@ pub fn fields(title: &str) -> Fields {
 
 /// An item of a kind, to be changed at will before it is added.
 pub fn item(text: &str, kind: ItemKind) -> ItemAdded {
-    ItemAdded { id: id(text), kind, fields: fields(text), phase: None, waiter: None, by: name("ann") }
+    ItemAdded { id: id(text), kind, fields: fields(text), phase: None, waiter: None, created_at: None, by: name("ann") }
 }
 
 impl World {

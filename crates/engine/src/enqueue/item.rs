@@ -72,7 +72,7 @@ fn make(desk: &mut Desk, waiter: Waiter, id: &ItemId) {
     let (fields, Some(by)) = (parent.item_fields(link.task), by) else { return };
     let made = fields.and_then(|fields| {
         let (id, kind, phase, waiter) = (id.clone(), ItemKind::Task, None, Some(waiter));
-        let added = ItemAdded { id, kind, fields, phase, waiter, by };
+        let added = ItemAdded { id, kind, fields, phase, waiter, created_at: None, by };
         let refused = |error: edgewise_core::Error| Failure::permanent(error.code, error.message);
         desk.record_work(WorkEvent::ItemAdded(Box::new(added))).map_err(refused)
     });
