@@ -19,12 +19,13 @@ mod serve;
 mod settings;
 mod task;
 mod value;
+mod work;
 
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
 pub use at::At;
 pub use demo::Demo;
 pub use engine::Engine;
-pub use gate::{Gate, GateAct, GateCommand, GateList};
+pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow};
 pub use graph::{Form, Graph};
 pub use keep::{Backup, Ended, Restore, Retain, ended};
 pub use look::{Events, Export, History, Logs, Queues, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
@@ -39,7 +40,12 @@ pub use schedule::{
 pub use serve::{Dev, Serve, Token, TokenCommand, TokenCreate};
 pub use settings::{Config, ConfigCommand, ConfigShow};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
-pub use value::{Input, Label, RunRef};
+pub use value::{Input, Label, Meant, RunRef};
+pub use work::{
+    Add, Batch, Blocked, Claim, Close, Delete, Dep, DepAdd, DepCommand, DepCycles, DepList, DepRemove, DepTree,
+    ExportItems, Filters, Import, ImportForm, KindWord, List, Mcp, Moment, PhaseWord, Prime, Ready, Release, Reopen,
+    SortWord, Stats, StatusWord, Toward, TypeWord, Update, WhenWord,
+};
 
 use crate::config::Flags;
 use crate::exit::Exit;
@@ -78,21 +84,21 @@ pub enum Command {
     Runs(Runs),
     /// List queues and limits: what is used, what waits, and who holds what.
     Queues(Queues),
-    /// Show a run and its tasks.
+    /// Show an item, a gate, a run or a task.
     Show(Show),
-    /// Say why a run or a task is where it is, and what would move it.
+    /// Say why an item, a run or a task is where it is, and who or what would move it.
     Why(Why),
     /// Show where the time of a run went, and which tasks decided when it ended.
     Timing(Timing),
     /// Say what would happen if something did; nothing is written.
     WhatIf(WhatIf),
-    /// Draw a flow or a run.
+    /// Draw a flow, a run, or what items wait for.
     Graph(Graph),
     /// Print what tasks wrote.
     Logs(Logs),
     /// Show the facts of a run, in order.
     Events(Events),
-    /// Show every transition of a run and of its tasks.
+    /// Show everything that happened to an item, a run or a task.
     History(History),
     /// Cancel a run: nothing of it starts any more, and what runs is told to stop.
     Cancel(Cancel),
@@ -112,8 +118,42 @@ pub enum Command {
     Unfreeze(Unfreeze),
     /// Have finished work of a run done again, with all that follows it.
     Rerun(Rerun),
-    /// See what waits for people, and answer it.
+    /// See what waits for people and the world, and answer it.
     Gate(Gate),
+    /// Add an item to the work graph.
+    Add(Box<Add>),
+    /// List items.
+    List(List),
+    /// List what somebody can begin with, the most urgent first.
+    Ready(Ready),
+    /// List what is blocked, with everything that is in the way.
+    Blocked(Blocked),
+    /// Change items.
+    Update(Box<Update>),
+    /// Close items.
+    Close(Box<Close>),
+    /// Open closed items again.
+    Reopen(Reopen),
+    /// Delete items: their dependencies go too, and their children belong to their parent.
+    Delete(Delete),
+    /// Have an item for a while: nobody else gets it.
+    Claim(Claim),
+    /// Give a claim back.
+    Release(Release),
+    /// See what waits for what, and change it.
+    Dep(Dep),
+    /// Count items by where they stand.
+    Stats(Stats),
+    /// Bring items in from elsewhere, all of them or none.
+    Import(Import),
+    /// Write all items, dependencies and gates, one JSON line each.
+    Export(ExportItems),
+    /// Do several things to items as one: all of them, or none.
+    Batch(Batch),
+    /// Print what an agent must know to work here.
+    Prime(Prime),
+    /// Serve the work graph to an agent, on stdin and stdout.
+    Mcp(Mcp),
     /// Put flows under their names, with the schedules that stand in their text.
     Register(Register),
     /// List the flows that are registered.

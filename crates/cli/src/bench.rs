@@ -9,6 +9,7 @@ mod pure;
 mod schedules;
 mod search;
 mod waiting;
+mod work;
 
 pub use load::{LOADS, Load};
 pub use measure::{Figures, idle_mb, measure};
@@ -16,3 +17,4 @@ pub use pure::{PureFigures, fold_some, pure};
 pub use schedules::{ScheduleFigures, schedules};
 pub use search::{SearchFigures, search};
 pub use waiting::{ASIDE, BACKLOG, Beside, backlog, limits};
+pub use work::{WorkFigures, work};

@@ -46,6 +46,7 @@ mod unfreeze;
 mod watch;
 mod what_if;
 mod why;
+mod work;
 
 use crate::args::{Command, ConfigCommand, GateCommand, ScheduleCommand, TaskCommand};
 pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
@@ -100,10 +101,30 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Rerun(args) => rerun::perform(args, context),
         Command::Gate(gate) => match &gate.command {
             GateCommand::List(args) => gate_list::perform(args, context),
+            GateCommand::Show(args) => work::gate_show(args, context),
+            GateCommand::Satisfy(args) => work::gate_satisfy(args, context),
+            GateCommand::Create(args) => work::gate_create(args, context),
             GateCommand::Approve(args) => gate_act::approve(args, context),
             GateCommand::Withdraw(args) => gate_act::withdraw(args, context),
             GateCommand::Reject(args) => gate_act::reject(args, context),
         },
+        Command::Add(args) => work::add(args, context),
+        Command::List(args) => work::list(args, context),
+        Command::Ready(args) => work::ready(args, context),
+        Command::Blocked(args) => work::blocked(args, context),
+        Command::Update(args) => work::update(args, context),
+        Command::Close(args) => work::close(args, context),
+        Command::Reopen(args) => work::reopen(args, context),
+        Command::Delete(args) => work::delete(args, context),
+        Command::Claim(args) => work::claim(args, context),
+        Command::Release(args) => work::release(args, context),
+        Command::Dep(args) => work::dep(args, context),
+        Command::Stats(_) => work::stats(context),
+        Command::Import(args) => work::import(args, context),
+        Command::Export(args) => work::export(args, context),
+        Command::Batch(args) => work::batch(args, context),
+        Command::Prime(args) => work::prime(args, context),
+        Command::Mcp(args) => work::mcp(args, context),
         Command::Register(args) => register::register(args, context),
         Command::Flows(args) => register::list(args, context),
         Command::Schedule(schedule) => match &schedule.command {

@@ -132,7 +132,7 @@ mod tests {
             (problem.what, problem.next.unwrap())
         };
         let (what, next) = said("edgewise show --json");
-        assert_eq!(what, "the following required arguments were not provided: <RUN>");
+        assert_eq!(what, "the following required arguments were not provided: <ID>");
         assert_eq!(next, "see `edgewise --help`");
         assert!(said("edgewise runs --limt 3").1.contains("--limit"));
         assert!(said("edgewise runs --limit 0").0.contains("0 is not in 1.."));

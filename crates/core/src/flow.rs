@@ -18,6 +18,7 @@ mod gates;
 mod graph;
 mod holes;
 mod http;
+mod item;
 mod lets;
 mod naming;
 mod on;

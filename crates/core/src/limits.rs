@@ -104,3 +104,19 @@ pub const SCHEDULE_INPUT_BYTES: usize = 64 << 10;
 pub const SETTING_KEY_BYTES: usize = 128;
 /// Largest value of a setting, as JSON text.
 pub const SETTING_BYTES: usize = 64 << 10;
+/// Longest title of an item or a gate.
+pub const WORK_TITLE_BYTES: usize = 500;
+/// Longest description, and longest acceptance, of an item.
+pub const WORK_TEXT_BYTES: usize = 256 << 10;
+/// Largest metadata of an item or a dependency, as JSON text.
+pub const WORK_METADATA_BYTES: usize = 64 << 10;
+/// Most tags of one item.
+pub const WORK_TAGS: usize = 64;
+/// Longest name that an item or a gate has elsewhere.
+pub const WORK_REFERENCE_BYTES: usize = 1 << 10;
+/// Most items of one workspace, deleted ones too.
+pub const WORK_ITEMS: usize = 50_000_000;
+/// Least and most urgent priority of an item, as numbers: 1 goes first.
+pub const WORK_PRIORITY: std::ops::RangeInclusive<u8> = 1..=5;
+/// Deepest chain of reasons that one answer tells: a deeper one could not be printed or read back.
+pub const REASON_DEPTH: usize = 40;

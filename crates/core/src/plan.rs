@@ -110,6 +110,8 @@ pub enum Work {
     Gate(Gate),
     /// A run of its own.
     SubRun(SubRun),
+    /// An item of the work graph, which a person or an agent closes.
+    Item(ItemTask),
     /// Time passing: as many seconds as computed, or a duration as a text.
     Sleep(Expr),
     /// One scope of a region for each item, all at once.
@@ -138,6 +140,13 @@ pub struct SubRun {
     /// What the child is given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub with: Template,
+}
+
+/// An item of the work graph: made when the task begins, closed by whoever does it. Attempt n is item n.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemTask {
+    /// `title`, `description`, `acceptance`, `priority`, `assignee` and `tags`, as far as they are said.
+    pub fields: Template,
 }
 
 /// A command for the built-in runner.

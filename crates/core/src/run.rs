@@ -6,6 +6,7 @@
 mod chain;
 mod composite;
 mod held;
+mod item;
 mod link;
 mod pages;
 mod path;
@@ -16,6 +17,7 @@ mod value;
 
 pub use chain::{Chain, End, Held, Variable};
 pub use composite::{Chunk, Composite};
+pub use item::item_id;
 pub use link::{Adopted, Outcome};
 pub use pages::Pages;
 pub use table::{Numbered, Table};
@@ -293,9 +295,9 @@ impl Run {
         self.spec_of(task).work.is_leased()
     }
 
-    /// Whether a task has attempts: a worker's, or runs of its own.
+    /// Whether a task has attempts: a worker's, or runs or items of its own.
     pub fn has_attempts(&self, task: TaskIx) -> bool {
-        self.is_leasable(task) || matches!(self.spec_of(task).work, Work::SubRun(_))
+        self.is_leasable(task) || self.spec_of(task).work.is_linked()
     }
 
     /// What people see of a task.

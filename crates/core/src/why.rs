@@ -21,6 +21,7 @@ use crate::plan::{Accepts, Join, Resolution};
 use crate::run::{Asked, End, Run};
 use crate::state::{Phase, RunState, TaskState};
 use crate::time::Time;
+use crate::work::ItemId;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -179,6 +180,19 @@ pub enum Because {
         attempt: u16,
         /// How many there may be.
         max_attempts: u16,
+        /// Since when.
+        #[serde(serialize_with = "instant")]
+        since: Time,
+        /// When the task goes on without it.
+        #[serde(serialize_with = "instant")]
+        until: Time,
+    },
+    /// The item that does its work is not closed.
+    Item {
+        /// Which item.
+        id: ItemId,
+        /// What it is about, as far as the flow says.
+        title: String,
         /// Since when.
         #[serde(serialize_with = "instant")]
         since: Time,

@@ -6,6 +6,7 @@
 use crate::queues::QueueSettings;
 use crate::retention::{Kept, Removing};
 use crate::secrets::Sealed;
+use crate::work::Ops;
 use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
@@ -14,6 +15,7 @@ use edgewise_core::plan::{OutputForm, Plan};
 use edgewise_core::schedule::Schedule;
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
+use edgewise_core::work::Done;
 use edgewise_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -83,6 +85,8 @@ pub enum Command {
         /// What it is set to.
         set: QueueSettings,
     },
+    /// Operations on the work graph: all of them, or none.
+    Work(Ops),
 }
 
 /// What the engine answers.
@@ -121,6 +125,8 @@ pub enum Answer {
     },
     /// So many tasks were opened again.
     Reopened(u32),
+    /// What each operation on the work graph came to.
+    Worked(Vec<Done>),
 }
 
 /// Start a run of a plan.

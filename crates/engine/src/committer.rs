@@ -10,6 +10,7 @@
 mod append;
 mod flush;
 mod idle;
+mod look;
 mod recover;
 mod remove;
 
@@ -19,7 +20,7 @@ use crate::entropy::Entropy;
 use crate::lanes::ClaimNo;
 use crate::metrics::Counts;
 use crate::queues::Queues;
-use crate::{enqueue, request, result};
+use crate::{enqueue, request, result, work};
 use append::Landed;
 use edgewise_core::event::AttemptRef;
 use edgewise_core::id::RunId;
@@ -275,7 +276,8 @@ impl<R> Committer<R> {
         let (tick, opening) = (self.desk.ticks.next_look(), self.desk.next_opening());
         let (lease, rows, removal) = (self.desk.leases.next_due(), self.flush_due(), self.retention_due());
         let links = self.desk.links.is_waiting().then(|| self.desk.now.plus(AGAIN));
-        [timer, tick, opening, lease, rows, removal, reload, links].into_iter().flatten().min()
+        let work = self.desk.work_due();
+        [timer, tick, opening, lease, rows, removal, reload, links, work].into_iter().flatten().min()
     }
 
     /// Grants that could not be delivered: the next step takes them back, their attempts unspent.
@@ -342,6 +344,7 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Register(register) => request::register(desk, register),
         Command::SetSchedule(set) => request::set_schedule(desk, set),
         Command::ChangeSetting(change) => request::change_setting(desk, change),
+        Command::Work(ops) => work::work(desk, ops),
         Command::Claim(_) | Command::Wait(_) | Command::Freeze(_) | Command::Unfreeze(_) | Command::Remove(_) => {
             Err(Error::bug("not_parked", "claims, waits, marks and removals are dealt with before this"))
         }

@@ -9,10 +9,12 @@ mod bounds;
 mod control;
 mod frozen;
 mod news;
+mod work;
 
 pub(crate) use adopt::lost_lease;
 pub(crate) use bounds::{Given, offer, offer_turn};
 pub(crate) use control::CachedControl;
+pub(crate) use work::CachedWork;
 
 use crate::cached::Cached;
 use crate::command::no_such_run;
@@ -77,6 +79,8 @@ pub(crate) struct Desk {
     pub frozen: BTreeMap<RunId, String>,
     /// Flows, schedules and settings.
     pub control: CachedControl,
+    /// Items, dependencies and gates.
+    pub work: CachedWork,
     pub lanes: Lanes,
     pub leases: Leases,
     pub queues: queues::Open,
@@ -170,6 +174,7 @@ impl Desk {
             runs: HashMap::new(),
             frozen: BTreeMap::new(),
             control: CachedControl::default(),
+            work: CachedWork::default(),
             lanes: Lanes::default(),
             leases: Leases::default(),
             queues: queues::Open::default(),
@@ -355,7 +360,10 @@ impl Desk {
 
     /// Remembers that the commit is decided on a run that it may not change: it lands only if nobody else does.
     pub fn rely_on(&mut self, run: RunId) {
-        let seq = self.runs.get(&run).map_or(0, |cached| cached.durable);
+        let seq = match run {
+            RunId::WORK => self.work.durable,
+            run => self.runs.get(&run).map_or(0, |cached| cached.durable),
+        };
         self.batch.relied.insert(run, seq);
     }
 
@@ -381,6 +389,9 @@ impl Desk {
         if runs.contains(&RunId::CONTROL) {
             self.forget_control();
         }
+        if runs.contains(&RunId::WORK) {
+            self.forget_work();
+        }
         self.lanes.forget(runs);
         self.unloaded.extend(runs);
         self.load_forgotten();
@@ -393,6 +404,7 @@ impl Desk {
             let loaded = match run {
                 RunId::CONTROL => self.control().map(drop),
                 run if self.frozen.contains_key(&run) => self.rest(run),
+                RunId::WORK => self.work().map(drop),
                 run => self.open(run).map(drop),
             };
             if loaded.is_err_and(|e| e.kind == Kind::Unavailable) {

@@ -8,6 +8,7 @@ mod examine;
 mod left_over;
 mod read;
 mod rebuild;
+mod work;
 
 pub use rebuild::rebuild;
 

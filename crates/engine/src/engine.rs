@@ -16,13 +16,16 @@ use crate::entropy::Entropy;
 use crate::metrics::Counts;
 use crate::queues::Queues;
 use crate::retention::Retention;
+use crate::work::{Look, Ops};
 use edgewise_core::event::AttemptRef;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
+use edgewise_core::work::{Done, Op, Work};
 use edgewise_core::{Error, Result};
 use edgewise_store::{Flush, Ledger, Projections};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,6 +88,9 @@ pub(crate) enum Reply {
     Many(mpsc::UnboundedSender<Result<Answer>>),
 }
 
+/// Whoever looks at the work graph itself.
+type Looking = Box<dyn FnOnce(Result<&Work>, Time) + Send>;
+
 pub(crate) type Revoked = (RunId, AttemptRef);
 
 enum Message {
@@ -93,6 +99,9 @@ enum Message {
     Listen(mpsc::UnboundedSender<Revoked>),
     Counts(oneshot::Sender<Counts>),
     Idle(oneshot::Sender<bool>),
+    /// Look at the work graph.
+    Look(Box<Look>, oneshot::Sender<Result<Value>>),
+    WithWork(Looking),
     /// A worker takes no more work: the claims whose grants go here are taken back.
     Leave(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>),
     /// Write all rows, then end.
@@ -137,8 +146,8 @@ impl Engine {
         let (tell, trouble) = watch::channel(None);
         let compactor = spawn("edgewise-compactor", move || compact(writer, keeping.logs.as_deref(), &work, &back))?;
         let committer = spawn("edgewise-committer", move || {
-            let (listeners, idle, leaving) = (Vec::new(), Vec::new(), Vec::new());
-            Shell { committer, clock, flushes, listeners, idle, leaving, tell }.run(&messages)
+            let (listeners, idle, leaving, looks, looking) = Default::default();
+            Shell { committer, clock, flushes, listeners, idle, leaving, looks, looking, tell }.run(&messages)
         })?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor })));
         Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads })
@@ -180,6 +189,32 @@ impl Engine {
     /// Cancels a run.
     pub async fn cancel(&self, run: RunId, by: Name, why: Option<String>) -> Result<Answer> {
         self.ask(Command::Cancel(RunAct { run, by, why })).await
+    }
+
+    /// Operations on the work graph: all of them, or none. The same ones with the same key are done once.
+    pub async fn work(&self, ops: Vec<Op>, by: Name, key: Option<String>) -> Result<Vec<Done>> {
+        match self.ask(Command::Work(Ops { ops, by, key })).await? {
+            Answer::Worked(done) => Ok(done),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Looks at the work graph; answered as JSON.
+    pub async fn look(&self, look: Look) -> Result<Value> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(Message::Look(Box::new(look), reply)).map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Looks at the work graph itself, as it is after all that was asked before. The engine does nothing meanwhile.
+    pub async fn with_work<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Work, Time) -> T + Send + 'static,
+    ) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        let looking = move |work: Result<&Work>, now| drop(reply.send(work.map(|work| look(work, now))));
+        self.inbox.send(Message::WithWork(Box::new(looking))).map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())?
     }
 
     /// What was counted since the engine started.
@@ -256,6 +291,9 @@ struct Shell {
     /// Asked since the last step; answered after the next, when what was asked before them is decided.
     idle: Vec<oneshot::Sender<bool>>,
     leaving: Vec<(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>)>,
+    /// Who looks at the work graph after the next step.
+    looks: Vec<(Box<Look>, oneshot::Sender<Result<Value>>)>,
+    looking: Vec<Looking>,
     tell: watch::Sender<Option<String>>,
 }
 
@@ -310,6 +348,13 @@ impl Shell {
         for reply in self.idle.drain(..) {
             let _ = reply.send(self.committer.is_idle());
         }
+        let now = (self.clock)();
+        for (look, reply) in self.looks.drain(..) {
+            let _ = reply.send(self.committer.look(now, &look));
+        }
+        for looking in self.looking.drain(..) {
+            looking(self.committer.work(now), now);
+        }
     }
 
     /// Says what is wrong when it begins, and that it is over when it is.
@@ -345,6 +390,8 @@ impl Shell {
                 Message::Listen(listener) => self.listeners.push(listener),
                 Message::Counts(reply) => drop(reply.send(self.committer.counts())),
                 Message::Idle(reply) => self.idle.push(reply),
+                Message::Look(look, reply) => self.looks.push((look, reply)),
+                Message::WithWork(looking) => self.looking.push(looking),
                 Message::Leave(gone, reply) => self.leaving.push((gone, reply)),
                 Message::Stop => return false,
             }

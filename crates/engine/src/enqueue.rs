@@ -5,7 +5,10 @@ mod bring_back;
 mod expire;
 mod fire;
 mod grant;
+mod item;
+mod join;
 mod link;
+mod overdue;
 mod sweep;
 mod tick;
 
@@ -23,7 +26,9 @@ pub(crate) fn chores(desk: &mut Desk) {
     tick::tick(desk);
     expire::expire(desk);
     advance::advance(desk);
+    overdue::overdue(desk);
     link::link(desk);
+    join::join(desk);
     desk.open_keys();
 }
 
@@ -34,6 +39,7 @@ pub(crate) fn has_chores(desk: &Desk) -> bool {
     let opening = desk.next_opening().is_some_and(|due| due <= desk.now);
     timer
         || tick
+        || desk.work_due().is_some_and(|due| due <= desk.now)
         || opening
         || desk.leases.lapsed(desk.now).next().is_some()
         || !desk.advancing.is_empty()

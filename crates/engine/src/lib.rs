@@ -34,6 +34,7 @@ pub mod secrets;
 pub mod shares;
 mod ticks;
 mod turns;
+pub mod work;
 pub mod worker;
 
 pub use desk::Home;

@@ -8,6 +8,7 @@ use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::id::PlanHash;
 use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
+use edgewise_core::work::{self, Changed, Work, WorkEvent};
 use edgewise_core::{Error, Result};
 use edgewise_store::{Ledger, Projections, Stored, Stream};
 use std::collections::{BTreeSet, HashMap};
@@ -92,6 +93,50 @@ pub(crate) fn fold_control(state: &mut Control, stored: &Stored, changed: &mut B
     for (n, event) in (0..).zip(&events) {
         // An event that does not count changes nothing, here as everywhere.
         let _ = control::fold(state, Stamp { id: envelope.id.plus(n), at: envelope.at }, event, changed);
+    }
+    Ok(())
+}
+
+/// A workspace's work graph as it was loaded.
+pub(crate) struct LoadedWork {
+    pub state: Work,
+    /// The seq its rows are at.
+    pub written: u64,
+    /// What changed since.
+    pub changed: Changed,
+}
+
+/// A workspace's work graph out of its rows and the tail after them. One that was never written is empty.
+pub(crate) fn load_work(
+    ledger: &mut dyn Ledger,
+    projections: &mut dyn Projections,
+    stream: &Stream,
+) -> Result<LoadedWork> {
+    let rows = projections.work(stream)?;
+    let mut state = rows.as_ref().map_or(Ok(Work::default()), Work::from_rows)?;
+    let (written, mut changed) = (state.seq, Changed::default());
+    loop {
+        let page = ledger.read(stream, state.seq, 1_000)?;
+        if page.is_empty() {
+            return Ok(LoadedWork { state, written, changed });
+        }
+        for stored in page {
+            fold_work(&mut state, &stored, &mut changed)?;
+        }
+    }
+}
+
+/// Folds a record of a work stream.
+pub(crate) fn fold_work(state: &mut Work, stored: &Stored, changed: &mut Changed) -> Result<()> {
+    stored.record.verify(&stored.stream.label())?;
+    if stored.record.first != state.seq + 1 {
+        let message = format!("{} has no event {}: its ledger is damaged", stored.stream.label(), state.seq + 1);
+        return Err(Error::corrupt("seq_gap", message));
+    }
+    let (envelope, events) = decode_events::<WorkEvent>(&stored.record)?;
+    for (n, event) in (0..).zip(&events) {
+        // An event that does not count changes nothing, here as everywhere.
+        let _ = work::fold(state, Stamp { id: envelope.id.plus(n), at: envelope.at }, event, changed);
     }
     Ok(())
 }

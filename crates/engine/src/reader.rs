@@ -1,5 +1,7 @@
 //! Looking at runs without being the engine: rows plus the ledger's tail, also while another process writes.
 
+mod work;
+
 use crate::desk::Home;
 use crate::load::{self, Plans};
 use edgewise_core::control::Control;

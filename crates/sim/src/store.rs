@@ -5,9 +5,10 @@ use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_store::faulty::{Faults, FaultyLedger, FaultyProjections};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
-use edgewise_store::{Flush, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite};
+use edgewise_store::{Flush, ItemOrder, ItemRows, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
@@ -166,6 +167,35 @@ impl<P: Projections> Projections for Lagging<P> {
 
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
         self.inner.control(stream)
+    }
+
+    fn work(&mut self, stream: &Stream) -> Result<Option<WorkRows>> {
+        self.inner.work(stream)
+    }
+
+    fn work_head(&mut self, stream: &Stream) -> Result<u64> {
+        self.inner.work_head(stream)
+    }
+
+    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
+        self.inner.work_item(stream, id)
+    }
+
+    fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {
+        self.inner.work_ids(stream, prefix, limit)
+    }
+
+    fn walk_items(
+        &mut self,
+        stream: &Stream,
+        order: ItemOrder,
+        see: &mut dyn FnMut(ItemRow) -> Result<bool>,
+    ) -> Result<u64> {
+        self.inner.walk_items(stream, order, see)
+    }
+
+    fn work_notes(&mut self, stream: &Stream, item: &str) -> Result<Vec<Note>> {
+        self.inner.work_notes(stream, item)
     }
 
     fn forget(&mut self, stream: &Stream) -> Result<()> {

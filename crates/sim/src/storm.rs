@@ -395,6 +395,7 @@ impl Storm {
             Ok(Answer::Ended(_)) => say("Ended"),
             Ok(Answer::Removed { .. }) => say("Removed"),
             Ok(Answer::Reopened(_)) => say("Reopened"),
+            Ok(Answer::Worked(_)) => say("Worked"),
             Err(error) => say(error.code),
         }
     }

@@ -13,6 +13,7 @@ mod reading;
 mod removal;
 mod rows;
 mod search;
+mod work;
 
 use crate::{Ledger, Projections, Stores};
 use edgewise_core::Result;
@@ -90,6 +91,12 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         control::a_control_flush_from_another_seq_is_refused_whole,
         control::control_rows_of_two_tenants_are_apart_and_can_be_forgotten,
         control::a_control_stream_is_a_stream_like_any_other,
+        work::work_rows_come_back_and_change_one_by_one,
+        work::a_work_flush_from_another_seq_is_refused_whole,
+        work::work_rows_of_two_tenants_are_apart_and_can_be_forgotten,
+        work::items_are_walked_in_their_order_and_no_further_than_asked,
+        work::one_item_is_read_with_what_is_tied_to_it,
+        work::the_notes_of_an_item_grow_in_order,
         listing::runs_are_listed_newest_first_by_flow_and_state,
         listing::waiting_tasks_timers_and_leases_are_listed_in_order,
         listing::a_plan_is_known_once_it_was_written,

@@ -17,7 +17,9 @@ pub mod sqlite;
 pub use ledger::{
     Append, Appended, Gone, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
 };
-pub use projections::{ControlChange, Flush, Projections, RunChange, RunFilter, RunRows, Term};
+pub use projections::{
+    ControlChange, Flush, ItemOrder, ItemRows, Projections, RunChange, RunFilter, RunRows, Term, WorkChange,
+};
 
 /// A store: ground, and what is derived from it.
 #[derive(Debug, Clone, Default)]

@@ -5,6 +5,7 @@
 
 mod ledger;
 mod projections;
+mod work;
 
 pub use ledger::MemoryLedger;
 pub use projections::MemoryProjections;

@@ -1,9 +1,11 @@
 //! Projections: rows derived from the ledger. Losing them costs a refold, never a fact.
 
 mod filter;
+mod work;
 
 pub(crate) use filter::{Facts, names};
 pub use filter::{ID_WORD, RunFilter, Term};
+pub use work::{ItemOrder, ItemRows, WorkChange};
 
 use crate::ledger::{Position, Stream};
 use edgewise_core::control::{ControlRow, ControlRows, Key};
@@ -11,6 +13,7 @@ use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::plan::Plan;
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 use std::sync::Arc;
 
@@ -121,6 +124,8 @@ pub struct Flush {
     pub gone: Vec<Stream>,
     /// What changed of control.
     pub control: Option<ControlChange>,
+    /// What changed of the work graph.
+    pub work: Option<WorkChange>,
     /// Everything up to here is in the rows once this is written.
     pub watermark: Position,
 }
@@ -171,7 +176,31 @@ pub trait Projections: Send {
     /// All rows of a workspace's control in one snapshot, by kind and name; `None` if it has none.
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>>;
 
-    /// Takes away all rows of a run, or of a workspace's control, so that they can be written anew from seq 0.
+    /// All rows of a workspace's work graph in one snapshot, each kind by its key; `None` if it has none.
+    fn work(&mut self, stream: &Stream) -> Result<Option<WorkRows>>;
+
+    /// The seq that the rows of a workspace's work graph are at; 0 if it has none.
+    fn work_head(&mut self, stream: &Stream) -> Result<u64>;
+
+    /// An item and all that is tied to it in one snapshot; `None` if it is not in the rows.
+    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>>;
+
+    /// The ids of items and gates that begin so, in order, at most `limit` of them.
+    fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>>;
+
+    /// Shows items one after another, until there is no more or `see` says that it has seen enough. Gives the seq that
+    /// all of them are at.
+    fn walk_items(
+        &mut self,
+        stream: &Stream,
+        order: ItemOrder,
+        see: &mut dyn FnMut(ItemRow) -> Result<bool>,
+    ) -> Result<u64>;
+
+    /// What happened to an item, as far as it is in the rows, in order.
+    fn work_notes(&mut self, stream: &Stream, item: &str) -> Result<Vec<Note>>;
+
+    /// Takes away all rows of a run, of a workspace's control, or of its work graph, so that they can be written anew from seq 0.
     fn forget(&mut self, stream: &Stream) -> Result<()>;
 
     /// Whether the names and edges of a plan are written.

@@ -29,6 +29,7 @@ mod search;
 mod state;
 mod statements;
 mod transaction;
+mod work;
 
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,26 @@
-//! `edgewise gate`: what waits for people, and their answers.
+//! `edgewise gate`: what waits for people and the world, and their answers. Gates of items and of runs alike.
 
-use super::value::RunRef;
-use clap::{Args, Subcommand};
+use super::value::Meant;
+use super::work::Moment;
+use clap::{ArgGroup, Args, Subcommand};
+use edgewise_core::name::Name;
 
-/// See what waits for people, and answer it.
+/// See what waits for people and the world, and answer it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+A gate of an item has an id of its own; a gate of a run is named by its run and its task.
+
 Examples:
   edgewise gate list
   edgewise gate approve @ release --comment 'looks good'
   edgewise gate approve @ release --as lead
   edgewise gate withdraw @ release
-  edgewise gate reject @ release --comment 'not on a Friday'")]
+  edgewise gate reject @ release --comment 'not on a Friday'
+  edgewise gate create --approver ann --approver bob --count 1 --for ew-7k2
+  edgewise gate create --until 2027-01-31 --for ew-7k2
+  edgewise gate create --external ci 4711 --for ew-7k2
+  edgewise gate approve ew-g41
+  edgewise gate satisfy ew-g42 --comment 'build 4711 is green'")]
 pub struct Gate {
     /// What to do.
     #[command(subcommand)]
@@ -23,32 +32,90 @@ pub struct Gate {
 pub enum GateCommand {
     /// List the gates that wait
     List(GateList),
+    /// Show a gate
+    Show(GateShow),
     /// Say yes
     Approve(GateAct),
     /// Take a yes back, while the gate is still closed
     Withdraw(GateAct),
-    /// Say no: the task fails
+    /// Say no: the task fails, or its items can not be satisfied
     Reject(GateAct),
+    /// Open a gate that waits for another system or a webhook
+    Satisfy(GateOpen),
+    /// Make a gate for items to wait for
+    Create(GateCreate),
 }
 
 /// Which gates to list.
 #[derive(Debug, Args)]
 pub struct GateList {
-    /// Only of this run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: Option<RunRef>,
+    /// Only of this item or run
+    #[arg(value_name = "ID", value_parser = Meant::parse)]
+    pub of: Option<Meant>,
+    /// Also those that are open or rejected
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// Which gate to show.
+#[derive(Debug, Args)]
+pub struct GateShow {
+    /// The gate's id
+    #[arg(value_name = "GATE")]
+    pub gate: String,
 }
 
 /// An answer to a gate.
 #[derive(Debug, Args)]
 pub struct GateAct {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
-    /// The gate's task
+    /// A gate's id; or a run, its beginning, or @ for the last run
+    #[arg(value_name = "GATE|RUN", value_parser = Meant::parse)]
+    pub what: Meant,
+    /// The gate's task, of a run
     #[arg(value_name = "TASK")]
-    pub task: String,
+    pub task: Option<String>,
     /// What you want to say
     #[arg(long, value_name = "TEXT")]
     pub comment: Option<String>,
+}
+
+/// A gate to open from outside.
+#[derive(Debug, Args)]
+pub struct GateOpen {
+    /// The gate's id
+    #[arg(value_name = "GATE")]
+    pub gate: String,
+    /// What you want to say
+    #[arg(long, value_name = "TEXT")]
+    pub comment: Option<String>,
+}
+
+/// A gate to make.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("opens").required(true).args(["until", "approval", "approver", "external", "webhook"]))]
+pub struct GateCreate {
+    /// It opens at an instant: 2027-01-31, or +3d
+    #[arg(long, value_name = "TIME", value_parser = Moment::parse)]
+    pub until: Option<Moment>,
+    /// It opens when anybody approves
+    #[arg(long)]
+    pub approval: bool,
+    /// It opens when this person approves; may be repeated
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Name::parse)]
+    pub approver: Vec<Name>,
+    /// How many must approve [default: all of them]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["until", "external", "webhook"])]
+    pub count: Option<u32>,
+    /// It opens when another system says so: which, and what it is called there
+    #[arg(long, num_args = 2, value_names = ["SYSTEM", "ID"])]
+    pub external: Vec<String>,
+    /// It opens when its address is called
+    #[arg(long)]
+    pub webhook: bool,
+    /// What it is about
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Items that wait for it from now on
+    #[arg(long = "for", value_name = "ID", value_delimiter = ',')]
+    pub items: Vec<String>,
 }

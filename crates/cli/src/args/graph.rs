@@ -1,22 +1,24 @@
-//! `edgewise graph`: a flow or a run, drawn.
+//! `edgewise graph`: a flow, a run or items, drawn.
 
 use super::at::At;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
-/// Draw a flow or a run.
+/// Draw a flow, a run, or what items wait for.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   edgewise graph build.yaml                   in the terminal
   edgewise graph @                            the last run, with states
+  edgewise graph ew-7k2                       an item, with all that it waits for and that waits for it
+  edgewise graph                              all items that are not closed
   edgewise graph build.yaml --to build.svg    a picture; the form follows the file's ending
   edgewise graph @ --format mermaid
   edgewise graph @ --at 17                    as it was after event 17")]
 pub struct Graph {
-    /// A flow's file, or a run: its id, the beginning of it, or @ for the last one
-    #[arg(value_name = "FILE|RUN")]
-    pub what: String,
+    /// A flow's file, an item or a run: its id, the beginning of it, or @ for the last one [default: all items]
+    #[arg(value_name = "FILE|ID")]
+    pub what: Option<String>,
     /// In which form [default: text, or what the ending of --to says]
     #[arg(long, value_enum, value_name = "FORM")]
     pub format: Option<Form>,

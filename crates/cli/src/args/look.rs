@@ -1,7 +1,7 @@
 //! Commands that look and change nothing: `watch`, `runs`, `show`, `events`, `history`, `logs`, `why`, `timing`, `what-if`.
 
 use super::at::At;
-use super::value::RunRef;
+use super::value::{Meant, RunRef};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use edgewise_core::name::Name;
@@ -145,10 +145,11 @@ impl StateWord {
     }
 }
 
-/// Show a run and its tasks.
+/// Show an item, a gate, a run or a task.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  edgewise show ew-7k2       an item: what was said of it, and what is in its way
   edgewise show @            the last run
   edgewise show @ --all      with every item of its spreads, and what was left out
   edgewise show @ 'for#3.load'   one task, with its whole output and all its attempts
@@ -156,9 +157,9 @@ Examples:
   edgewise show @ --at '10m ago'
   edgewise show k3f9 --json")]
 pub struct Show {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// An item, a run or RUN/TASK: an id, its beginning, or @ for the last one
+    #[arg(value_name = "ID", value_parser = Meant::parse)]
+    pub what: Meant,
     /// Only this task, and all there is to know of it
     #[arg(value_name = "TASK", conflicts_with = "all")]
     pub task: Option<String>,
@@ -186,17 +187,18 @@ pub struct Events {
     pub task: Option<String>,
 }
 
-/// Show every transition of a run and of its tasks.
+/// Show everything that happened to an item, or every transition of a run and of its tasks.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  edgewise history ew-7k2            an item
   edgewise history @                 the run and all its tasks
   edgewise history @ 'build[3]'      one task
   edgewise history @ -o jsonl | jq 'select(.most_recent)'")]
 pub struct History {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// An item, a run or RUN/TASK: an id, its beginning, or @ for the last one
+    #[arg(value_name = "ID", value_parser = Meant::parse)]
+    pub what: Meant,
     /// Only of this task
     #[arg(value_name = "TASK")]
     pub task: Option<String>,
@@ -229,17 +231,19 @@ pub struct Logs {
     pub follow: bool,
 }
 
-/// Say why a run or a task is where it is, and what would move it.
+/// Say why an item, a run or a task is where it is, and who or what would move it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  edgewise why ew-7k2         all that is in the way of an item, and of that
   edgewise why @              why the last run is not over, or failed
   edgewise why @ publish      what this task waits for
+  edgewise why k3f9/publish   the same, of another run
   edgewise why @ --at 17      what it waited for after event 17")]
 pub struct Why {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// An item, a run or RUN/TASK: an id, its beginning, or @ for the last one
+    #[arg(value_name = "ID", value_parser = Meant::parse)]
+    pub what: Meant,
     /// Only about this task
     #[arg(value_name = "TASK")]
     pub task: Option<String>,

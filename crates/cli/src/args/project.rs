@@ -118,7 +118,7 @@ Examples:
   edgewise bench --quick      each load once
   edgewise bench --json")]
 pub struct Bench {
-    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m, fold, schedules, backlog, limits or search
+    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m, fold, schedules, backlog, limits, search or work
     #[arg(value_name = "LOAD")]
     pub name: Option<String>,
     /// Each load in one process only

@@ -1,4 +1,4 @@
-//! Values that are typed: runs, inputs, labels.
+//! Values that are typed: runs, items, inputs, labels.
 
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -34,6 +34,58 @@ impl RunRef {
             ));
         }
         Ok(Self::Prefix(text))
+    }
+}
+
+/// What a person means by an id: an item, a gate, a run, or a task of a run. Its form says which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Meant {
+    /// `@`: what was touched last.
+    Last,
+    /// An id or a beginning of one.
+    Word(String),
+    /// `RUN/TASK`.
+    Task(RunRef, String),
+}
+
+impl Meant {
+    /// Reads what was typed.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text == "@" {
+            return Ok(Self::Last);
+        }
+        if let Some((run, task)) = text.split_once('/').filter(|(_, task)| !task.is_empty()) {
+            return Ok(Self::Task(RunRef::parse(run)?, task.to_owned()));
+        }
+        let word = text.to_ascii_lowercase();
+        let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+        if word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(good) {
+            return Ok(Self::Word(word));
+        }
+        let message = format!(
+            "{text:?} is no id: expected an item such as `ew-7k2`, a run such as `k3f9x2ab`, RUN/TASK, or `@` for the last one"
+        );
+        Err(Error::invalid("bad_id", message))
+    }
+
+    /// The run that it names, if it could be one.
+    pub fn run(&self) -> Option<RunRef> {
+        match self {
+            Self::Last => Some(RunRef::Last),
+            Self::Word(word) => RunRef::parse(word).ok(),
+            Self::Task(run, _) => Some(run.clone()),
+        }
+    }
+}
+
+impl std::fmt::Display for Meant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Last => f.write_str("@"),
+            Self::Word(word) => f.write_str(word),
+            Self::Task(RunRef::Last, task) => write!(f, "@/{task}"),
+            Self::Task(RunRef::Prefix(run), task) => write!(f, "{run}/{task}"),
+        }
     }
 }
 

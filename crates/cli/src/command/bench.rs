@@ -4,7 +4,7 @@ use super::Context;
 use crate::args::Bench;
 use crate::bench::{
     ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, schedules,
-    search,
+    search, work,
 };
 use crate::exit::Exit;
 use crate::output::Row;
@@ -26,6 +26,8 @@ const SCHEDULES: &str = "schedules";
 const FOLD_LOAD: &str = "w4-100k";
 /// Searching is measured by itself, since making the runs takes a while.
 const SEARCH: &str = "search";
+/// The work graph is measured by itself.
+const WORK: &str = "work";
 /// How many runs are searched, and how many if it is to be quick.
 const SEARCHED: (usize, usize) = (1_000_000, 50_000);
 /// Loads beside what waits, and the load that it is.
@@ -53,6 +55,9 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     }
     if args.name.as_deref() == Some(SEARCH) {
         return searched(args.quick, context);
+    }
+    if args.name.as_deref() == Some(WORK) {
+        return worked(args.quick, context);
     }
     let waiting: Vec<&str> =
         WAITING.into_iter().filter(|name| args.name.as_deref().is_none_or(|n| n == *name)).collect();
@@ -91,10 +96,29 @@ fn tick(context: &mut Context<'_>) -> Result<Exit> {
 
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
-        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES, SEARCH]).chain(WAITING).collect();
+        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES, SEARCH, WORK]).chain(WAITING).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })
+}
+
+/// What the work graph costs.
+fn worked(quick: bool, context: &mut Context<'_>) -> Result<Exit> {
+    let folder = Folder::make(context.cwd)?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
+    let figures = runtime.block_on(work(&folder.0, quick))?;
+    let mut lines = vec![
+        format!("{} items made in one commit: {:.0} ms", figures.items, figures.import_ms),
+        format!("ready --limit 20: {:.0} us in memory, {:.2} ms off the folder", figures.ready_us, figures.ready_folder_ms),
+        format!("blocked, {} of them: {:.1} ms", figures.blocked, figures.blocked_ms),
+        format!("a dependency: {:.0} us, at worst {:.2} ms", figures.depend_us, figures.depend_worst_ms),
+        format!("closing what a thousand wait for: {:.2} ms", figures.close_ms),
+        format!("one item made durably: {:.2} ms", figures.commit_ms),
+        format!("everything derived anew: {:.0} ms", figures.rebuild_ms),
+    ];
+    lines.extend(figures.ready_of_many_us.map(|us| format!("ready --limit 20 of a million: {us:.0} us")));
+    context.printer.one(WORK, &lines, &figures)?;
+    Ok(Exit::Ok)
 }
 
 /// Makes many runs and searches them.

@@ -1,5 +1,7 @@
 //! `edgewise completion`: the script by which a shell completes what is typed. It is made from the commands
-//! themselves, so it can miss none of them.
+//! themselves, so it can miss none of them. Ids of items are asked for while somebody types.
+
+mod ids;
 
 use super::Context;
 use crate::args::{Cli, Completion, Shell};
@@ -21,7 +23,7 @@ fn script(shell: Shell) -> Vec<u8> {
     // Into memory: the generator panics if its reader is gone.
     let mut script = Vec::new();
     generate(shell, &mut Cli::tree(), "edgewise", &mut script);
-    script
+    ids::completed(shell, String::from_utf8_lossy(&script).into_owned()).into_bytes()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! `edgewise gate list`: what waits for people or for an instant, over all runs that are not over.
+//! `edgewise gate list`: what waits for people or for the world, over all items and all runs that are not over.
 
 use super::Context;
-use crate::args::GateList;
+use super::work::{self, Board, Found, found};
+use crate::args::{GateList, RunRef};
 use crate::clock::{Clock, rfc3339};
 use crate::exit::Exit;
 use crate::output::Row;
@@ -23,7 +24,7 @@ use edgewise_engine::engine::wall_clock;
 use edgewise_store::RunFilter;
 use serde::Serialize;
 
-const HEADER: [&str; 6] = ["run", "gate", "since", "until", "has", "for"];
+const HEADER: [&str; 6] = ["of", "gate", "since", "until", "has", "for"];
 /// Commands that are shown below the table, at most.
 const SHOWN: usize = 5;
 
@@ -48,28 +49,20 @@ struct Closed {
 }
 
 pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit> {
-    let mut view = View::open(context.config)?;
-    let runs = match &args.run {
-        Some(run) => vec![view.find(run)?],
-        None => unfinished(&mut view)?,
-    };
-    let clock = Clock::local(wall_clock());
+    let only = args.of.as_ref().map(|of| found(of, None, context)).transpose()?;
     let (mut rows, mut commands) = (Vec::new(), Vec::new());
-    for id in runs {
-        let run = match view.reader.run(id) {
-            Ok(run) => run,
-            // One damaged run does not hide what waits in the others.
-            Err(error) if error.kind == Kind::Corrupt && args.run.is_none() => {
-                context.printer.say(&format!("run {id} cannot be read: {}", error.message));
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        for task in (0..run.total()).map(TaskIx).filter(|t| is_closed(&run, *t)) {
-            let (row, command) = row(&run, task, &clock)?;
-            rows.push(row);
-            commands.extend(command);
-        }
+    if !matches!(only, Some(Found::Item(..))) {
+        let run = only.as_ref().and_then(|only| if let Found::Run(run, _) = only { Some(run) } else { None });
+        of_runs(run, &mut rows, &mut commands, context)?;
+    }
+    let listed = match &only {
+        Some(Found::Run(..)) => Vec::new(),
+        Some(Found::Item(board, id)) => work::gate_list(Some(id), args.all, board)?,
+        None => work::gate_list(None, args.all, &Board::open(context)?)?,
+    };
+    for (row, command) in listed {
+        rows.push(row);
+        commands.extend(command);
     }
     if rows.is_empty() && context.printer.for_people() {
         context.printer.say("no gate waits");
@@ -81,6 +74,38 @@ pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit
         commands.iter().take(SHOWN).for_each(|command| context.printer.say(&format!("next: {command}")));
     }
     Ok(Exit::Ok)
+}
+
+/// The closed gates of a run, or of all that are not over.
+fn of_runs(
+    only: Option<&RunRef>,
+    rows: &mut Vec<Row>,
+    commands: &mut Vec<String>,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let mut view = View::open(context.config)?;
+    let runs = match only {
+        Some(run) => vec![view.find(run)?],
+        None => unfinished(&mut view)?,
+    };
+    let clock = Clock::local(wall_clock());
+    for id in runs {
+        let run = match view.reader.run(id) {
+            Ok(run) => run,
+            // One damaged run does not hide what waits in the others.
+            Err(error) if error.kind == Kind::Corrupt && only.is_none() => {
+                context.printer.say(&format!("run {id} cannot be read: {}", error.message));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        for task in (0..run.total()).map(TaskIx).filter(|t| is_closed(&run, *t)) {
+            let (row, command) = row(&run, task, &clock)?;
+            rows.push(row);
+            commands.extend(command);
+        }
+    }
+    Ok(())
 }
 
 /// The oldest first: whoever waited longest is read first.

@@ -1,9 +1,10 @@
-//! `edgewise graph`: a flow or a run, drawn; in the terminal, or as a file for others to show.
+//! `edgewise graph`: a flow, a run or items, drawn; in the terminal, or as a file for others to show.
 
 mod text;
 
 use super::Context;
-use crate::args::{Form, Graph, RunRef};
+use super::work::{self, Board, Found, found, refuse_past};
+use crate::args::{At, Form, Graph, Meant};
 use crate::exit::Exit;
 use crate::flow_file::FlowFile;
 use crate::output::Format;
@@ -21,20 +22,31 @@ const FLOWS: [&str; 3] = ["yaml", "yml", "flow"];
 
 pub(super) fn perform(args: &Graph, context: &mut Context<'_>) -> Result<Exit> {
     let form = form(args, context.printer.format)?;
-    let file = FlowFile::typed(Path::new(&args.what), context.cwd);
+    let Some(what) = &args.what else {
+        let (sketch, left_out) = work::sketch(&Board::open(context)?, None)?;
+        return print(&sketch, form, left_out, args, context);
+    };
+    let file = FlowFile::typed(Path::new(what), context.cwd);
     let is_flow =
         file.path.extension().is_some_and(|ending| FLOWS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
-    let sketch = if (is_flow || file.path.is_file()) && args.at.is_some() {
-        let what = format!("{} is a flow: --at looks back into a run", shown(&args.what));
+    let (sketch, left_out) = if (is_flow || file.path.is_file()) && args.at.is_some() {
+        let what = format!("{} is a flow: --at looks back into a run", shown(what));
         return Err(Problem::new(Kind::Invalid, "flow_has_no_past", what).next("give a run, or leave --at out"));
     } else if is_flow || file.path.is_file() {
-        Sketch::of_plan(&file.one("cannot be drawn: it is no valid flow")?.plan)
+        (Sketch::of_plan(&file.one("cannot be drawn: it is no valid flow")?.plan), 0)
     } else {
-        of_run(args, context)?
+        of_id(what, args.at, context)?
     };
+    print(&sketch, form, left_out, args, context)
+}
+
+fn print(sketch: &Sketch, form: Form, left_out: usize, args: &Graph, context: &mut Context<'_>) -> Result<Exit> {
+    if left_out > 0 {
+        context.printer.say(&format!("{left_out} items are left out: the picture would be too large"));
+    }
     let printer = &mut context.printer;
     if let Some(file) = &args.to {
-        let drawn = drawn(&sketch, form, Style { color: false, ..printer.out_style }, None)?;
+        let drawn = drawn(sketch, form, Style { color: false, ..printer.out_style }, None)?;
         std::fs::write(context.cwd.join(file), drawn).map_err(|error| Problem::file("written", file, &error))?;
         printer.say(&format!("{} is written", file.display()));
         return Ok(Exit::Ok);
@@ -47,7 +59,7 @@ pub(super) fn perform(args: &Graph, context: &mut Context<'_>) -> Result<Exit> {
         printer.one("", &[], &sketch.to_drawing())?;
         return Ok(Exit::Ok);
     }
-    let drawn = drawn(&sketch, form, printer.out_style, printer.columns)?;
+    let drawn = drawn(sketch, form, printer.out_style, printer.columns)?;
     printer.bytes(drawn.as_bytes())?;
     Ok(Exit::Ok)
 }
@@ -66,17 +78,25 @@ fn form(args: &Graph, format: Format) -> Result<Form> {
     }
 }
 
-fn of_run(args: &Graph, context: &Context<'_>) -> Result<Sketch> {
-    let run = RunRef::parse(&args.what).map_err(|_| {
-        let what = format!("{} is neither a file nor a run", shown(&args.what));
+/// What is drawn of an item or a run, and how many items were left out.
+fn of_id(what: &str, at: Option<At>, context: &Context<'_>) -> Result<(Sketch, usize)> {
+    let meant = Meant::parse(what).map_err(|_| {
+        let what = format!("{} is neither a file nor an item nor a run", shown(what));
         Problem::new(Kind::NotFound, "nothing_to_draw", what)
-            .next("give the file of a flow, a run's id or its beginning, or @ for the last run")
+            .next("give the file of a flow, an id or its beginning, or @ for the last one")
     })?;
+    let run = match found(&meant, None, context)? {
+        Found::Item(board, id) => {
+            refuse_past(at)?;
+            return work::sketch(&board, Some(&id));
+        }
+        Found::Run(run, _) => run,
+    };
     let mut view = View::open(context.config)?;
     let run = view.run(&run)?;
-    Ok(match args.at {
-        Some(at) => Sketch::of_run(&view.as_of(&run, at, wall_clock())?.run),
-        None => Sketch::of_run(&run),
+    Ok(match at {
+        Some(at) => (Sketch::of_run(&view.as_of(&run, at, wall_clock())?.run), 0),
+        None => (Sketch::of_run(&run), 0),
     })
 }
 

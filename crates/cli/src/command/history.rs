@@ -2,6 +2,7 @@
 //! people did, with who and why; also what moved nothing at once, such as a pause or the first of two approvals.
 
 use super::Context;
+use super::work::{self, Found, found};
 use crate::args::History;
 use crate::clock::{Clock, rfc3339};
 use crate::exit::Exit;
@@ -56,10 +57,14 @@ struct Said {
 }
 
 pub(super) fn perform(args: &History, context: &mut Context<'_>) -> Result<Exit> {
+    let (run, task) = match found(&args.what, args.task.as_ref(), context)? {
+        Found::Item(board, id) => return work::history(&board, &id, context),
+        Found::Run(run, task) => (run, task),
+    };
     let mut view = View::open(context.config)?;
-    let run = view.run(&args.run)?;
+    let run = view.run(&run)?;
     let run = view.whole(run)?;
-    let only = args.task.as_ref().map(|path| find_task(&run, path)).transpose()?;
+    let only = task.as_ref().map(|path| find_task(&run, path)).transpose()?;
     let entries = view.ledger(run.id)?;
     let stream = Stream { run: run.id, plan_hash: run.plan_hash, plan: &run.plan, entries: &entries };
     let moved = transitions(&run, &stream, only);

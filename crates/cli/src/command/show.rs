@@ -1,9 +1,10 @@
-//! `edgewise show`: a run and its tasks, in the order of the plan.
+//! `edgewise show`: an item, or a run and its tasks, in the order of the plan.
 
 mod attempts;
 mod lines;
 mod task;
 
+use super::work::{self, Found, found, refuse_past};
 use super::{Context, lock};
 use crate::args::Show;
 use crate::clock::Clock;
@@ -30,10 +31,17 @@ struct Past<'a> {
 }
 
 pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
+    let (run, task) = match found(&args.what, args.task.as_ref(), context)? {
+        Found::Item(board, id) => {
+            refuse_past(args.at)?;
+            return work::show(&board, &id, context);
+        }
+        Found::Run(run, task) => (run, task),
+    };
     let mut view = View::open(context.config)?;
-    let run = view.run(&args.run)?;
+    let run = view.run(&run)?;
     let then = args.at.map(|at| view.as_of(&run, at, wall_clock())).transpose()?;
-    if let Some(path) = &args.task {
+    if let Some(path) = &task {
         return match then {
             Some(then) => task::show(&then.run, find_task(&then.run, path)?, &then.entries, Some(&then.as_of), context),
             None => {

@@ -1,7 +1,8 @@
-//! `edgewise why`: a run or a task, why it is where it is, and who or what would move it.
+//! `edgewise why`: an item, a run or a task, why it is where it is, and who or what would move it.
 
 mod tree;
 
+use super::work::{self, Found, found, refuse_past};
 use super::{Context, lock};
 use crate::args::Why as Args;
 use crate::clock::Clock;
@@ -60,8 +61,15 @@ fn inner(run: &Run, why: &Why, view: &mut View) -> Result<Vec<(Run, Why)>> {
 }
 
 pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
+    let (run, asked) = match found(&args.what, args.task.as_ref(), context)? {
+        Found::Item(board, id) => {
+            refuse_past(args.at)?;
+            return work::why(&board, &id, context);
+        }
+        Found::Run(run, task) => (run, task),
+    };
     let mut view = View::open(context.config)?;
-    let run = view.run(&args.run)?;
+    let run = view.run(&run)?;
     let then = args.at.map(|at| view.as_of(&run, at, wall_clock())).transpose()?;
     let past = then.is_some();
     // Neither a freeze nor who was at work is in the ledger, so nothing of it is said of the past.
@@ -71,7 +79,7 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
         Some(then) => (then.run, Some(then.entries), Some(then.as_of)),
         None => (run, None, None),
     };
-    let (run, task) = match &args.task {
+    let (run, task) = match &asked {
         Some(path) if past => find_task(&run, path).map(|task| (run, Some(task)))?,
         Some(path) => view.with_task(run, path).map(|(run, task)| (run, Some(task)))?,
         None => (run, None),
@@ -96,7 +104,7 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
         lines.extend(tree.of_run(run));
     }
     let inner = inner.iter().map(|(_, why)| why).collect();
-    let told = Told { task: args.task.as_deref(), as_of, frozen, engine, why: &why, inner };
+    let told = Told { task: asked.as_deref(), as_of, frozen, engine, why: &why, inner };
     context.printer.one(run.id.to_string(), &lines, &told)?;
     lock::say_if_nobody_works(&run, past || engine || told.frozen.is_some(), context);
     Ok(Exit::Ok)

@@ -11,6 +11,7 @@ use super::after::ENDS;
 use super::declare::INPUT;
 use super::gates::{APPROVAL, ESCALATE, GATE};
 use super::http::HTTP;
+use super::item::ITEM;
 use super::on::{ON, SCHEDULE};
 use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
 use super::read::Keys;
@@ -26,7 +27,7 @@ use serde_json::{Map, Value, json};
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
 type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
 
-const LEVELS: [Level; 14] = [
+const LEVELS: [Level; 15] = [
     ("flow", &FLOW, flow),
     ("defaults", &DEFAULTS, defaults),
     ("input", &INPUT, input),
@@ -35,6 +36,7 @@ const LEVELS: [Level; 14] = [
     ("backoff", &BACKOFF, backoff),
     ("timeout", &TIMEOUT, timeout),
     ("http", &HTTP, http),
+    ("item", &ITEM, item),
     ("limit", &LIMIT, limit),
     ("gate", &GATE, gate),
     ("approval", &APPROVAL, approval),
@@ -189,6 +191,7 @@ fn task() -> Vec<(&'static str, Value)> {
         ("flow", about("A flow that is run as a run of its own", of("name"))),
         ("http", either("A request over HTTP; its response is the output", &[json!({ "type": "string" }), of("http")])),
         ("gate", about("A wait for time or for people", of("gate"))),
+        ("item", either("Work of a person or an agent, who closes it", &[json!({ "type": "string" }), of("item")])),
         ("retry", attempts("How attempts follow each other")),
         ("timeout", bounds("How long an attempt may take, or several bounds")),
         ("queue", about("Where it waits for a worker", of("name"))),
@@ -263,6 +266,17 @@ fn timeout() -> Vec<(&'static str, Value)> {
         ("overall", about("With all attempts and waits", of("duration"))),
         ("queue", about("Until a worker takes it", of("duration"))),
         ("heartbeat", about("Between two signs of life", of("duration"))),
+    ]
+}
+
+fn item() -> Vec<(&'static str, Value)> {
+    vec![
+        ("title", text("What is to be done, in one line, with `${{ … }}`")),
+        ("description", text("What there is to say about it, with `${{ … }}`")),
+        ("acceptance", text("When it counts as done, with `${{ … }}`")),
+        ("priority", either("1 first, 5 last; 3 if absent", &[whole(1, Some(5)), json!({ "type": "string" })])),
+        ("assignee", text("Who does it, with `${{ … }}`")),
+        ("tags", names("To find it by")),
     ]
 }
 

@@ -6,7 +6,7 @@ use super::policy::{retry, timeouts};
 use super::problem::Sink;
 use super::read::{Fields, name};
 use super::tree::{Entry, Kind, Node};
-use crate::plan::{Spec, SubRun, Timeouts};
+use crate::plan::{Spec, SubRun, Timeouts, Work};
 use crate::retry::Retry;
 use crate::template::Template;
 use serde_json::Value;
@@ -103,8 +103,12 @@ pub(super) fn policies(fields: &Fields<'_, '_>, base: &Retry, spec: &mut Spec, s
     spec.retry = fields.get("retry").map_or(once, |node| retry(node, base, sink));
     if let Some(Kind::Map(given)) = fields.get("timeout").map(|node| &node.kind) {
         for entry in given.iter().filter(|entry| WORKERS.contains(&&*entry.key)) {
-            let message = format!("`{}` has no meaning beside `flow`: no worker is given a run", entry.key);
-            let help = format!("put `timeout: {{ {}: … }}` at the tasks of that flow", entry.key);
+            let (given, help) = match spec.work {
+                Work::Item(_) => ("an item", "use `attempt` or `overall`".to_owned()),
+                _ => ("a run", format!("put `timeout: {{ {}: … }}` at the tasks of that flow", entry.key)),
+            };
+            let beside = spec.work.kind();
+            let message = format!("`{}` has no meaning beside `{beside}`: no worker is given {given}", entry.key);
             sink.error(entry.at, "misplaced_key", message).help(Some(help));
         }
     }

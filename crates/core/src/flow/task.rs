@@ -4,6 +4,7 @@ use super::after::{after, join};
 use super::gates::gate;
 use super::holes::{Holes, OPEN, refuse};
 use super::http::http;
+use super::item;
 use super::policy::{retry, timeouts};
 use super::problem::Sink;
 use super::read::{Fields, Keys, choice, flag, map, name, text, whole, wrong};
@@ -24,9 +25,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Keys of the design that this version refuses, with what to do instead.
-pub(super) const LATER: [(&str, &str); 7] = [
+pub(super) const LATER: [(&str, &str); 6] = [
     ("let", "name the value with `let:` at the top of the flow"),
-    ("item", "use `gate: { approval: … }` for work of people"),
     ("emit", "use `run:` to tell the outside"),
     ("publish", "use `run:` to tell the outside"),
     ("on", "start runs with `edgewise run`"),
@@ -52,6 +52,7 @@ pub(super) const TASK: Keys = Keys {
         "flow",
         "http",
         "gate",
+        "item",
         "retry",
         "timeout",
         "queue",
@@ -62,15 +63,15 @@ pub(super) const TASK: Keys = Keys {
 };
 
 /// The keys that say who does a task's work.
-const WORKS: [&str; 5] = ["run", "action", "http", "flow", "gate"];
+const WORKS: [&str; 6] = ["run", "action", "http", "flow", "gate", "item"];
 
 /// Which work a key belongs to, and what to use with another.
 const BELONGS: [(&str, &[&str], &str); 8] = [
     ("env", &["run"], "give an action its values with `with:`"),
     ("output", &["run"], "an action's output is what its worker returns"),
     ("with", &["action", "flow"], "give a command its values with `env:`"),
-    ("retry", &["run", "action", "http", "flow"], "a gate opens once; bound it with `deadline`"),
-    ("timeout", &["run", "action", "http", "flow"], "bound a gate with `deadline`"),
+    ("retry", &["run", "action", "http", "flow", "item"], "a gate opens once; bound it with `deadline`"),
+    ("timeout", &["run", "action", "http", "flow", "item"], "bound a gate with `deadline`"),
     ("queue", &["run", "action", "http"], "only what a worker is given waits in a queue"),
     ("priority", &["run", "action", "http"], "only what a worker is given takes turns"),
     ("limit", &["run", "action", "http"], "limit the tasks that workers are given"),
@@ -147,7 +148,7 @@ impl Tasks<'_, '_> {
         };
         match spec.work {
             Work::Gate(_) => {}
-            Work::SubRun(_) => sub_run::policies(&fields, &self.defaults.retry, &mut spec, sink),
+            Work::SubRun(_) | Work::Item(_) => sub_run::policies(&fields, &self.defaults.retry, &mut spec, sink),
             _ => {
                 spec.share = share;
                 self.policies(&fields, &mut spec, sink);
@@ -188,6 +189,7 @@ impl Tasks<'_, '_> {
             }
             "http" => http(&work.value, holes, sink).map(Work::Http),
             "flow" => sub_run::read(work, fields, self.flows, holes, sink).map(Work::SubRun),
+            "item" => item::item(&work.value, holes, sink).map(Work::Item),
             _ => gate(&work.value, sink).map(Work::Gate),
         }
     }
@@ -235,7 +237,7 @@ fn nothing() -> Work {
 }
 
 fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_>], sink: &mut Sink<'_>) {
-    let later = ["item", "emit"].iter().any(|k| fields.entry(k).is_some());
+    let later = fields.entry("emit").is_some();
     if (works.len() > 1 || !later) && sink.only_counts() {
         return;
     }
@@ -246,7 +248,7 @@ fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_
     } else if !later {
         let message = format!("{} has no work to do", shown(&entry.key));
         sink.error(entry.at, "no_work", message)
-            .help(Some("give it one of `run`, `action`, `http`, `flow` or `gate`".into()));
+            .help(Some("give it one of `run`, `action`, `http`, `flow`, `gate` or `item`".into()));
     }
 }
 

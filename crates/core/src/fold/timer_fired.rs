@@ -27,7 +27,8 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &TimerFired) {
         TimerKind::Retry => fold.next_child(task, Move::RetryDue),
         TimerKind::Attempt => {
             fold.disown(task);
-            fold.fail(task, Failure::new("timeout", "the sub-run took longer than its timeout"));
+            let what = if fold.run.item_task(task).is_some() { "item" } else { "sub-run" };
+            fold.fail(task, Failure::new("timeout", format!("the {what} took longer than its timeout")));
         }
         TimerKind::Gate => fold.succeed(task, Value::Null),
         TimerKind::Deadline => deadline(fold, event),

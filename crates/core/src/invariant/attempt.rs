@@ -112,7 +112,7 @@ pub fn outbox_has_cause(step: &Step<'_>) -> Held {
         let row = step.after.outbox_row(task);
         let entry = &step.after.tasks[task.0 as usize];
         let advancing = entry.state == TaskState::InProgress && step.after.advancing.contains(&task);
-        let child = entry.state == TaskState::InProgress && step.after.sub_run(task).is_some();
+        let child = entry.state == TaskState::InProgress && step.after.spec_of(task).work.is_linked();
         let due = entry.state == TaskState::Enqueued || advancing || child;
         let attempt = if child { entry.attempt } else { entry.attempt + 1 };
         let fits = row.as_ref().is_none_or(|r| {

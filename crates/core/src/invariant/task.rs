@@ -99,7 +99,7 @@ pub fn no_forgotten_task(run: &Run) -> Held {
             TaskState::Enqueued => run.outbox_row(ix).is_some(),
             TaskState::InProgress => match &run.spec_of(ix).work {
                 work if work.is_leased() => task.attempt > 0,
-                Work::SubRun(_) => task.attempt > 0 && run.outbox_row(ix).is_some(),
+                work if work.is_linked() => task.attempt > 0 && run.outbox_row(ix).is_some(),
                 Work::Sleep(_) => timer(TimerKind::Gate),
                 Work::Gate(gate) => matches!(gate.wait, Wait::Approval { .. }) || timer(TimerKind::Gate),
                 _ => {

@@ -112,7 +112,12 @@ pub struct Call {
 impl Work {
     /// Whether its scopes do the work.
     pub fn is_composite(&self) -> bool {
-        !self.is_leased() && !matches!(self, Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_))
+        !self.is_leased() && !self.is_linked() && !matches!(self, Work::Gate(_) | Work::Sleep(_))
+    }
+
+    /// Whether something of its own does it, which it waits for: a run, or an item.
+    pub fn is_linked(&self) -> bool {
+        matches!(self, Work::SubRun(_) | Work::Item(_))
     }
 
     /// Whether a worker does it under a lease.
@@ -124,7 +129,7 @@ impl Work {
     pub fn region_at(&self, index: u32) -> Option<u32> {
         match self {
             Work::Action { .. } | Work::Command(_) | Work::Http(_) => None,
-            Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_) => None,
+            Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_) | Work::Item(_) => None,
             Work::Spread(Spread { region, .. })
             | Work::For(For { region, .. })
             | Work::While(While { region, .. })
@@ -156,6 +161,7 @@ impl Work {
             Work::Gate(_) => "gate",
             Work::Sleep(_) => "sleep",
             Work::SubRun(_) => "flow",
+            Work::Item(_) => "item",
             Work::Spread(_) => "spread",
             Work::Parallel(_) => "parallel",
             Work::Branch(_) => "if",
@@ -178,6 +184,7 @@ impl Work {
             Work::While(each) => see(&each.when),
             Work::Sleep(span) => see(span),
             Work::SubRun(sub) => sub.with.expressions(see),
+            Work::Item(item) => item.fields.expressions(see),
             Work::Call(call) => call.args.iter().for_each(|(_, arg)| see(arg)),
             _ => {}
         }

@@ -169,6 +169,7 @@ impl<'p> Outline<'p> {
             Work::Gate(gate) => of_gate(gate),
             Work::Sleep(span) => format!("sleep {}", short(span.text())),
             Work::SubRun(sub) => format!("flow {}, plan {}", sub.flow, sub.plan),
+            Work::Item(item) => format!("item {}", short(&item.title())),
             Work::Spread(spread) => {
                 let items = match &spread.items {
                     Items::Literal(list) => format!("{} items", list.len()),

@@ -176,7 +176,7 @@ impl Stage<'_> {
         for task in begun {
             match self.run.spec_of(task).work {
                 Work::Gate(_) => self.answer(task),
-                Work::SubRun(_) => self.children.push_back(task),
+                Work::SubRun(_) | Work::Item(_) => self.children.push_back(task),
                 _ => {}
             }
         }
@@ -226,17 +226,20 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// A sub-run has begun; the stub of its task or of its flow says how the child will end. It is not performed.
+    /// A sub-run or an item has begun; the stub of its task or of its flow says how it will end. It is not performed.
     fn begin_child(&mut self, task: TaskIx) -> Result<(), String> {
         let (Some(link), path) = (self.run.awaited(task), self.run.path(task)) else { return Ok(()) };
         let child = self.run.child(link);
-        let Some(flow) = self.run.sub_run(task).map(|sub| sub.flow.clone()) else { return Ok(()) };
+        let flow = self.run.sub_run(task).map(|sub| sub.flow.clone());
         let with = self.given(task).map_err(|failure| format!("`{path}`: {}", failure.chain()))?;
-        let answer = self.ask(task, &path, Some(&flow))?;
+        let answer = self.ask(task, &path, flow.as_ref().map(Name::as_str))?;
         let (output, error) = ending(&answer, &path, &with, link.attempt)?;
         let state = if error.is_some() { RunState::Error } else { RunState::Complete };
-        let error = error.map(|cause| Failure::of_sub_run(child, &flow, Some(cause)));
-        self.effects.push(Effect { path, action: Some(flow), with });
+        let error = error.map(|cause| match &flow {
+            Some(flow) => Failure::of_sub_run(child, flow, Some(cause)),
+            None => cause,
+        });
+        self.effects.push(Effect { path, action: flow, with });
         let ended = Event::LinkResolved(LinkResolved { link, run: child, state, output, error });
         self.arrange(self.now.plus(answer.takes), 0, Due::Say(ended));
         Ok(())
@@ -255,6 +258,7 @@ impl Stage<'_> {
                 }
                 Ok(Value::Object(env))
             }
+            Work::Item(item) => self.run.evaluate(task, &item.fields).map(Cow::into_owned),
             Work::Http(http) => self.run.http_request(task, http, None),
             _ => Ok(Value::Null),
         }

@@ -42,6 +42,7 @@ impl Fold<'_> {
                 Err(failure) => self.fail_for_good(task, *failure, Move::InputFailed),
             },
             Work::SubRun(_) => self.begin_sub_run(task),
+            Work::Item(_) => self.begin_child(task),
             Work::Spread(spread) => self.begin_spread(task, spread),
             Work::Parallel(parallel) => self.begin_parallel(task, parallel),
             composite => self.begin_composite(task, composite),

@@ -1,7 +1,7 @@
-//! Sub-runs: tasks that are done by runs of their own. Attempt n is child n.
+//! Children: tasks that are done by runs or items of their own. Attempt n is child n.
 //!
 //! The fold only says that a child is wanted, or not any more; whoever commits makes it so in the child's own
-//! stream. A task that goes on without its child remembers it until it is known to be over, so that no crash in
+//! stream, or in the work graph. A task that goes on without its child remembers it until it is known to be over, so that no crash in
 //! between leaves a child at work for nobody.
 
 use crate::event::{Failure, TaskIx, TimerKind};
@@ -19,6 +19,11 @@ impl Fold<'_> {
                 format!("runs are nested deeper than the {} allowed: start the flow apart", limits::RUN_DEPTH);
             return self.fail_for_good(task, Failure::permanent("too_deep", message), Move::InputFailed);
         }
+        self.begin_child(task);
+    }
+
+    /// What does the task's work is wanted from now on: a run, or an item.
+    pub(crate) fn begin_child(&mut self, task: TaskIx) {
         if let Err(failure) = self.run.check_input(task) {
             return self.fail_for_good(task, failure, Move::InputFailed);
         }

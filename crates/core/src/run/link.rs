@@ -39,10 +39,10 @@ impl Run {
         }
     }
 
-    /// The attempt of a task that waits for its child; `None` if it waits for none.
+    /// The attempt of a task that waits for its child, a run or an item; `None` if it waits for none.
     pub fn awaited(&self, task: TaskIx) -> Option<LinkRef> {
         let entry = self.task(task).filter(|entry| entry.state == TaskState::InProgress)?;
-        self.sub_run(task)?;
+        self.spec_of(task).work.is_linked().then_some(())?;
         Some(LinkRef { task, generation: entry.generation, attempt: entry.attempt })
     }
 
@@ -76,7 +76,7 @@ impl Run {
 
     /// The tasks that wait for children.
     pub fn waiting_for_children(&self) -> impl Iterator<Item = TaskIx> + '_ {
-        let any = self.plan.specs.iter().any(|spec| matches!(spec.work, Work::SubRun(_)));
+        let any = self.plan.specs.iter().any(|spec| spec.work.is_linked());
         let waiting = any.then(|| self.present().filter(|task| self.awaited(*task).is_some()));
         waiting.into_iter().flatten()
     }

@@ -184,6 +184,7 @@ impl Run {
         match work {
             Work::Action { with, .. } | Work::SubRun(SubRun { with, .. }) => self.evaluate(task, with).map(|_| ()),
             Work::Command(command) => command.env.iter().try_for_each(|(_, t)| self.evaluate(task, t).map(|_| ())),
+            Work::Item(_) => self.item_fields(task).map(drop),
             Work::Http(http) => http.templates().try_for_each(|t| self.evaluate(task, t).map(|_| ())),
             _ => Ok(()),
         }

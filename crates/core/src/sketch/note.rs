@@ -15,7 +15,8 @@ pub(super) fn kind(spec: &Spec) -> NodeKind {
         Work::Command(_) | Work::Http(_) => NodeKind::Command,
         Work::Gate(_) => NodeKind::Gate,
         Work::Spread(_) => NodeKind::Spread,
-        Work::Sleep(_) => NodeKind::Gate,
+        // Somebody outside ends it, as they open a gate.
+        Work::Sleep(_) | Work::Item(_) => NodeKind::Gate,
         Work::SubRun(_) => NodeKind::SubRun,
         composite => NodeKind::Composite(composite.kind()),
     }
@@ -43,6 +44,7 @@ fn work(plan: &Plan, spec: &Spec) -> String {
         Work::Spread(spread) => each(plan, spread),
         Work::Sleep(span) => format!("sleeps for {}", short(span.text())),
         Work::SubRun(sub) => format!("runs {}", sub.flow),
+        Work::Item(item) => format!("item {}", short(&item.title())),
         Work::Parallel(parallel) => format!("{} at once", parallel.arms.len()),
         Work::Branch(branch) => {
             branch.arms.first().and_then(|arm| arm.when.as_ref()).map_or_else(String::new, condition)

@@ -27,6 +27,7 @@ pub(super) fn of(run: &Run, ix: TaskIx) -> Because {
             Work::Gate(gate) => closed(run, ix, gate),
             Work::Sleep(_) => Because::Time { until: due(run, ix, TimerKind::Gate).unwrap_or_default() },
             Work::SubRun(sub) => child(run, ix, sub),
+            Work::Item(_) => item(run, ix),
             Work::Spread(_) | Work::Parallel(_) => items(run, ix),
             work if work.is_leased() => at_work(run, ix),
             composite => inside(run, ix, composite),
@@ -77,6 +78,13 @@ fn child(run: &Run, ix: TaskIx, sub: &SubRun) -> Because {
         since: task.started_at,
         until: until.unwrap_or_default(),
     }
+}
+
+fn item(run: &Run, ix: TaskIx) -> Because {
+    let until = due(run, ix, TimerKind::Attempt).into_iter().chain(due(run, ix, TimerKind::Overall)).min();
+    let Some(id) = run.last_item(ix) else { return at_work(run, ix) };
+    let title = run.item_fields(ix).map(|fields| fields.title).unwrap_or_default();
+    Because::Item { id, title, since: run.tasks[ix.0 as usize].started_at, until: until.unwrap_or_default() }
 }
 
 fn closed(run: &Run, ix: TaskIx, gate: &Gate) -> Because {

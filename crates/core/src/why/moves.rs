@@ -73,6 +73,7 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
             movers
         }
         Because::Child { .. } => child(run, task),
+        Because::Item { id, .. } => vec![Mover::Person { name: None, command: format!("edgewise close {id}") }],
         Because::Items { .. } if run.advancing.contains(&task) => vec![Mover::Engine],
         Because::Failed { held: true, .. } => who_decides(run, task),
         _ => Vec::new(),

@@ -70,6 +70,7 @@ impl Cause {
                     if *max_attempts > 1 { format!(", {}", tries(*attempt, *max_attempts)) } else { String::new() };
                 format!("waits for run {} of {flow}{tries}", run.short())
             }
+            Because::Item { id, title, .. } => format!("waits until item {id} is closed: {title}"),
             Because::Time { until } => format!("gate, opens at {}", clock(*until)),
             Because::Approval { count, from, have, escalates, .. } => {
                 let from: Vec<&str> = from.iter().map(Name::as_str).collect();

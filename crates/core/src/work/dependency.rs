@@ -126,6 +126,11 @@ impl DependencyKind {
         }
     }
 
+    /// Whether the source waits for the target itself: `blocks` and `awaits`.
+    pub fn is_waiting(self) -> bool {
+        matches!(self, Self::Blocks | Self::Awaits)
+    }
+
     /// Its name on the wire.
     pub fn name(self) -> &'static str {
         match self {

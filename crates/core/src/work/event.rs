@@ -66,6 +66,9 @@ pub struct ItemAdded {
     /// The task of a run that waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiter: Option<Waiter>,
+    /// When it was made, where that was elsewhere: its age counts among what is ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Time>,
     /// Who.
     pub by: Name,
 }

@@ -61,6 +61,21 @@ impl Target {
         &self.0
     }
 
+    /// What a text that cannot be pointed to stands for.
+    pub(super) fn nothing() -> Self {
+        Self("-".into())
+    }
+
+    /// A run.
+    pub fn run(run: crate::id::RunId) -> Self {
+        Self(run.to_string().into())
+    }
+
+    /// The run that it names, if it could be one.
+    pub fn as_run(&self) -> Option<crate::id::RunId> {
+        crate::id::RunId::parse(&self.0).ok().filter(|run| run.is_run())
+    }
+
     /// The same as the id of an item or gate, if it could be one.
     pub fn id(&self) -> Option<ItemId> {
         ItemId::parse(&self.0).is_ok().then(|| ItemId(self.0.clone()))

@@ -68,6 +68,31 @@ pub enum Status {
     Tombstone,
 }
 
+impl Close {
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl Status {
+    /// Whether it is closed or deleted.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Closed | Self::Tombstone)
+    }
+}
+
+impl ItemKind {
+    /// Whether it is something that can be done: a task, or what holds tasks.
+    pub fn is_work(self) -> bool {
+        matches!(self, Self::Task | Self::Plan | Self::Instance)
+    }
+}
+
 /// The phase of a plan or of a template's instance, beside its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -281,4 +306,7 @@ pub struct Claimed {
     pub token: TokenHash,
     /// Until when, without a heartbeat.
     pub until: Time,
+    /// Whose it was to do before: theirs again when the claim ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Name>,
 }

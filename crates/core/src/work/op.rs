@@ -90,6 +90,9 @@ pub enum Op {
         /// What it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
+        /// Its id; made up if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<ItemId>,
         /// What later operations of the same commit call it.
         #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
         name: Option<String>,
@@ -160,6 +163,12 @@ pub struct Add {
     /// The message that it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replies_to: Option<String>,
+    /// When it was made, where that was elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Time>,
+    /// Who made it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_by: Option<Name>,
     /// What later operations of the same commit call it.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

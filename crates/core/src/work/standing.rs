@@ -1,6 +1,6 @@
 //! Standing: the one predicate that `ready`, `blocked`, `why` and everything else asks.
 
-use super::{ItemId, Target};
+use super::{ItemId, ItemKind, Status, Target};
 use crate::name::Name;
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
@@ -56,4 +56,48 @@ pub enum Obstacle {
     Unresolved,
     /// It ended another way than the dependency accepts: it stays in the way until somebody acts.
     Unsatisfiable,
+}
+
+/// What the standing of an item is told by: of an item in the graph, or of its row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// What it is.
+    pub kind: ItemKind,
+    /// Its base status.
+    pub status: Status,
+    /// Whether something is in its way.
+    pub blocked: bool,
+    /// Not before.
+    pub scheduled_for: Option<Time>,
+    /// Who has it, until when.
+    pub claim: Option<(Name, Time)>,
+    /// The plan that is being written, itself or around it.
+    pub draft_in: Option<ItemId>,
+    /// The ephemeral instance, itself or around it.
+    pub ephemeral_in: Option<ItemId>,
+}
+
+impl Facts {
+    /// What it is at an instant.
+    pub fn standing(&self, now: Time) -> Standing {
+        if !self.kind.is_work() {
+            return if self.status.is_over() { Standing::Over } else { Standing::NotWork };
+        }
+        match self.status {
+            Status::Closed | Status::Tombstone => return Standing::Over,
+            _ if self.blocked => return Standing::Blocked,
+            Status::Deferred | Status::Backlog | Status::Review => return Standing::Aside,
+            Status::Open | Status::InProgress => {}
+        }
+        if let Some(plan) = &self.draft_in {
+            return Standing::Draft(plan.clone());
+        }
+        if let Some(at) = self.scheduled_for.filter(|at| *at > now) {
+            return Standing::Scheduled(at);
+        }
+        if let Some((by, until)) = self.claim.as_ref().filter(|(_, until)| *until > now) {
+            return Standing::Claimed(by.clone(), *until);
+        }
+        self.ephemeral_in.clone().map_or(Standing::Ready, Standing::Ephemeral)
+    }
 }

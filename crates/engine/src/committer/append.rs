@@ -24,7 +24,7 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
         undo(desk);
         return Ok(Landed::Conflict);
     }
-    if desk.batch.touched.is_empty() && !desk.control.is_staged() {
+    if desk.batch.touched.is_empty() && !desk.control.is_staged() && !desk.work.is_staged() {
         return Ok(Landed::Yes);
     }
     let batch = encode_batch(desk);
@@ -80,10 +80,12 @@ fn encode_batch(desk: &mut Desk) -> Append {
         batch.records.push((cached.stream.clone(), record, cached.run.last));
     }
     let touched: HashSet<RunId> = desk.batch.touched.iter().copied().collect();
-    for (run, seq) in desk.batch.relied.iter().filter(|(run, _)| !touched.contains(run)) {
+    let staged = |run: &RunId| touched.contains(run) || (*run == RunId::WORK && desk.work.is_staged());
+    for (run, seq) in desk.batch.relied.iter().filter(|(run, _)| !staged(run)) {
         batch.guards.push(Guard { stream: desk.home.stream(*run), seq: *seq });
     }
     desk.control.stage(&desk.home.stream(RunId::CONTROL), (desk.now, &desk.source), &mut batch);
+    desk.work.stage(&desk.home.stream(RunId::WORK), (desk.now, &desk.source), &mut batch);
     batch
 }
 
@@ -120,8 +122,10 @@ fn keep(desk: &mut Desk, batch: &Append) {
         desk.counts.events += u64::from(record.count);
         desk.counts.bytes += record.bytes.len() as u64;
     }
-    debug_assert_eq!(batch.records.len(), desk.batch.touched.len() + usize::from(desk.control.is_staged()));
+    let own = usize::from(desk.control.is_staged()) + usize::from(desk.work.is_staged());
+    debug_assert_eq!(batch.records.len(), desk.batch.touched.len() + own);
     desk.control_durable();
+    desk.work_durable();
     for run in &desk.batch.ended {
         desk.ticks.ended(*run);
     }
@@ -167,7 +171,10 @@ fn undo(desk: &mut Desk) {
     }
     desk.links.due.extend(batch.looked_at);
     let control = desk.control.is_staged().then_some(RunId::CONTROL);
-    let mut undone: Vec<RunId> = batch.touched.into_iter().chain(batch.relied.into_keys()).chain(control).collect();
+    let own = control.into_iter().chain(desk.work.is_staged().then_some(RunId::WORK));
+    // The work graph that was only read is folded on, not loaded anew.
+    let relied = batch.relied.into_keys().filter(|run| *run != RunId::WORK);
+    let mut undone: Vec<RunId> = batch.touched.into_iter().chain(relied).chain(own).collect();
     undone.sort_unstable();
     undone.dedup();
     desk.forget(&undone);

@@ -88,10 +88,14 @@ impl<R> Committer<R> {
             true => self.desk.control.change(&self.desk.home.stream(RunId::CONTROL)),
             false => None,
         };
+        let work = match dirty.contains(&RunId::WORK) {
+            true => self.desk.work.change(&self.desk.home.stream(RunId::WORK)),
+            false => None,
+        };
         self.desk.counts.flushes += 1;
         self.rows.flushing = Some(dirty);
         self.rows.going = std::mem::take(&mut self.desk.gone);
-        Ok(Flush { runs, gone: self.rows.going.clone(), control, watermark })
+        Ok(Flush { runs, gone: self.rows.going.clone(), control, work, watermark })
     }
 
     /// The flush that was under way is written, or failed.
@@ -108,6 +112,9 @@ impl<R> Committer<R> {
                     if let Some(cached) = self.desk.runs.get_mut(run) {
                         cached.rows_written();
                     }
+                }
+                if runs.contains(&RunId::WORK) {
+                    self.desk.work.rows_written();
                 }
                 self.evict(runs);
             }

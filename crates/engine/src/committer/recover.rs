@@ -30,6 +30,10 @@ impl<R> Committer<R> {
             Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}
             other => other?,
         }
+        match self.desk.work().map(drop) {
+            Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}
+            other => other?,
+        }
         let behind = self.behind_the_ledger()?;
         for run in &behind {
             let frozen = self.desk.frozen.contains_key(run);

@@ -43,11 +43,16 @@ impl Desk {
         loop {
             let page = self.ledger.read_all(self.seen, PAGE)?;
             let Some(last) = page.last().map(|stored| stored.position) else { break };
-            let mut foreign = BTreeSet::new();
+            let (mut foreign, mut work) = (BTreeSet::new(), false);
             for Stored { stream, record, .. } in page {
                 let ours = stream.tenant == self.home.tenant && stream.workspace == self.home.workspace;
                 let known = match stream.run {
                     RunId::CONTROL => self.control.durable >= record.last(),
+                    // It may be large: what others wrote is folded in, and nothing is loaded anew for it.
+                    RunId::WORK => {
+                        work |= ours && !(self.work.loaded && self.work.durable >= record.last());
+                        true
+                    }
                     run if !run.is_run() => true,
                     run => self.runs.get(&run).is_some_and(|cached| cached.durable >= record.last()),
                 };
@@ -58,6 +63,9 @@ impl Desk {
             // Both before the next read: it may fail, and what was seen must be on the desk or known to be missing.
             self.seen = last;
             self.forget(&foreign.into_iter().collect::<Vec<_>>());
+            if work && !self.frozen.contains_key(&RunId::WORK) && self.newest_work().is_err() {
+                self.unloaded.insert(RunId::WORK);
+            }
         }
         Ok(self.seen)
     }

@@ -1,7 +1,7 @@
-//! A workspace's own streams, examined: records, the fold of control, and its rows against both.
+//! A workspace's own streams, examined. Of control: records, the fold, and its rows against both.
 
 use super::examine::{AGAIN, Examiner};
-use super::{Finding, REBUILD, RESTORE, Seen, damage};
+use super::{Finding, REBUILD, RESTORE, Seen, damage, work};
 use crate::desk::CachedControl;
 use crate::load::{fold_control, load_control};
 use edgewise_core::Result;
@@ -23,7 +23,7 @@ struct Folded {
 }
 
 impl Examiner<'_> {
-    /// Records are counted and verified; of control also what they come to.
+    /// Records are counted and verified, and so is what they come to.
     pub(super) fn own_stream(&mut self, stream: &Stream, seen: &mut Seen) -> Result<Option<Finding>> {
         for again in 0..AGAIN {
             let mut counted = Seen::default();
@@ -42,13 +42,13 @@ impl Examiner<'_> {
     }
 
     fn examine_own(&mut self, stream: &Stream, seen: &mut Seen) -> Result<Option<Finding>> {
-        let rows = match self.rows.as_deref_mut() {
-            Some(rows) if stream.run == RunId::CONTROL => rows.control(stream),
-            _ => Ok(None),
-        };
-        let rows = match rows {
-            Ok(rows) => rows,
-            Err(error) => return damage(stream.run, error, REBUILD).map(Some),
+        if stream.run == RunId::WORK {
+            return self.work_stream(stream, seen);
+        }
+        let rows = match self.rows.as_deref_mut().map(|rows| rows.control(stream)) {
+            None => None,
+            Some(Ok(rows)) => rows,
+            Some(Err(error)) => return damage(stream.run, error, REBUILD).map(Some),
         };
         let applied = rows.as_ref().map_or(0, |rows| rows.applied_seq);
         let mut folded = Folded::default();
@@ -57,9 +57,6 @@ impl Examiner<'_> {
             if stored.position <= watermark {
                 folded.seq_at = stored.record.last();
             }
-            if stream.run != RunId::CONTROL {
-                return stored.record.verify(&stored.stream.label());
-            }
             fold_control(&mut folded.whole, stored, &mut BTreeSet::new())?;
             last = folded.whole.last;
             if folded.whole.seq == applied {
@@ -67,9 +64,6 @@ impl Examiner<'_> {
             }
             Ok(())
         })?;
-        if stream.run != RunId::CONTROL {
-            return Ok(None);
-        }
         let finding = |code, what: String, next| Some(Finding { run: Some(stream.run), code, what, next });
         let head = self.ledger.head(stream)?;
         if head.last != last {
@@ -91,7 +85,7 @@ impl Examiner<'_> {
         }
     }
 
-    fn each(
+    pub(super) fn each(
         &mut self,
         stream: &Stream,
         seen: &mut Seen,
@@ -112,10 +106,10 @@ impl Examiner<'_> {
     }
 }
 
-/// Writes the rows of a control stream into projections that have none.
+/// Writes the rows of a workspace's own stream into projections that have none.
 pub(super) fn rebuild(ledger: &mut dyn Ledger, rows: &mut dyn Projections, stream: &Stream) -> Result<Option<Finding>> {
-    if stream.run != RunId::CONTROL {
-        return Ok(None);
+    if stream.run == RunId::WORK {
+        return work::rebuild(ledger, rows, stream);
     }
     match load_control(ledger, rows, stream) {
         Ok(loaded) => {

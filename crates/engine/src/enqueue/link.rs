@@ -11,6 +11,7 @@
 //! why it is looked at, or how often. What was only read is guarded too: two engines that look at the same time
 //! cannot both be right.
 
+use super::item;
 use crate::committer::CHORES;
 use crate::desk::Desk;
 use crate::result::check_output;
@@ -54,6 +55,7 @@ pub(super) fn link(desk: &mut Desk) {
         } else if let Some((run, link)) = desk.links.over.pop_first() {
             listen(desk, run, link);
         } else if let Some((run, task, child)) = desk.links.unsure.pop() {
+            // A run that is there is at work; what else it may be is looked at.
             if !matches!(find(desk, child, None), Found::Open) {
                 desk.links.due.insert((run, task));
             }
@@ -82,13 +84,19 @@ fn look(desk: &mut Desk, run: RunId, task: TaskIx) -> usize {
     let disowned: Vec<(LinkRef, RunId)> = all.take(CHORES).map(|(link, child)| (*link, *child)).collect();
     let awaited = if task == DISOWNED { None } else { cached.run.awaited(task) };
     for (link, child) in &disowned {
-        let_go(desk, run, *link, *child);
+        match desk.runs.get(&run).and_then(|cached| cached.run.item_of(*link)) {
+            Some(id) => item::let_go(desk, run, (*link, *child), &id),
+            None => let_go(desk, run, *link, *child),
+        }
     }
     if disowned.len() == CHORES {
         desk.links.due.insert((run, DISOWNED));
     }
     if let Some(link) = awaited {
-        wait_for(desk, run, link);
+        match desk.runs.get(&run).and_then(|cached| cached.run.item_of(link)) {
+            Some(id) => item::wait_for(desk, run, link, &id),
+            None => wait_for(desk, run, link),
+        }
     }
     disowned.len()
 }
@@ -181,7 +189,11 @@ fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
 
 /// Whether the child of an attempt is not there, or is over: then something should have moved.
 pub(super) fn is_missing(desk: &mut Desk, parent: RunId, link: LinkRef) -> bool {
-    let Some(child) = desk.runs.get(&parent).map(|cached| cached.run.child(link)) else { return false };
+    let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return false };
+    let child = run.child(link);
+    if let Some(id) = run.item_of(link) {
+        return item::is_missing(desk, &id);
+    }
     matches!(find(desk, child, Some((parent, link))), Found::Missing | Found::OnDesk)
 }
 
@@ -283,7 +295,7 @@ fn tell(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
     resolve(desk, parent, link, child, state, outcome);
 }
 
-fn resolve(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId, state: RunState, outcome: Outcome) {
+pub(super) fn resolve(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId, state: RunState, outcome: Outcome) {
     let (output, error) = match outcome {
         Err(failure) => (None, Some(failure)),
         Ok(Value::Null) => (None, None),
@@ -300,7 +312,7 @@ fn resolve(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId, state: R
 }
 
 /// Why a child is not wanted any more, in the words of whoever ended its task.
-fn why_not(parent: &Run, link: LinkRef) -> Option<Request> {
+pub(super) fn why_not(parent: &Run, link: LinkRef) -> Option<Request> {
     let asked = parent.cancel.as_ref().or(parent.resolved.as_ref());
     let by = asked.map(|asked| &asked.by).or(parent.about.as_ref().map(|about| &about.by))?;
     let path = parent.task(link.task).map_or_else(|| "a task".to_owned(), |_| format!("`{}`", parent.path(link.task)));

@@ -21,6 +21,7 @@ const STORE_LOOK: u64 = 20;
 /// Looks at the runs on the desk, some at a time, and gives the number of hints that were missing.
 pub(crate) fn sweep(desk: &mut Desk) -> usize {
     desk.ticks.look_again();
+    super::join::look_again(desk);
     if desk.to_sweep.is_empty() {
         desk.to_sweep = desk.runs.keys().copied().collect();
         // The same order every time, so that what is found in a simulation is found again.

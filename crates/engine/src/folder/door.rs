@@ -4,9 +4,12 @@ use super::client::{GONE, UNHEARD};
 use super::{Ask, Client, Folder, Open, Options, Said};
 use crate::command::{Rerun, Start};
 use crate::retention::{Kept, Removing};
+use crate::work::{Look, Ops};
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
+use edgewise_core::work::Done;
 use edgewise_core::{Error, Result};
+use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -104,6 +107,22 @@ impl Door {
         }
     }
 
+    /// Operations on the work graph: all of them, or none.
+    pub async fn work(&mut self, ops: Ops) -> Result<Vec<Done>> {
+        match self.ask(Ask::Work(ops)).await? {
+            Said::Worked(done) => Ok(done),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Looks at the work graph.
+    pub async fn look(&mut self, look: Look) -> Result<Value> {
+        match self.ask(Ask::Look(Box::new(look))).await? {
+            Said::Seen(value) => Ok(value),
+            other => Err(unexpected(&other)),
+        }
+    }
+
     /// Whether the engine goes on without a watcher.
     pub async fn is_background(&mut self) -> Result<bool> {
         match self.ask(Ask::Ping).await? {
@@ -140,6 +159,9 @@ async fn find(folder: &Folder, options: &Options) -> Result<Side> {
 }
 
 async fn answer(open: &Open, ask: Ask) -> Result<Said> {
+    if let Ask::Look(look) = ask {
+        return open.engine.look(*look).await.map(Said::Seen);
+    }
     match ask.into_command() {
         Some(command) => open.engine.ask(command).await.and_then(Said::from_answer),
         None => Ok(Said::Pong { background: open.is_background() }),

@@ -160,6 +160,9 @@ impl Talk {
 
 impl Host {
     async fn ask(&self, ask: Ask) -> Result<Said> {
+        if let Ask::Look(look) = ask {
+            return self.engine.look(*look).await.map(Said::Seen);
+        }
         match ask.into_command() {
             Some(command) => self.engine.ask(command).await.and_then(Said::from_answer),
             None => Ok(Said::Pong { background: self.background }),

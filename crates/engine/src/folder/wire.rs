@@ -11,13 +11,16 @@
 
 use crate::command::{Answer, Command, GateAct, Register, Rerun, RunAct, Start, Supply, TaskAct};
 use crate::retention::{Kept, Removing};
+use crate::work::{Look, Ops};
 use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::state::RunState;
+use edgewise_core::work::Done;
 use edgewise_core::{Error, Kind, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,10 +89,14 @@ pub enum Ask {
     ChangeSetting(SettingChanged),
     /// Have finished work of a run done again.
     Rerun(Rerun),
+    /// Operations on the work graph: all of them, or none.
+    Work(Ops),
+    /// Look at the work graph.
+    Look(Box<Look>),
 }
 
 /// What a folder's engine says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
     /// I am here.
@@ -119,6 +126,10 @@ pub enum Said {
     },
     /// So many tasks were opened again.
     Reopened(u32),
+    /// What each operation on the work graph came to.
+    Worked(Vec<Done>),
+    /// What was looked at.
+    Seen(Value),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -153,7 +164,7 @@ impl Ask {
     /// What it is to the engine; `None` for what is answered at the door.
     pub(super) fn into_command(self) -> Option<Command> {
         Some(match self {
-            Self::Ping => return None,
+            Self::Ping | Self::Look(_) => return None,
             Self::Start(start) => Command::Start(start),
             Self::Cancel(act) => Command::Cancel(act),
             Self::Pause(act) => Command::Pause(act),
@@ -176,12 +187,14 @@ impl Ask {
             Self::SetSchedule(set) => Command::SetSchedule(set),
             Self::ChangeSetting(change) => Command::ChangeSetting(change),
             Self::Rerun(act) => Command::Rerun(act),
+            Self::Work(ops) => Command::Work(ops),
         })
     }
 
     /// Whether asking again, where nobody knows if it was heard, does no harm.
     pub(super) fn is_repeatable(&self) -> bool {
-        !matches!(self, Self::Start(Start { key: None, .. }) | Self::Reset(_) | Self::Rerun(_))
+        let keyless = matches!(self, Self::Start(Start { key: None, .. }) | Self::Work(Ops { key: None, .. }));
+        !keyless && !matches!(self, Self::Reset(_) | Self::Rerun(_))
     }
 }
 
@@ -194,6 +207,7 @@ impl Said {
             Answer::Ended(state) => Ok(Self::Ended(state)),
             Answer::Removed { kept, more } => Ok(Self::Removed { kept, more }),
             Answer::Reopened(tasks) => Ok(Self::Reopened(tasks)),
+            Answer::Worked(done) => Ok(Self::Worked(done)),
             other => Err(Error::bug("unexpected_answer", format!("nobody at the door asked for {other:?}"))),
         }
     }

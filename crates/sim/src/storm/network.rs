@@ -68,6 +68,7 @@ fn again(command: &Command) -> Command {
         Command::SetSchedule(set) => Command::SetSchedule(set.clone()),
         Command::ChangeSetting(change) => Command::ChangeSetting(change.clone()),
         Command::Rerun(act) => Command::Rerun(act.clone()),
+        Command::Work(ops) => Command::Work(ops.clone()),
         Command::SetQueue { name, set } => Command::SetQueue { name: name.clone(), set: *set },
     }
 }
@@ -101,6 +102,7 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::SetSchedule(_) => "SetSchedule",
         Command::ChangeSetting(_) => "ChangeSetting",
         Command::Rerun(_) => "Rerun",
+        Command::Work(_) => "Work",
         Command::SetQueue { .. } => "SetQueue",
     }
 }

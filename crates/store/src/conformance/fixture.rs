@@ -135,7 +135,7 @@ pub fn change(stream: &Stream, from: u64, to: u64) -> RunChange {
 
 /// A flush of these changes.
 pub fn flush(runs: Vec<RunChange>, watermark: u64) -> Flush {
-    Flush { runs, gone: vec![], control: None, watermark: Position(watermark) }
+    Flush { runs, gone: vec![], control: None, work: None, watermark: Position(watermark) }
 }
 
 /// A task's row with every field set.

@@ -54,6 +54,7 @@ pub enum Op {
     Timers,
     Leases,
     Control,
+    Work,
     Forget,
     HasPlan,
 }

@@ -3,11 +3,12 @@
 use super::ledger::write;
 use super::{Fault, Faults, Op, error};
 use crate::ledger::{Position, Stream};
-use crate::projections::{Flush, Projections, RunFilter, RunRows};
+use crate::projections::{Flush, ItemOrder, ItemRows, Projections, RunFilter, RunRows};
 use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::PlanHash;
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 
 /// Wraps projections and fails as told.
@@ -78,6 +79,35 @@ impl<P: Projections> Projections for FaultyProjections<P> {
 
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
         self.read_or_fail(Op::Control, |inner| inner.control(stream))
+    }
+
+    fn work(&mut self, stream: &Stream) -> Result<Option<WorkRows>> {
+        self.read_or_fail(Op::Work, |inner| inner.work(stream))
+    }
+
+    fn work_head(&mut self, stream: &Stream) -> Result<u64> {
+        self.read_or_fail(Op::Work, |inner| inner.work_head(stream))
+    }
+
+    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
+        self.read_or_fail(Op::Work, |inner| inner.work_item(stream, id))
+    }
+
+    fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {
+        self.read_or_fail(Op::Work, |inner| inner.work_ids(stream, prefix, limit))
+    }
+
+    fn walk_items(
+        &mut self,
+        stream: &Stream,
+        order: ItemOrder,
+        see: &mut dyn FnMut(ItemRow) -> Result<bool>,
+    ) -> Result<u64> {
+        self.read_or_fail(Op::Work, |inner| inner.walk_items(stream, order, see))
+    }
+
+    fn work_notes(&mut self, stream: &Stream, item: &str) -> Result<Vec<Note>> {
+        self.read_or_fail(Op::Work, |inner| inner.work_notes(stream, item))
     }
 
     fn forget(&mut self, stream: &Stream) -> Result<()> {

@@ -1,13 +1,15 @@
 //! The projections in memory.
 
 use super::Shared;
+use super::work::WorkEntry;
 use crate::ledger::{Position, Stream};
-use crate::projections::{ControlChange, Flush, Projections, RunChange, RunFilter, RunRows};
+use crate::projections::{ControlChange, Flush, ItemOrder, ItemRows, Projections, RunChange, RunFilter, RunRows};
 use edgewise_core::Result;
 use edgewise_core::control::{ControlRow, ControlRows, Key};
 use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +21,7 @@ pub struct MemoryProjections(Shared<State>);
 struct State {
     runs: BTreeMap<Stream, Entry>,
     control: BTreeMap<Stream, ControlEntry>,
+    work: BTreeMap<Stream, WorkEntry>,
     plans: BTreeSet<PlanHash>,
     watermark: Position,
 }
@@ -104,6 +107,13 @@ impl State {
                 return Err(change.moved(found));
             }
         }
+        if let Some(change) = &flush.work {
+            change.check()?;
+            let found = self.work.get(&change.stream).map_or(0, |entry| entry.applied_seq);
+            if found != change.from_seq {
+                return Err(change.moved(found));
+            }
+        }
         Ok(())
     }
 
@@ -130,6 +140,9 @@ impl Projections for MemoryProjections {
         flush.gone.iter().for_each(|stream| drop(state.runs.remove(stream)));
         if let Some(change) = &flush.control {
             state.control.entry(change.stream.clone()).or_default().apply(change);
+        }
+        if let Some(change) = &flush.work {
+            state.work.entry(change.stream.clone()).or_default().apply(change);
         }
         state.watermark = state.watermark.max(flush.watermark);
         Ok(())
@@ -190,10 +203,42 @@ impl Projections for MemoryProjections {
         Ok(state.control.get(stream).map(all))
     }
 
+    fn work(&mut self, stream: &Stream) -> Result<Option<WorkRows>> {
+        Ok(self.0.lock().work.get(stream).map(WorkEntry::rows))
+    }
+
+    fn work_head(&mut self, stream: &Stream) -> Result<u64> {
+        Ok(self.0.lock().work.get(stream).map_or(0, |entry| entry.applied_seq))
+    }
+
+    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
+        Ok(self.0.lock().work.get(stream).and_then(|entry| entry.item(id)))
+    }
+
+    fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {
+        Ok(self.0.lock().work.get(stream).map(|entry| entry.ids(prefix, limit)).unwrap_or_default())
+    }
+
+    fn walk_items(
+        &mut self,
+        stream: &Stream,
+        order: ItemOrder,
+        see: &mut dyn FnMut(ItemRow) -> Result<bool>,
+    ) -> Result<u64> {
+        // Whoever looks may look at other rows too: nothing is locked meanwhile.
+        let entry = self.0.lock().work.get(stream).cloned().unwrap_or_default();
+        entry.walk(order, see).map(|()| entry.applied_seq)
+    }
+
+    fn work_notes(&mut self, stream: &Stream, item: &str) -> Result<Vec<Note>> {
+        Ok(self.0.lock().work.get(stream).map(|entry| entry.notes(item)).unwrap_or_default())
+    }
+
     fn forget(&mut self, stream: &Stream) -> Result<()> {
         let mut state = self.0.lock();
         match stream.run {
             RunId::CONTROL => drop(state.control.remove(stream)),
+            RunId::WORK => drop(state.work.remove(stream)),
             _ => drop(state.runs.remove(stream)),
         }
         Ok(())

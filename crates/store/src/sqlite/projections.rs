@@ -7,14 +7,15 @@ use super::flush::Writer;
 use super::rows::Names;
 use super::statements::Statements;
 use super::transaction::{Then, read, write};
-use super::{nodes, rows, search};
+use super::{nodes, rows, search, work};
 use crate::ledger::{Position, Stream};
-use crate::projections::{Flush, Projections, RunFilter, RunRows};
+use crate::projections::{Flush, ItemOrder, ItemRows, Projections, RunFilter, RunRows};
 use edgewise_core::Result;
 use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 /// The rows of a folder.
@@ -68,6 +69,7 @@ impl Projections for SqliteProjections {
             flush.runs.iter().try_for_each(|change| writer.change(change))?;
             flush.gone.iter().try_for_each(|stream| writer.forget(stream))?;
             flush.control.as_ref().map_or(Ok(()), |change| control::change(conn, change))?;
+            flush.work.as_ref().map_or(Ok(()), |change| work::change(conn, change))?;
             let mut mark = conn.prepare_cached(include_str!("sql/state_set_watermark.sql")).of(STATE)?;
             mark.execute((flush.watermark.0 as i64,)).of(STATE)?;
             Ok(Then::Commit(()))
@@ -126,7 +128,39 @@ impl Projections for SqliteProjections {
         read(&self.conn, STATE, |conn| control::load(conn, stream))
     }
 
+    fn work(&mut self, stream: &Stream) -> Result<Option<WorkRows>> {
+        read(&self.conn, STATE, |conn| work::load(conn, stream))
+    }
+
+    fn work_head(&mut self, stream: &Stream) -> Result<u64> {
+        Ok(work::head(&self.conn, stream)?.map_or(0, |head| head.applied_seq))
+    }
+
+    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
+        read(&self.conn, STATE, |conn| work::item(conn, stream, id))
+    }
+
+    fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {
+        read(&self.conn, STATE, |conn| work::ids(conn, stream, prefix, limit))
+    }
+
+    fn walk_items(
+        &mut self,
+        stream: &Stream,
+        order: ItemOrder,
+        see: &mut dyn FnMut(ItemRow) -> Result<bool>,
+    ) -> Result<u64> {
+        read(&self.conn, STATE, |conn| work::walk(conn, stream, order, see))
+    }
+
+    fn work_notes(&mut self, stream: &Stream, item: &str) -> Result<Vec<Note>> {
+        read(&self.conn, STATE, |conn| work::notes(conn, stream, item))
+    }
+
     fn forget(&mut self, stream: &Stream) -> Result<()> {
+        if stream.run == RunId::WORK {
+            return write(&self.conn, STATE, |conn| work::forget(conn, stream).map(Then::Commit));
+        }
         if stream.run == RunId::CONTROL {
             return write(&self.conn, STATE, |conn| control::forget(conn, stream).map(Then::Commit));
         }

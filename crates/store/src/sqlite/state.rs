@@ -12,9 +12,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// The format this program writes, in the file's `user_version`. An older one is made anew.
-pub(super) const FORMAT: i32 = 2;
+pub(super) const FORMAT: i32 = 3;
 
-const MAKE: [&str; 24] = [
+const MAKE: [&str; 33] = [
     include_str!("sql/state_make_meta.sql"),
     include_str!("sql/state_make_runs.sql"),
     include_str!("sql/state_make_runs_by_time.sql"),
@@ -26,6 +26,15 @@ const MAKE: [&str; 24] = [
     include_str!("sql/state_make_leases.sql"),
     include_str!("sql/state_make_control_heads.sql"),
     include_str!("sql/state_make_control_rows.sql"),
+    include_str!("sql/state_make_work_heads.sql"),
+    include_str!("sql/state_make_work_items.sql"),
+    include_str!("sql/state_make_work_items_ready.sql"),
+    include_str!("sql/state_make_work_dependencies.sql"),
+    include_str!("sql/state_make_work_dependencies_by_target.sql"),
+    include_str!("sql/state_make_work_gates.sql"),
+    include_str!("sql/state_make_work_runs.sql"),
+    include_str!("sql/state_make_work_notes.sql"),
+    include_str!("sql/state_make_work_notes_by_item.sql"),
     include_str!("sql/state_make_plans.sql"),
     include_str!("sql/state_make_nodes.sql"),
     include_str!("sql/state_make_task_words.sql"),

@@ -1,0 +1,140 @@
+//! `edgewise dep`: what waits for what, and what has to do with what.
+
+use super::word::WhenWord;
+use crate::args::value::Input;
+use clap::{Args, Subcommand, ValueEnum};
+use edgewise_core::work::DependencyKind;
+
+/// See what waits for what, and change it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Types: blocks, parent-child, awaits (these block); relates-to, references, supersedes, duplicates, caused-by,
+validates, mentions; authored-by, assigned-to, approved-by; replies-to.
+
+Examples:
+  edgewise dep add ew-b ew-a                  ew-b waits for ew-a
+  edgewise dep ew-b --needs ew-a              the same
+  edgewise dep ew-a --blocks ew-b             the same, said from the other end
+  edgewise dep add ew-b ew-a --when any       however ew-a ends
+  edgewise dep add ew-b ew-a --type relates-to
+  edgewise dep add ew-b k3f9x2ab --type awaits   ew-b waits for a run, or for a gate
+  edgewise dep remove ew-b ew-a
+  edgewise dep list ew-b --direction both
+  edgewise dep tree ew-b --depth 3
+  edgewise dep cycles")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Dep {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Option<DepCommand>,
+    /// An item: its id, its beginning, or @ for the last one
+    #[arg(value_name = "ID", required = true)]
+    pub id: Option<String>,
+    /// What it waits for
+    #[arg(long, value_name = "ID", value_delimiter = ',', required_unless_present = "blocks")]
+    pub needs: Vec<String>,
+    /// What waits for it
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub blocks: Vec<String>,
+    /// Which end counts
+    #[arg(long, value_enum, value_name = "END", default_value_t = WhenWord::Success)]
+    pub when: WhenWord,
+}
+
+/// What can be done with dependencies.
+#[derive(Debug, Subcommand)]
+pub enum DepCommand {
+    /// Let one item wait for another, or say what they have to do with each other
+    Add(DepAdd),
+    /// Take a dependency away
+    Remove(DepRemove),
+    /// List the dependencies of an item
+    List(DepList),
+    /// Show what an item waits for, and what that waits for
+    Tree(DepTree),
+    /// Look for cycles: there are none, since every write refuses them
+    Cycles(DepCycles),
+}
+
+/// Let one item wait for another.
+#[derive(Debug, Args)]
+pub struct DepAdd {
+    /// Who waits
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// What it waits for: an item, a gate, a run, or something outside
+    #[arg(value_name = "ON")]
+    pub on: String,
+    /// What it says
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "blocks", value_parser = DependencyKind::parse)]
+    pub kind: DependencyKind,
+    /// Which end counts
+    #[arg(long, value_enum, value_name = "END", default_value_t = WhenWord::Success)]
+    pub when: WhenWord,
+    /// What else is said, such as testType=unit result=pass of `validates`
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Input::parse)]
+    pub metadata: Vec<Input>,
+}
+
+/// Take a dependency away.
+#[derive(Debug, Args)]
+pub struct DepRemove {
+    /// Who waits
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// What it waits for
+    #[arg(value_name = "ON", required_unless_present = "all")]
+    pub on: Option<String>,
+    /// Only of this type [default: every type between the two]
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = DependencyKind::parse)]
+    pub kind: Option<DependencyKind>,
+    /// All that it waits for, or all of a type
+    #[arg(long, conflicts_with = "on")]
+    pub all: bool,
+}
+
+/// Which end of dependencies is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Toward {
+    /// What it waits for
+    #[default]
+    #[value(alias = "out")]
+    Down,
+    /// What waits for it
+    #[value(alias = "in")]
+    Up,
+    /// Both
+    Both,
+}
+
+/// List the dependencies of an item.
+#[derive(Debug, Args)]
+pub struct DepList {
+    /// An item: its id, its beginning, or @ for the last one
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Which end
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = Toward::Both)]
+    pub direction: Toward,
+    /// Only of this type
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = DependencyKind::parse)]
+    pub kind: Option<DependencyKind>,
+}
+
+/// Show what an item waits for, and what that waits for.
+#[derive(Debug, Args)]
+pub struct DepTree {
+    /// An item: its id, its beginning, or @ for the last one
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Which way
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = Toward::Down)]
+    pub direction: Toward,
+    /// How deep
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub depth: usize,
+}
+
+/// Look for cycles.
+#[derive(Debug, Args)]
+pub struct DepCycles {}

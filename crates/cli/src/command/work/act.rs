@@ -1,0 +1,101 @@
+//! Acting on items: operations are one commit, and what came of each is said in a sentence.
+
+use super::{last, said, spelled};
+use crate::clock::Clock;
+use crate::command::Context;
+use crate::output::Row;
+use crate::place::{Place, runtime};
+use crate::problem::{Problem, Result};
+use crate::table::Cell;
+use crate::text;
+use edgewise_core::Kind;
+use edgewise_core::work::{Done, Op};
+use edgewise_engine::engine::wall_clock;
+use edgewise_engine::work::Ops;
+use serde_json::Value;
+
+/// Does all of it, or nothing.
+pub(crate) fn act(ops: Vec<Op>, key: Option<String>, context: &Context<'_>) -> Result<Vec<Done>> {
+    let place = Place::of(context.config);
+    let by = context.config.who.value.clone();
+    let done = runtime()?.block_on(async {
+        let mut door = place.record().await?;
+        let done = door.work(Ops { ops, by, key }).await;
+        door.close().await?;
+        Ok::<_, Problem>(done?)
+    })?;
+    if let Some(id) = done.iter().rev().find_map(|done| done.id.as_ref()) {
+        last::write(place.folder.dir(), id, wall_clock());
+    }
+    Ok(done)
+}
+
+/// What was made first is what is meant by `@` behind it, whatever was bound to it.
+pub(crate) fn touched(done: &[Done], context: &Context<'_>) {
+    if let Some(id) = done.first().and_then(|done| done.id.as_ref()) {
+        last::write(&context.config.dir.value, id, wall_clock());
+    }
+}
+
+/// Does it and says what came of it.
+pub(crate) fn perform(ops: &[Op], context: &mut Context<'_>) -> Result<Vec<Done>> {
+    let done = act(ops.to_vec(), None, context)?;
+    tell(ops, &done, context)?;
+    Ok(done)
+}
+
+/// A sentence for people, an object for programs, an id for scripts; one for each operation.
+pub(crate) fn tell(ops: &[Op], done: &[Done], context: &mut Context<'_>) -> Result<()> {
+    let clock = Clock::local(wall_clock());
+    if let ([op], [one]) = (ops, done) {
+        let id = one.id.as_ref().map(ToString::to_string).unwrap_or_default();
+        return context.printer.one(id, &lines(op, one, &clock), &value(op, one)?);
+    }
+    let mut rows = Vec::new();
+    for (op, one) in ops.iter().zip(done) {
+        if context.printer.for_people() {
+            lines(op, one, &clock).iter().try_for_each(|line| context.printer.raw(line))?;
+        } else if let Some(id) = &one.id {
+            rows.push(Row::new(id.to_string(), vec![Cell::from(id.as_str())], &value(op, one)?)?);
+        }
+    }
+    if context.printer.for_people() { Ok(()) } else { context.printer.rows(&["id"], &rows) }
+}
+
+fn lines(op: &Op, done: &Done, clock: &Clock) -> Vec<String> {
+    let until = done.until.map(|until| format!(" until {}", clock.short(until))).unwrap_or_default();
+    let mut lines = vec![text::escape(&format!("{}{until}", said::sentence(op, done))).into_owned()];
+    lines.extend(done.token.map(|token| format!("token: {token}")));
+    lines
+}
+
+/// What came of an operation, as programs read it.
+pub(crate) fn value(op: &Op, done: &Done) -> Result<Value> {
+    let plain = |error: serde_json::Error| {
+        Problem::new(Kind::Bug, "unprintable", "a value has no JSON form").why(error.to_string())
+    };
+    let mut value = serde_json::to_value(done).map_err(plain)?;
+    spelled::spelled(&mut value);
+    if let (Some(object), Ok(Value::Object(asked))) = (value.as_object_mut(), serde_json::to_value(op)) {
+        object.extend(asked.get("op").map(|name| ("op".to_owned(), name.clone())));
+        object.insert("says".to_owned(), said::sentence(op, done).into());
+    }
+    Ok(value)
+}
+
+/// `@` and nothing else is replaced: all other texts are looked up where the commit is decided.
+pub(crate) fn typed(text: &str, context: &Context<'_>) -> Result<String> {
+    last::typed(&context.config.dir.value, text)
+}
+
+/// A text that was typed, or stdin for `-`.
+pub(crate) fn words(text: Option<&String>) -> Result<Option<String>> {
+    match text.map(String::as_str) {
+        Some("-") => {
+            std::io::read_to_string(std::io::stdin()).map(|text| Some(text.trim_end().to_owned())).map_err(|error| {
+                Problem::new(Kind::Unavailable, "no_input", "stdin could not be read").why(error.to_string())
+            })
+        }
+        other => Ok(other.map(str::to_owned)),
+    }
+}

@@ -1,0 +1,159 @@
+//! The work graph as commands look at it: as it is now, with the clock it is judged by.
+
+use super::last;
+use crate::args::{At, Meant, RunRef};
+use crate::command::Context;
+use crate::problem::{Problem, Result};
+use crate::view;
+use edgewise_core::Kind;
+use edgewise_core::time::Time;
+use edgewise_core::work::{Dependency, Filter, Item, ItemId, Standing, Work};
+use edgewise_engine::engine::wall_clock;
+use edgewise_engine::work::{ItemView, Look};
+use std::path::{Path, PathBuf};
+
+/// The work graph, and when it is looked at.
+pub(crate) struct Board {
+    /// All of it.
+    pub work: Work,
+    /// Now.
+    pub now: Time,
+    /// The data folder.
+    pub dir: PathBuf,
+}
+
+/// What a person meant.
+pub(crate) enum Found {
+    /// An item or a gate of the work graph.
+    Item(Box<Board>, ItemId),
+    /// A run, or a task of it.
+    Run(RunRef, Option<String>),
+}
+
+impl Board {
+    /// The work graph of the data folder; empty where nothing was ever written.
+    pub fn open(context: &Context<'_>) -> Result<Self> {
+        let dir = context.config.dir.value.clone();
+        let work =
+            if dir.join("ledger.db").is_file() { view::reader(&dir, view::home()?)?.work()? } else { Work::default() };
+        Ok(Self { work, now: wall_clock(), dir })
+    }
+
+    /// The item or gate that was meant: an id, a beginning of one, or `@`.
+    pub fn find(&self, text: &str) -> Result<ItemId> {
+        Ok(self.work.resolve(&last::typed(&self.dir, text)?)?)
+    }
+
+    /// An item that is there.
+    pub fn item(&self, id: &ItemId) -> Result<&Item> {
+        self.work.item(id.as_str()).ok_or_else(|| {
+            let what = format!("{id} is a gate, not an item");
+            Problem::new(Kind::Invalid, "not_an_item", what).next(format!("`edgewise gate show {id}` shows it"))
+        })
+    }
+
+    /// An item with all that is derived of it.
+    pub fn view(&self, item: &Item) -> ItemView {
+        ItemView::of(&self.work, self.now, item)
+    }
+
+    /// Where an item stands.
+    pub fn standing(&self, item: &Item) -> Standing {
+        self.work.standing(item.id.as_str(), self.now).unwrap_or(Standing::NotWork)
+    }
+
+    /// The most urgent priority among an item and what waits for it.
+    pub fn effective(&self, id: &ItemId) -> u8 {
+        self.work.effective_priority(id.as_str()).unwrap_or(u8::MAX)
+    }
+
+    /// What an item is the source of.
+    pub fn needs(&self, id: &str) -> Vec<&Dependency> {
+        self.work.dependencies_of(id)
+    }
+
+    /// What points to something.
+    pub fn needed_by(&self, id: &str) -> Vec<&Dependency> {
+        self.work.dependents_of(id)
+    }
+
+    /// The items that are a part of an item.
+    pub fn children(&self, id: &str) -> Vec<ItemId> {
+        self.work.children(id).into_iter().cloned().collect()
+    }
+}
+
+/// What somebody can begin with, and when that was so. Few items are read, where the store has them in order.
+pub(crate) fn ready(filter: &Filter, context: &Context<'_>) -> Result<(Vec<ItemView>, Time)> {
+    let (dir, now) = (&context.config.dir.value, wall_clock());
+    if !dir.join("ledger.db").is_file() {
+        return Ok((Vec::new(), now));
+    }
+    let (filter, who) = (Box::new(filter.clone()), Some(context.config.who.value.clone()));
+    let mut seen = view::reader(dir, view::home()?)?.look(now, &Look::Ready { filter, who })?;
+    let views = serde_json::from_value(seen["items"].take()).map_err(|error| {
+        Problem::new(Kind::Bug, "unexpected_answer", "what is ready could not be read").why(error.to_string())
+    })?;
+    Ok((views, now))
+}
+
+/// Tells by its form what a person meant. What could be either is looked for among runs first, and refused where it is
+/// both.
+pub(crate) fn found(what: &Meant, task: Option<&String>, context: &Context<'_>) -> Result<Found> {
+    if let Meant::Task(run, path) = what {
+        return Ok(Found::Run(run.clone(), Some(path.clone())));
+    }
+    if let (Some(task), Some(run)) = (task, what.run()) {
+        return Ok(Found::Run(run, Some(task.clone())));
+    }
+    match what {
+        Meant::Last => newest(context),
+        Meant::Word(word) if RunRef::parse(word).is_err() => item(word, context),
+        Meant::Word(word) => either(word, context),
+        Meant::Task(run, path) => Ok(Found::Run(run.clone(), Some(path.clone()))),
+    }
+}
+
+/// An item has no past that could be drawn: its history tells what happened.
+pub(crate) fn refuse_past(at: Option<At>) -> Result<()> {
+    if at.is_none() {
+        return Ok(());
+    }
+    let what = "this is an item: --at looks back into a run";
+    Err(Problem::new(Kind::Invalid, "item_has_no_past", what).next("`edgewise history ID` tells what happened to it"))
+}
+
+fn item(word: &str, context: &Context<'_>) -> Result<Found> {
+    let board = Board::open(context)?;
+    let id = board.find(word)?;
+    Ok(Found::Item(Box::new(board), id))
+}
+
+/// What was touched last: an item, or a run that is younger.
+fn newest(context: &Context<'_>) -> Result<Found> {
+    let dir: &Path = &context.config.dir.value;
+    let Some((id, touched)) = last::read(dir) else { return Ok(Found::Run(RunRef::Last, None)) };
+    let mut reader = view::reader(dir, view::home()?)?;
+    let younger = match reader.find("@") {
+        Ok(run) => reader.row(run)?.is_some_and(|row| row.triggered_at > touched),
+        Err(_) => false,
+    };
+    if younger { Ok(Found::Run(RunRef::Last, None)) } else { item(id.as_str(), context) }
+}
+
+fn either(word: &str, context: &Context<'_>) -> Result<Found> {
+    let run = RunRef::Prefix(word.to_owned());
+    let dir: &Path = &context.config.dir.value;
+    if !dir.join("ledger.db").is_file() {
+        return Ok(Found::Run(run, None));
+    }
+    let board = Board::open(context)?;
+    let Ok(id) = board.find(word) else { return Ok(Found::Run(run, None)) };
+    match view::reader(dir, view::home()?)?.find(word) {
+        Ok(other) => {
+            let what = format!("{word:?} could be the item {id} or the run {other}");
+            Err(Problem::new(Kind::Conflict, "ambiguous_id", what).next("type more of it"))
+        }
+        Err(_) => Ok(Found::Item(Box::new(board), id)),
+    }
+}

@@ -1,0 +1,159 @@
+//! `edgewise dep`: what waits for what.
+
+use super::board::Board;
+use super::{act, said, spelled, tree};
+use crate::args::{Dep, DepAdd, DepCommand, DepList, DepRemove, DepTree, Toward};
+use crate::command::Context;
+use crate::exit::Exit;
+use crate::output::Row;
+use crate::problem::Result;
+use crate::style::Ink;
+use crate::table::Cell;
+use edgewise_core::id::RunId;
+use edgewise_core::work::{Depend, Dependency, DependencyKind, Direction, Done, Group, Op, When};
+use serde_json::{Value, json};
+
+pub(crate) fn perform(args: &Dep, context: &mut Context<'_>) -> Result<Exit> {
+    match &args.command {
+        Some(DepCommand::Add(add)) => one(add, context),
+        Some(DepCommand::Remove(remove)) => take_away(remove, context),
+        Some(DepCommand::List(list)) => bonds(list, context),
+        Some(DepCommand::Tree(args)) => draw(args, context),
+        Some(DepCommand::Cycles(_)) => cycles(context),
+        None => between(args, context),
+    }
+}
+
+fn depend(id: String, on: String, kind: DependencyKind, when: When, metadata: Option<Value>) -> Op {
+    Op::Depend(Box::new(Depend { id, on: Some(on), kind, when, gate: None, metadata }))
+}
+
+/// `dep A B`: A waits for B.
+fn one(args: &DepAdd, context: &mut Context<'_>) -> Result<Exit> {
+    let (id, on) = (act::typed(&args.id, context)?, act::typed(&args.on, context)?);
+    let metadata =
+        args.metadata.iter().map(|one| (one.name.to_string(), one.value.clone())).collect::<serde_json::Map<_, _>>();
+    let metadata = (!metadata.is_empty()).then_some(Value::Object(metadata));
+    add(&[depend(id, on, args.kind, args.when.into(), metadata)], context)
+}
+
+/// `dep A --needs B --blocks C`: the same from both ends.
+fn between(args: &Dep, context: &mut Context<'_>) -> Result<Exit> {
+    let id = act::typed(args.id.as_deref().unwrap_or_default(), context)?;
+    let mut ops = Vec::new();
+    for other in &args.needs {
+        ops.push(depend(id.clone(), act::typed(other, context)?, DependencyKind::Blocks, args.when.into(), None));
+    }
+    for other in &args.blocks {
+        ops.push(depend(act::typed(other, context)?, id.clone(), DependencyKind::Blocks, args.when.into(), None));
+    }
+    add(&ops, context)
+}
+
+/// Whoever mistypes an id has made an item wait for something that nobody here knows: that is said at once.
+fn add(ops: &[Op], context: &mut Context<'_>) -> Result<Exit> {
+    let done = act::perform(ops, context)?;
+    let blocking = |op: &Op| matches!(op, Op::Depend(one) if one.kind.group() == Group::Blocking);
+    let targets: Vec<&Done> = ops.iter().zip(&done).filter(|(op, _)| blocking(op)).map(|(_, done)| done).collect();
+    let board = Board::open(context)?;
+    for target in targets.iter().filter_map(|done| done.target.as_ref()) {
+        let text = target.as_str();
+        let known = board.work.item(text).is_some() || board.work.gate(text).is_some() || RunId::parse(text).is_ok();
+        if !known {
+            context.printer.say(&format!(
+                "nobody here knows {text}: it stays in the way until the dependency is removed or such an item is added"
+            ));
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn take_away(args: &DepRemove, context: &mut Context<'_>) -> Result<Exit> {
+    let id = act::typed(&args.id, context)?;
+    let on = args.on.as_ref().map(|on| act::typed(on, context)).transpose()?;
+    act::perform(&[Op::Undepend { id, on, kind: args.kind }], context)?;
+    Ok(Exit::Ok)
+}
+
+fn bonds(args: &DepList, context: &mut Context<'_>) -> Result<Exit> {
+    let board = Board::open(context)?;
+    let id = board.find(&args.id)?;
+    let mut all: Vec<(bool, &Dependency)> = Vec::new();
+    if args.direction != Toward::Up {
+        all.extend(board.needs(id.as_str()).into_iter().map(|one| (true, one)));
+    }
+    if args.direction != Toward::Down {
+        let back = board.needed_by(id.as_str()).into_iter();
+        all.extend(
+            back.filter(|one| args.direction == Toward::Up || one.kind != DependencyKind::RelatesTo)
+                .map(|one| (false, one)),
+        );
+    }
+    all.retain(|(_, one)| args.kind.is_none_or(|kind| one.kind == kind));
+    if all.is_empty() && context.printer.for_people() {
+        context.printer.say(&format!("{id} has no dependencies of that sort"));
+        return Ok(Exit::Ok);
+    }
+    let mut rows = Vec::new();
+    for (_, one) in all {
+        let forward = one.source == id;
+        let (verb, other) = match forward {
+            true => (said::verb(one.kind), one.target.to_string()),
+            false => (said::verb_back(one.kind), one.source.to_string()),
+        };
+        let title = board.work.item(&other).map(|item| item.fields.title.clone());
+        let title = title.or_else(|| board.work.gate(&other).map(|gate| said::opens(&gate.wait))).unwrap_or_default();
+        let mut value = json!(one);
+        spelled::spelled(&mut value);
+        let cells = vec![
+            Cell::new(id.as_str(), Ink::Bold),
+            Cell::from(verb),
+            Cell::new(&other, Ink::Bold),
+            Cell::new(one.kind.name(), Ink::Dim),
+            Cell::from(title),
+        ];
+        rows.push(Row::new(format!("{} {} {}", one.source, one.target, one.kind.name()), cells, &value)?);
+    }
+    context.printer.rows(&["id", "", "other", "type", "title"], &rows)?;
+    Ok(Exit::Ok)
+}
+
+fn draw(args: &DepTree, context: &mut Context<'_>) -> Result<Exit> {
+    let board = Board::open(context)?;
+    let id = board.find(&args.id)?;
+    let style = context.printer.out_style;
+    let (mut lines, mut value) = (Vec::new(), serde_json::Map::new());
+    for (way, name, not) in
+        [(Direction::Dependencies, "waits for", Toward::Up), (Direction::Dependents, "is waited for by", Toward::Down)]
+    {
+        if args.direction == not {
+            continue;
+        }
+        let tree = board.work.tree(id.as_str(), way, args.depth);
+        if args.direction == Toward::Both {
+            lines.push(style.paint(Ink::Dim, name));
+        }
+        lines.extend(tree::lines(&board, &tree, style));
+        let key = if way == Direction::Dependencies { "dependencies" } else { "dependents" };
+        value.insert(key.to_owned(), json!(tree));
+    }
+    context.printer.one(id.to_string(), &lines, &value)?;
+    Ok(Exit::Ok)
+}
+
+/// Every write refuses cycles, so this looks at all of it once more.
+fn cycles(context: &mut Context<'_>) -> Result<Exit> {
+    let board = Board::open(context)?;
+    let cycles = board.work.cycles();
+    if cycles.is_empty() && context.printer.for_people() {
+        context.printer.say("there are no cycles");
+        return Ok(Exit::Ok);
+    }
+    let mut rows = Vec::new();
+    for cycle in &cycles {
+        let path: Vec<String> = cycle.iter().map(ToString::to_string).collect();
+        rows.push(Row::new(path.join(" "), vec![Cell::new(path.join(" waits for "), Ink::Bad)], cycle)?);
+    }
+    context.printer.rows(&["cycle"], &rows)?;
+    Ok(if cycles.is_empty() { Exit::Ok } else { Exit::Failed })
+}

@@ -1,0 +1,212 @@
+//! What is to be brought in, before it is asked for: items with ids that are good here, and what binds them.
+//!
+//! Everything becomes one commit: first all items, then what waits for what, then where each of them is. So a cycle,
+//! a duplicate or anything else that is refused leaves nothing behind.
+
+use crate::problem::{Problem, Result};
+use edgewise_core::Kind;
+use edgewise_core::name::Name;
+use edgewise_core::time::Time;
+use edgewise_core::work::{Add, Change, Close, CloseOp, Depend, GateWait, ItemId, Op, Status};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is to be brought in.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    adds: Vec<Add>,
+    gates: Vec<Op>,
+    depends: Vec<Depend>,
+    later: Vec<Op>,
+    closes: Vec<Op>,
+    /// Ids there, and what they are here.
+    ids: BTreeMap<String, ItemId>,
+    taken: BTreeSet<ItemId>,
+    left_out: BTreeSet<String>,
+    /// What could not be carried over, in words.
+    pub notes: BTreeSet<String>,
+}
+
+impl Draft {
+    /// The id that something from elsewhere has here: its own, where it is good; `prefix` begins those that have none.
+    pub fn name(&mut self, theirs: &str, prefix: &str) -> Result<ItemId> {
+        if self.ids.contains_key(theirs) {
+            let what = format!("{theirs:?} is there twice in what was read");
+            return Err(
+                Problem::new(Kind::Conflict, "duplicate_id", what).next("take one of them out; nothing was written")
+            );
+        }
+        let id = ItemId::parse(theirs).or_else(|_| ItemId::parse(&mapped(theirs, prefix)))?;
+        if !self.taken.insert(id.clone()) {
+            let what = format!("{theirs:?} would be called {id} here, as another one is");
+            return Err(
+                Problem::new(Kind::Conflict, "duplicate_id", what).next("rename one of them; nothing was written")
+            );
+        }
+        self.ids.insert(theirs.to_owned(), id.clone());
+        Ok(id)
+    }
+
+    /// What something from elsewhere is called here; what was not read keeps its name, as something outside.
+    pub fn called(&self, theirs: &str) -> String {
+        self.ids.get(theirs).map_or_else(|| theirs.to_owned(), ToString::to_string)
+    }
+
+    /// An item with its own id.
+    pub fn add(&mut self, add: Add) {
+        self.adds.push(add);
+    }
+
+    /// A dependency between what is called so here; not one on what is left out.
+    pub fn depend(&mut self, depend: Depend) {
+        if depend.on.as_ref().is_none_or(|on| !self.left_out.contains(on)) {
+            self.depends.push(depend);
+        }
+    }
+
+    /// What is not brought in, and nothing waits for.
+    pub fn leave_out(&mut self, theirs: &str) {
+        self.left_out.insert(theirs.to_owned());
+    }
+
+    /// A gate that a later operation calls `$name`.
+    pub fn gate(&mut self, wait: GateWait, title: Option<String>) -> String {
+        let name = format!("gate{}", self.gates.len() + 1);
+        self.gates.push(Op::MakeGate { wait, title, id: None, name: Some(name.clone()) });
+        format!("${name}")
+    }
+
+    /// A gate with its own id.
+    pub fn gate_called(&mut self, id: &ItemId, wait: GateWait, title: Option<String>) -> Result<()> {
+        self.name(id.as_str(), "ew")?;
+        self.gates.push(Op::MakeGate { wait, title, id: Some(id.clone()), name: None });
+        Ok(())
+    }
+
+    /// Something that is done last of all.
+    pub fn later_still(&mut self, op: Op) {
+        self.closes.push(op);
+    }
+
+    /// Something that is done once all is there.
+    pub fn later(&mut self, op: Op) {
+        self.later.push(op);
+    }
+
+    /// Where an item is, if it is not simply open.
+    pub fn status(&mut self, id: &ItemId, status: Status, how: Close, why: Option<String>) {
+        let id = id.to_string();
+        match status {
+            Status::Open | Status::Tombstone => {}
+            Status::Closed => self.closes.push(Op::Close(CloseOp { id, how, force: true, token: None, why })),
+            other => {
+                let change = Box::new(Change { status: Some(other), ..Change::default() });
+                self.later.push(Op::Update { id, change });
+            }
+        }
+    }
+
+    /// How many items, dependencies and gates.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        (self.adds.len(), self.depends.len(), self.gates.len())
+    }
+
+    /// The titles, with the ids that they get.
+    pub fn items(&self) -> impl Iterator<Item = (&ItemId, &str)> {
+        self.adds.iter().filter_map(|add| Some((add.id.as_ref()?, add.title.as_str())))
+    }
+
+    /// All of it, in an order in which nothing is in the way of what follows.
+    pub fn ops(self) -> Vec<Op> {
+        let adds = self.adds.into_iter().map(|add| Op::Add(Box::new(add)));
+        let depends = self.depends.into_iter().map(|depend| Op::Depend(Box::new(depend)));
+        adds.chain(self.gates).chain(depends).chain(self.later).chain(self.closes).collect()
+    }
+}
+
+/// The nearest id that is good here: `Web App#12` becomes `web-app-12`.
+fn mapped(theirs: &str, prefix: &str) -> String {
+    let mut id = String::new();
+    for c in theirs.chars() {
+        match c.to_ascii_lowercase() {
+            c if c.is_ascii_alphanumeric() || c == '.' || c == '_' => id.push(c),
+            _ if id.ends_with('-') || id.is_empty() => {}
+            _ => id.push('-'),
+        }
+    }
+    let id = id.trim_end_matches(['-', '.', '_']);
+    if ItemId::parse(id).is_ok() { id.to_owned() } else { format!("{prefix}-{id}") }
+}
+
+/// The nearest name: `Ann Lee <ann@x.org>` becomes `Ann-Lee-ann-x.org`.
+pub(crate) fn name(text: &str) -> Option<Name> {
+    let text = text.trim();
+    if let Ok(name) = Name::parse(text) {
+        return Some(name);
+    }
+    let mut plain = String::new();
+    for c in text.chars().skip_while(|c| !c.is_ascii_alphabetic()) {
+        match c {
+            c if c.is_ascii_alphanumeric() || c == '_' => plain.push(c),
+            '.' | '/' if plain.ends_with(|c: char| c.is_ascii_alphanumeric()) => plain.push(c),
+            _ if plain.ends_with(['-', '.', '/']) => {}
+            _ => plain.push('-'),
+        }
+    }
+    Name::parse(plain.trim_end_matches(['-', '.', '/'])).ok()
+}
+
+/// A text of an object; nothing if it is empty.
+pub(crate) fn text<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// An instant of an object: RFC 3339.
+pub(crate) fn time(object: &Map<String, Value>, key: &str) -> Result<Option<Time>> {
+    Ok(text(object, key).map(Time::parse).transpose()?)
+}
+
+/// Names of an object: texts, or objects with a name under `inner`.
+pub(crate) fn names(object: &Map<String, Value>, key: &str, inner: &str) -> BTreeSet<Name> {
+    let all = object.get(key).and_then(Value::as_array).into_iter().flatten();
+    let texts = all.filter_map(|one| one.as_str().or_else(|| one.get(inner).and_then(Value::as_str)));
+    texts.filter_map(name).collect()
+}
+
+/// A refusal that names the line.
+pub(crate) fn bad_line(line: usize, what: impl std::fmt::Display) -> Problem {
+    Problem::new(Kind::Invalid, "bad_import", format!("line {line}: {what}")).next("mend the line; nothing was written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_from_elsewhere_stay_or_become_the_nearest_good_one() {
+        for (theirs, ours) in
+            [("bd-a3f8.1", "bd-a3f8.1"), ("BD-7", "bd-7"), ("Web App#12", "web-app-12"), ("42", "im-42"), ("x", "im-x")]
+        {
+            assert_eq!(Draft::default().name(theirs, "im").unwrap().as_str(), ours);
+        }
+        let mut draft = Draft::default();
+        draft.name("bd-1", "bd").unwrap();
+        for again in ["bd-1", "BD-1"] {
+            assert_eq!(draft.name(again, "bd").unwrap_err().code, "duplicate_id", "{again}");
+        }
+        assert!(draft.name("\u{1b}", "bd").is_err());
+    }
+
+    #[test]
+    fn people_and_labels_become_the_nearest_name() {
+        for (theirs, ours) in [
+            ("ann", Some("ann")),
+            ("Ann Lee <ann@x.org>", Some("Ann-Lee-ann-x.org")),
+            ("good first issue", Some("good-first-issue")),
+            ("1st", Some("st")),
+            ("!!", None),
+        ] {
+            assert_eq!(name(theirs).as_ref().map(Name::as_str), ours, "{theirs}");
+        }
+    }
+}

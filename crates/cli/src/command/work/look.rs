@@ -1,0 +1,131 @@
+//! How an item looks: its sign, its colour, and where it stands in a few words.
+
+use crate::clock::Clock;
+use crate::style::{Ink, Style, ink};
+use edgewise_core::state::Phase as Seen;
+use edgewise_core::work::{Blocker, Close, Item, ItemKind, Obstacle, Phase, Standing, Status, TaskType};
+
+/// What people see of an item, in the words that runs are seen in.
+pub(crate) fn seen(item: &Item, standing: &Standing) -> Seen {
+    match standing {
+        Standing::Over => match item.closed.as_ref().map(|closed| closed.how) {
+            Some(Close::Done) => Seen::Succeeded,
+            Some(Close::Failed) => Seen::Failed,
+            Some(Close::Cancelled) | None => Seen::Cancelled,
+        },
+        Standing::Blocked => Seen::Blocked,
+        Standing::Claimed(..) => Seen::Running,
+        Standing::Scheduled(_) => Seen::Waiting,
+        Standing::Ready | Standing::Ephemeral(_) if item.status == Status::InProgress => Seen::Running,
+        Standing::Ready | Standing::Ephemeral(_) => Seen::Ready,
+        Standing::Draft(_) | Standing::Aside | Standing::NotWork => Seen::Skipped,
+    }
+}
+
+/// The sign of an item, in its colour.
+pub(crate) fn sign(item: &Item, standing: &Standing, style: Style) -> String {
+    let seen = seen(item, standing);
+    style.paint(ink_of(seen), style.glyph(seen))
+}
+
+/// What is ready is what people look for.
+pub(crate) fn ink_of(seen: Seen) -> Ink {
+    if seen == Seen::Ready { Ink::Bold } else { ink(seen) }
+}
+
+/// Where an item stands: `ready`, `ann has it until 12:00`, `done`.
+pub(crate) fn standing(item: &Item, standing: &Standing, clock: &Clock) -> String {
+    match standing {
+        Standing::Ready if item.status == Status::InProgress => "in progress".to_owned(),
+        Standing::Ready => "ready".to_owned(),
+        Standing::Blocked => "blocked".to_owned(),
+        Standing::Claimed(by, until) => format!("{by} has it until {}", clock.short(*until)),
+        Standing::Scheduled(at) => format!("not before {}", clock.short(*at)),
+        Standing::Draft(plan) => format!("in the draft {plan}"),
+        Standing::Ephemeral(instance) => format!("in the ephemeral {instance}"),
+        Standing::Aside => status_word(item.status).replace('_', " "),
+        Standing::Over => match item.closed.as_ref() {
+            Some(closed) => close_word(closed.how).to_owned(),
+            None => "deleted".to_owned(),
+        },
+        Standing::NotWork => kind_word(item.kind).to_owned(),
+    }
+}
+
+/// One thing in the way, in words.
+pub(crate) fn blocker(blocker: &Blocker) -> String {
+    let what = match blocker.reason {
+        Obstacle::Open => blocker.by.to_string(),
+        Obstacle::Gate => format!("gate {}", blocker.by),
+        Obstacle::Run => format!("run {}", blocker.by),
+        Obstacle::Unresolved => format!("{} (nobody here knows it)", blocker.by),
+        Obstacle::Unsatisfiable => format!("{} (it ended another way)", blocker.by),
+    };
+    match &blocker.through {
+        Some(around) => format!("{what} through {around}"),
+        None => what,
+    }
+}
+
+/// The name of a status on the wire.
+pub(crate) fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Open => "open",
+        Status::InProgress => "in_progress",
+        Status::Deferred => "deferred",
+        Status::Backlog => "backlog",
+        Status::Review => "review",
+        Status::Closed => "closed",
+        Status::Tombstone => "tombstone",
+    }
+}
+
+/// What people call a kind.
+pub(crate) fn kind_word(kind: ItemKind) -> &'static str {
+    match kind {
+        ItemKind::Task => "task",
+        ItemKind::Plan => "plan",
+        ItemKind::Instance => "instance",
+        ItemKind::Message => "message",
+        ItemKind::Document => "document",
+        ItemKind::Channel => "channel",
+        ItemKind::Entity => "entity",
+    }
+}
+
+/// What people call a type of task.
+pub(crate) fn type_word(task_type: TaskType) -> &'static str {
+    match task_type {
+        TaskType::Bug => "bug",
+        TaskType::Feature => "feature",
+        TaskType::Task => "task",
+        TaskType::Chore => "chore",
+    }
+}
+
+/// What people call a phase.
+pub(crate) fn phase_word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Draft => "draft",
+        Phase::Active => "active",
+        Phase::Pending => "pending",
+        Phase::Running => "running",
+        Phase::Completed => "completed",
+        Phase::Failed => "failed",
+        Phase::Cancelled => "cancelled",
+    }
+}
+
+/// What people call an end.
+pub(crate) fn close_word(how: Close) -> &'static str {
+    match how {
+        Close::Done => "done",
+        Close::Failed => "failed",
+        Close::Cancelled => "cancelled",
+    }
+}
+
+/// `3`, or `3>1` where something more urgent waits for it.
+pub(crate) fn priority(own: u8, effective: u8) -> String {
+    if effective < own { format!("{own}>{effective}") } else { own.to_string() }
+}

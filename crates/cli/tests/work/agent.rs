@@ -1,0 +1,93 @@
+//! What agents use: the primer, and a session by the Model Context Protocol.
+
+use crate::place::Place;
+use serde_json::{Value, json};
+
+/// Sends messages and gives the answers.
+fn session(place: &Place, messages: &[Value]) -> Vec<Value> {
+    let text: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    let said = place.fed(&["mcp", "--as", "robin"], &text).good();
+    said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn call(id: u32, name: &str, arguments: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name, "arguments": arguments } })
+}
+
+/// What a tool answered, as JSON.
+fn told(answer: &Value) -> Value {
+    serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+#[test]
+fn an_agent_finds_takes_and_closes_work() {
+    let place = Place::with(&["ew-a", "ew-b"]);
+    let answers = session(
+        &place,
+        &[
+            json!({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}),
+            json!({"jsonrpc":"2.0","method":"notifications/initialized"}),
+            json!({"jsonrpc":"2.0","id":2,"method":"tools/list"}),
+            call(3, "dep", &json!({"id": "ew-b", "on": "ew-a"})),
+            call(4, "ready", &json!({})),
+            call(5, "why", &json!({"id": "ew-b"})),
+            call(6, "ready", &json!({"claim": true})),
+            call(7, "add", &json!({"title": "Found this", "type": "bug", "needs": ["ew-b"]})),
+            call(8, "update", &json!({"id": "ew-b", "priority": 1, "assignee": "robin"})),
+            call(9, "close", &json!({"id": "ew-a", "reason": "done", "claimNext": true})),
+            call(10, "claim", &json!({"id": "ew-b", "release": true})),
+            call(11, "show", &json!({"id": "ew-b"})),
+        ],
+    );
+    assert_eq!(answers.len(), 11, "a notification has no answer");
+    assert_eq!(answers[0]["result"]["protocolVersion"], "2025-03-26");
+    assert_eq!(answers[1]["result"]["tools"].as_array().unwrap().len(), 8);
+    assert_eq!(told(&answers[2])["says"], "ew-b now waits for ew-a (blocks); ew-b is blocked now");
+    assert_eq!(told(&answers[3])["ready"][0]["id"], "ew-a");
+    assert_eq!(told(&answers[4])["because"][0]["id"], "ew-a");
+    let taken = told(&answers[5]);
+    assert_eq!((&taken["id"], &taken["item"]["title"], taken.get("token")), (&json!("ew-a"), &json!("a"), None));
+    assert_eq!(told(&answers[6])["op"], "add");
+    let closed = told(&answers[8]);
+    assert_eq!((&closed["closed"]["unblocked"][0], &closed["next"]["id"]), (&json!("ew-b"), &json!("ew-b")));
+    assert_eq!(told(&answers[10])["priority"], 1);
+}
+
+#[test]
+fn a_refusal_is_an_answer_and_the_session_goes_on() {
+    let place = Place::with(&["ew-a"]);
+    let answers = session(
+        &place,
+        &[
+            call(1, "close", &json!({"id": "ew-nope"})),
+            call(2, "add", &json!({"titel": "x"})),
+            call(3, "fly", &json!({})),
+            json!({"jsonrpc":"2.0","id":4,"method":"resources/list"}),
+            json!({"jsonrpc":"2.0","id":5}),
+            call(6, "dep", &json!({"id": "ew-a", "on": "ew-a"})),
+            json!({"jsonrpc":"2.0","id":7,"method":"ping"}),
+        ],
+    );
+    for (n, code) in [(0, "item_not_found"), (1, "bad_arguments"), (5, "cycle_detected")] {
+        assert_eq!((&answers[n]["result"]["isError"], &told(&answers[n])["code"]), (&json!(true), &json!(code)), "{n}");
+    }
+    for (n, code) in [(2, -32602), (3, -32601), (4, -32600)] {
+        assert_eq!(answers[n]["error"]["code"], code, "{n}: {}", answers[n]);
+    }
+    assert_eq!(answers[6]["result"], json!({}));
+    let broken = place.fed(&["mcp"], "{oops\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").good();
+    assert!(broken.out.contains("-32700") && broken.out.lines().count() == 2, "{broken:?}");
+}
+
+#[test]
+fn the_primer_says_who_you_are_and_how_it_stands() {
+    let place = Place::with(&["ew-a", "ew-b"]);
+    place.good("dep add ew-b ew-a");
+    let primer = place.good("prime --as robin");
+    assert!(primer.ends_with("You are robin. Now: 1 ready, 1 blocked, 0 claimed."), "{primer}");
+    // Every command it names is one.
+    for line in primer.split('`').skip(1).step_by(2).filter(|part| part.starts_with("edgewise ")) {
+        let word = line.split_whitespace().nth(1).unwrap();
+        assert_eq!(place.run(&format!("{word} --help")).code, 0, "{line}");
+    }
+}

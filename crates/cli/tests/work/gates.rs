@@ -1,0 +1,60 @@
+//! Gates: of items and of runs, by the same commands.
+
+use crate::place::Place;
+
+#[test]
+fn an_approval_opens_a_gate_once_the_right_people_said_yes() {
+    let place = Place::with(&["ew-a"]);
+    let gate = place.ids("gate create --approver ann,bob --for ew-a --title 'Legal'")[0].clone();
+    assert_eq!(place.ids("blocked"), ["ew-a"]);
+    let why = place.good("why ew-a");
+    assert!(why.contains("ann") && why.contains(&format!("edgewise gate approve {gate}")), "{why}");
+    place.check(&format!("gate approve {gate} --as ann"), &format!("approved gate {gate}"));
+    place.refused(&format!("gate approve {gate} --as ann"), 4, "already_approved");
+    place.check(&format!("gate withdraw {gate} --as ann"), &format!("withdrew your approval of gate {gate}"));
+    place.good(&format!("gate approve {gate} --as ann"));
+    place.check(&format!("gate approve {gate} --as bob"), &format!("approved gate {gate}; ew-a is ready now"));
+    place.refused(&format!("gate withdraw {gate} --as ann"), 4, "gate_ended");
+    let shown = place.json(&format!("gate show {gate}"));
+    assert_eq!((&shown["satisfied"], &shown["satisfiedBy"]), (&true.into(), &"bob".into()), "{shown}");
+}
+
+#[test]
+fn other_systems_open_their_gates_and_a_rejected_one_stays_in_the_way() {
+    let place = Place::with(&["ew-a", "ew-b"]);
+    let ci = place.ids("gate create --external ci 4711 --for ew-a")[0].clone();
+    let hook = place.ids("gate create --webhook --for ew-b")[0].clone();
+    let mut both = [ci.clone(), hook.clone()];
+    both.sort();
+    assert_eq!(place.ids("gate list"), both);
+    place.check(&format!("gate satisfy {ci}"), &format!("opened gate {ci}; ew-a is ready now"));
+    place.check(&format!("gate reject {hook} --comment 'not wanted'"), &format!("rejected gate {hook}"));
+    assert_eq!(place.json("show ew-b")["blockedBy"][0]["reason"], "unsatisfiable");
+    assert_eq!(place.ids("gate list"), [""; 0]);
+    assert_eq!(place.ids("gate list --all").len(), 2);
+}
+
+#[test]
+fn a_timer_that_ran_out_while_nothing_was_there_is_open() {
+    let place = Place::with(&["ew-a", "ew-b"]);
+    place.good("gate create --until 2020-01-01T00:00:00Z --for ew-a");
+    place.good("gate create --until 2199-01-01T00:00:00Z --for ew-b");
+    // The next command that writes is an engine, which looks at what fell due.
+    place.good("update ew-b --priority 2");
+    assert_eq!(place.ids("ready"), ["ew-a"]);
+    assert!(place.good("why ew-b").contains("2199"));
+}
+
+#[test]
+fn gates_of_runs_and_of_items_stand_in_one_list() {
+    let place = Place::with(&["ew-a"]);
+    place.write("ask.yaml", "flow: ask\ntasks:\n  go: { gate: { approval: { from: [ann] } } }\n");
+    let run = place.run("run ask.yaml -q --detach").out.trim().to_owned();
+    let gate = place.ids("gate create --approval --for ew-a")[0].clone();
+    let listed = place.json("gate list");
+    let listed = listed.as_array().unwrap();
+    assert!(listed.iter().any(|one| one["task"] == "go") && listed.iter().any(|one| one["id"] == gate), "{listed:?}");
+    assert_eq!(place.ids("gate list ew-a"), [gate]);
+    assert_eq!(place.json(&format!("gate list {run}")).as_array().unwrap().len(), 1);
+    place.good(&format!("gate approve {run}/go --as ann"));
+}

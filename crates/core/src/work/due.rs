@@ -1,0 +1,61 @@
+//! What happens by itself when time passes: timer gates open, claims run out, ephemeral instances go away.
+
+use super::{GateSatisfied, ItemAct, ItemReleased, Work, WorkEvent};
+use crate::id::RunId;
+use crate::name::Name;
+use crate::time::Time;
+
+impl Work {
+    /// The earliest instant at which something happens by itself.
+    pub fn due(&self) -> Option<Time> {
+        [&self.timers, &self.claims, &self.ephemeral].into_iter().filter_map(|set| set.first()).map(|(at, _)| *at).min()
+    }
+
+    /// What has happened by itself up to an instant, as events that have yet to be written: one after another, since
+    /// an instance that goes takes along what is below it.
+    pub fn overdue(&self, now: Time) -> Vec<WorkEvent> {
+        let mut events = Vec::new();
+        for (_, n) in self.timers.iter().take_while(|(at, _)| *at <= now) {
+            let gate = self.gates[*n as usize].gate.id.clone();
+            events.push(WorkEvent::GateSatisfied(GateSatisfied { gate, by: None, why: None }));
+        }
+        for (_, n) in self.claims.iter().take_while(|(at, _)| *at <= now) {
+            let item = &self.slot(*n).item;
+            if let Some(claim) = &item.claim {
+                events.push(WorkEvent::ItemReleased(ItemReleased {
+                    id: item.id.clone(),
+                    token: claim.token,
+                    by: None,
+                }));
+            }
+        }
+        let mut gone = std::collections::BTreeSet::new();
+        for (_, n) in self.ephemeral.iter().take_while(|(at, _)| *at <= now) {
+            // Children first, so that none of them is moved up on the way.
+            for below in self.subtree(*n).into_iter().rev() {
+                if gone.insert(below) {
+                    events.push(WorkEvent::ItemDeleted(ItemAct {
+                        id: self.id(below).clone(),
+                        by: by_itself(),
+                        why: Some("its time is over".into()),
+                    }));
+                }
+            }
+        }
+        events
+    }
+
+    /// Runs that are waited for and not known to have ended.
+    pub fn awaited_runs(&self) -> impl Iterator<Item = RunId> {
+        self.run_numbers.iter().filter_map(|(run, n)| {
+            let slot = &self.runs[*n as usize];
+            let waited = slot.into.iter().any(|edge| self.edge(*edge).waits());
+            (waited && slot.state.is_none()).then_some(*run)
+        })
+    }
+}
+
+/// Who did what time did.
+fn by_itself() -> Name {
+    Name::parse("edgewise").expect("a name")
+}

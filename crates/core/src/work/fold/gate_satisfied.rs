@@ -1,0 +1,31 @@
+//! `GateSatisfied`: a gate is open, because its instant was reached or somebody from outside said so. People who
+//! must approve cannot be gone round.
+
+use super::said;
+use crate::error::{Error, Result};
+use crate::time::Time;
+use crate::work::settle::Turn;
+use crate::work::{GateEnded, GateSatisfied, GateWait, Work};
+
+pub(super) fn check(work: &Work, at: Time, event: &GateSatisfied) -> Result<u32> {
+    let n = work.gate_waiting(&event.gate)?;
+    said::why(event.why.as_ref())?;
+    let id = &event.gate;
+    match (&work.gates[n as usize].gate.wait, &event.by) {
+        (GateWait::Approval { .. }, _) => {
+            let message = format!("gate {id} asks for approvals: `edgewise gate approve {id}`, by those it names");
+            Err(Error::denied("wrong_gate", message))
+        }
+        (GateWait::Timer { wait_until }, None) if at < *wait_until => {
+            Err(Error::conflict("too_early", format!("gate {id} opens at {wait_until}: that is not yet")))
+        }
+        (GateWait::Timer { .. }, _) | (_, Some(_)) => Ok(n),
+        (_, None) => Err(Error::invalid("wrong_gate", format!("gate {id} is opened by somebody, and nobody is named"))),
+    }
+}
+
+pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateSatisfied) {
+    let Some(n) = work.gate_number(event.gate.as_str()) else { return };
+    let ended = GateEnded { satisfied: true, by: event.by.clone(), why: event.why.clone(), at: turn.stamp.at };
+    work.end_gate(n, ended, turn);
+}

@@ -1,0 +1,101 @@
+//! Ids that people can say: found by as little as tells them apart, and made no longer than need be.
+
+use super::{ItemId, Work};
+use crate::error::{Error, Result};
+use crate::name::Name;
+use std::ops::Bound;
+
+/// Most candidates that an error lists.
+const LISTED: usize = 5;
+
+impl Work {
+    /// The item or gate that a text means: its id, or a beginning of it that fits no other, with or without the prefix.
+    pub fn resolve(&self, text: &str) -> Result<ItemId> {
+        if let Some((id, _)) = self.ids.get_key_value(text) {
+            return Ok(id.clone());
+        }
+        let mut found = self.starting(text);
+        if found.is_empty() {
+            for prefix in self.prefixes() {
+                found.extend(self.starting(&format!("{prefix}-{text}")));
+            }
+        }
+        match found.as_slice() {
+            [one] => Ok(one.clone()),
+            [] => {
+                let message = format!("there is no item or gate {text:?}: `edgewise list` shows what there is");
+                Err(Error::not_found("item_not_found", message))
+            }
+            many => {
+                let names: Vec<&str> = many.iter().take(LISTED).map(ItemId::as_str).collect();
+                let rest = if many.len() > LISTED { " and others" } else { "" };
+                let message = format!("{text:?} fits {}{rest}: type one character more", names.join(", "));
+                Err(Error::conflict("ambiguous_id", message))
+            }
+        }
+    }
+
+    /// Ids that start with a text and are not deleted; one more than is listed at most.
+    fn starting(&self, text: &str) -> Vec<ItemId> {
+        if text.is_empty() {
+            return Vec::new();
+        }
+        let range = self.ids.range::<str, _>((Bound::Included(text), Bound::Unbounded));
+        let alive = |id: &&ItemId| self.item(id.as_str()).is_none_or(|item| item.status != super::Status::Tombstone);
+        range
+            .map(|(id, _)| id)
+            .take_while(|id| id.as_str().starts_with(text))
+            .filter(alive)
+            .take(LISTED + 1)
+            .cloned()
+            .collect()
+    }
+
+    /// The prefixes that ids have: few, and each is found by one look behind the ids of the one before.
+    fn prefixes(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        let mut next = self.ids.keys().next().cloned();
+        while let Some(id) = next {
+            let Some((prefix, _)) = id.as_str().split_once('-') else { break };
+            // `.` is the character behind `-`.
+            let behind = format!("{prefix}.");
+            next = self
+                .ids
+                .range::<str, _>((Bound::Included(behind.as_str()), Bound::Unbounded))
+                .next()
+                .map(|(id, _)| id.clone());
+            all.push(prefix.to_owned());
+        }
+        all
+    }
+
+    /// An id that nobody has: as short as makes a collision rare among so many.
+    pub fn fresh_id(&self, prefix: &Name, mut chance: u128) -> ItemId {
+        let mut length = 3;
+        // With a tenth of all texts of a length in use, one more character.
+        while 36_usize.pow(length) / 10 < self.ids.len() && length < 10 {
+            length += 1;
+        }
+        for attempt in 0_u32.. {
+            let text = format!("{}-{}", prefix.to_lowercase(), base36(chance, length + attempt / 8));
+            match ItemId::parse(&text) {
+                Ok(id) if !self.ids.contains_key(&id) && !self.strangers.contains_key(text.as_str()) => return id,
+                _ => {
+                    chance =
+                        chance.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).wrapping_add(1) ^ (chance >> 64)
+                }
+            }
+        }
+        unreachable!("texts become longer until one is free")
+    }
+}
+
+fn base36(mut number: u128, length: u32) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut text = String::new();
+    for _ in 0..length {
+        text.push(DIGITS[(number % 36) as usize] as char);
+        number /= 36;
+    }
+    text
+}

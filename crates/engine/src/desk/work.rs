@@ -1,0 +1,294 @@
+//! The workspace's work graph on the desk: staged in the same batch as the events of runs, undone with them.
+//!
+//! It is as large as a workspace's work, so it is loaded once and then kept: what others wrote is folded in, and only
+//! what was staged and did not land, or was refused halfway, costs a load. The guard of its stream makes sure that
+//! of two engines that give the same item to two people one conflicts, folds what the other wrote, and decides again.
+
+use super::Desk;
+use crate::load::{fold_work, load_work};
+use edgewise_core::event::{Envelope, Record, encode_events};
+use edgewise_core::fold::Stamp;
+use edgewise_core::id::{EventId, RunId};
+use edgewise_core::time::Time;
+use edgewise_core::work::{Changed, Done, Note, NoteKind, Work, WorkEvent, check, fold};
+use edgewise_core::{Error, Kind, Result};
+use edgewise_store::{Append, Guard, Stream, WorkChange};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most records of others read at once.
+const PAGE: usize = 1_000;
+/// Most answers to keyed operations that are kept at hand.
+const ANSWERS: usize = 1_000;
+
+/// The work graph, and what of it is where.
+#[derive(Default)]
+pub(crate) struct CachedWork {
+    /// What its events have come to.
+    pub state: Work,
+    /// Whether that is what the ledger says, but for what is staged.
+    pub loaded: bool,
+    /// The seq up to which the ledger has it.
+    pub durable: u64,
+    /// The seq its rows are at, once what is under way is written.
+    pub written: u64,
+    /// What the rows do not have yet.
+    pub changed: Changed,
+    /// Notes that are being written.
+    writing: Vec<Note>,
+    /// Nothing that time brings is looked for before then: the last look came to nothing.
+    pub put_off: Time,
+    /// Runs whose end may have to be told to it.
+    pub joins: BTreeSet<RunId>,
+    /// What keyed operations were answered lately.
+    answers: BTreeMap<String, Vec<Done>>,
+    /// Events folded but not yet appended, and the id of the first.
+    events: Vec<WorkEvent>,
+    first_id: EventId,
+}
+
+impl CachedWork {
+    /// Just as it was loaded.
+    pub fn new(state: Work, written: u64, changed: Changed) -> Self {
+        let durable = state.seq;
+        let joins = state.awaited_runs().collect();
+        Self { state, loaded: true, durable, written, changed, joins, ..Self::default() }
+    }
+
+    /// Whether something of it is not in the ledger yet.
+    pub fn is_staged(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// How much is staged: a place to come back to.
+    pub fn mark(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Adds what is staged to a batch.
+    pub fn stage(&self, stream: &Stream, (at, source): (Time, &str), batch: &mut Append) {
+        if self.events.is_empty() {
+            return;
+        }
+        let envelope = Envelope { id: self.first_id, at, source: source.into() };
+        let bytes = encode_events(&envelope, &self.events);
+        let record = Record::new(&stream.label(), self.durable + 1, self.events.len() as u32, bytes);
+        batch.guards.push(Guard { stream: stream.clone(), seq: self.durable });
+        batch.records.push((stream.clone(), record, self.state.last));
+    }
+
+    /// What must be written for the rows to catch up.
+    pub fn change(&mut self, stream: &Stream) -> Option<WorkChange> {
+        if !self.loaded || self.written == self.state.seq {
+            return None;
+        }
+        debug_assert!(self.events.is_empty() && self.durable == self.state.seq, "rows of what is not durable");
+        let changed = std::mem::take(&mut self.changed);
+        let state = &self.state;
+        let (items, items_gone) = rows(changed.items, |id| state.item_row(id.as_str()));
+        let (dependencies, dependencies_gone) = rows(changed.dependencies, |key| state.dependency_row(key));
+        let (gates, gates_gone) = rows(changed.gates, |id| state.gate_row(id.as_str()));
+        let (runs, runs_gone) = rows(changed.runs, |run| state.run_row(*run));
+        self.writing.extend(changed.notes.iter().cloned());
+        Some(WorkChange {
+            stream: stream.clone(),
+            from_seq: std::mem::replace(&mut self.written, self.state.seq),
+            applied_seq: self.state.seq,
+            version: self.state.last,
+            items,
+            items_gone,
+            dependencies,
+            dependencies_gone,
+            gates,
+            gates_gone,
+            runs,
+            runs_gone,
+            notes: changed.notes,
+        })
+    }
+
+    /// The rows that were under way are written.
+    pub fn rows_written(&mut self) {
+        self.writing.clear();
+    }
+
+    /// What happened to an item and may not be in the rows yet.
+    fn notes_of<'a>(&'a self, item: &'a str) -> impl Iterator<Item = &'a Note> {
+        self.writing.iter().chain(&self.changed.notes).filter(move |note| note.item.as_str() == item)
+    }
+
+    /// What operations with this key were answered, if that is still known.
+    pub fn answered(&self, key: &str) -> Option<&Vec<Done>> {
+        self.answers.get(key)
+    }
+
+    /// Keeps an answer for whoever asks again with the same key.
+    pub fn keep_answer(&mut self, key: &str, done: &[Done]) {
+        if self.answers.len() >= ANSWERS {
+            self.answers.pop_first();
+        }
+        self.answers.insert(key.to_owned(), done.to_vec());
+    }
+}
+
+/// The rows of what changed, and the keys of what has none any more.
+fn rows<K, R>(changed: BTreeSet<K>, row: impl Fn(&K) -> Option<R>) -> (Vec<R>, Vec<K>) {
+    let (mut there, mut gone) = (Vec::new(), Vec::new());
+    for key in changed {
+        match row(&key) {
+            Some(row) => there.push(row),
+            None => gone.push(key),
+        }
+    }
+    (there, gone)
+}
+
+impl Desk {
+    /// The work graph, loaded if it is not here. Refused if it is frozen.
+    pub fn work(&mut self) -> Result<&Work> {
+        if let Some(reason) = self.frozen.get(&RunId::WORK) {
+            let message = format!("the work graph is frozen: {reason}. Look with `edgewise doctor --verify`");
+            return Err(Error::conflict("work_frozen", message));
+        }
+        if !self.work.loaded {
+            self.load_work()?;
+        }
+        Ok(&self.work.state)
+    }
+
+    fn load_work(&mut self) -> Result<()> {
+        let stream = self.home.stream(RunId::WORK);
+        let loaded = load_work(&mut *self.ledger, &mut *self.projections, &stream);
+        let loaded = self.or_freeze_work(loaded)?;
+        let writing = std::mem::take(&mut self.work.writing);
+        let answers = std::mem::take(&mut self.work.answers);
+        let cached = CachedWork::new(loaded.state, loaded.written, loaded.changed);
+        // What was being written and is not in the rows that were read is among what changed.
+        let writing = writing.into_iter().filter(|note| note.seq <= cached.written).collect();
+        self.work = CachedWork { writing, answers, ..cached };
+        if self.work.written < self.work.state.seq {
+            self.dirty.insert(RunId::WORK);
+        }
+        Ok(())
+    }
+
+    fn or_freeze_work<T>(&mut self, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result
+            && error.kind == Kind::Corrupt
+        {
+            let message = error.message.clone();
+            self.freeze(RunId::WORK, &message)?;
+        }
+        result
+    }
+
+    /// Forgets the work graph, so that it is loaded anew.
+    pub(super) fn forget_work(&mut self) {
+        self.work.loaded = false;
+        self.work.events.clear();
+        self.dirty.remove(&RunId::WORK);
+    }
+
+    /// The work graph at the ledger's tail: for whoever may be refused, which no guard would notice. Where something is
+    /// staged already, the guard of that tells.
+    pub fn newest_work(&mut self) -> Result<&Work> {
+        self.work()?;
+        let stream = self.home.stream(RunId::WORK);
+        if !self.work.is_staged() && self.ledger.head(&stream)?.seq != self.work.durable {
+            self.fold_work_tail(&stream)?;
+        }
+        self.work()
+    }
+
+    /// Folds in what others wrote. Nothing may be staged.
+    fn fold_work_tail(&mut self, stream: &Stream) -> Result<()> {
+        loop {
+            let page = self.ledger.read(stream, self.work.state.seq, PAGE)?;
+            if page.is_empty() {
+                break;
+            }
+            for stored in page {
+                let folded = fold_work(&mut self.work.state, &stored, &mut self.work.changed);
+                self.or_freeze_work(folded)?;
+            }
+            self.work.durable = self.work.state.seq;
+        }
+        self.work.joins.extend(self.work.state.awaited_runs());
+        self.dirty.insert(RunId::WORK);
+        Ok(())
+    }
+
+    /// Decides an event of the work graph, folds it, and keeps it for the append.
+    pub fn record_work(&mut self, event: WorkEvent) -> Result<()> {
+        let work = &mut self.work;
+        if !work.loaded || self.frozen.contains_key(&RunId::WORK) {
+            return Err(Error::conflict("work_not_loaded", "the work graph is not at hand: try again in a moment"));
+        }
+        check(&work.state, self.now, &event)?;
+        if work.events.is_empty() {
+            work.first_id = EventId::mint(self.now, self.entropy.bits(), work.state.last);
+        }
+        let stamp = Stamp { id: work.first_id.plus(work.events.len() as u64), at: self.now };
+        let before = work.changed.notes.len();
+        let folded = fold(&mut work.state, stamp, &event, &mut work.changed);
+        work.events.push(event);
+        // Tasks of runs whose items are over now; those of items that are open again have gone on.
+        for note in &work.changed.notes[before..] {
+            let over = matches!(note.what, NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. });
+            let waiter = work.state.item(note.item.as_str()).filter(|_| over).and_then(|item| item.waiter);
+            self.links.due.extend(waiter.map(|waiter| (waiter.run, waiter.link.task)));
+        }
+        folded
+    }
+
+    /// Takes back what was staged after a mark: operations of one commit are all done, or none.
+    pub fn take_work_back(&mut self, mark: usize) -> Result<()> {
+        if self.work.events.len() == mark {
+            return Ok(());
+        }
+        let (mut events, first_id, durable) =
+            (std::mem::take(&mut self.work.events), self.work.first_id, self.work.durable);
+        events.truncate(mark);
+        self.forget_work();
+        self.work()?;
+        for (n, event) in (0..).zip(&events) {
+            let stamp = Stamp { id: first_id.plus(n), at: self.now };
+            fold(&mut self.work.state, stamp, event, &mut self.work.changed)?;
+        }
+        (self.work.events, self.work.first_id) = (events, first_id);
+        if mark > 0 {
+            // Were something new there now, what stays was decided on something else: the guard must find out.
+            self.work.durable = durable;
+        }
+        Ok(())
+    }
+
+    /// When something of the work graph happens by itself, or is to be looked at.
+    pub fn work_due(&self) -> Option<Time> {
+        let work = &self.work;
+        if !work.loaded || self.frozen.contains_key(&RunId::WORK) {
+            return None;
+        }
+        let join = (!work.joins.is_empty()).then_some(self.now);
+        let due = work.state.due().map(|due| due.max(work.put_off));
+        join.into_iter().chain(due).min()
+    }
+
+    /// What was staged of the work graph is durable.
+    pub fn work_durable(&mut self) {
+        if self.work.is_staged() {
+            self.work.durable = self.work.state.seq;
+            self.work.events.clear();
+            self.dirty.insert(RunId::WORK);
+        }
+    }
+
+    /// What happened to an item, in order.
+    pub fn work_history(&mut self, item: &str) -> Result<Vec<Note>> {
+        let stream = self.home.stream(RunId::WORK);
+        let mut notes = self.projections.work_notes(&stream, item)?;
+        // The notes of an item are written in order, so what is after the last of them is not written yet.
+        let last = notes.last().map_or(0, |note| note.seq);
+        notes.extend(self.work.notes_of(item).filter(|note| note.seq > last).cloned());
+        Ok(notes)
+    }
+}

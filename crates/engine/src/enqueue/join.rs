@@ -1,0 +1,72 @@
+//! Joins: items that wait for a run are told that it has ended, or is open again, in the commit in which it is so;
+//! where that commit knew nothing of them, as soon as somebody looks.
+
+use crate::committer::CHORES;
+use crate::desk::Desk;
+use edgewise_core::Kind;
+use edgewise_core::id::RunId;
+use edgewise_core::state::RunState;
+use edgewise_core::work::{RunEnded, WorkEvent};
+
+/// Looks again at every run that is waited for: it may have ended elsewhere.
+pub(super) fn look_again(desk: &mut Desk) -> usize {
+    if !desk.work.loaded {
+        return 0;
+    }
+    let awaited = desk.work.state.awaited_runs().collect::<Vec<RunId>>();
+    let before = desk.work.joins.len();
+    desk.work.joins.extend(awaited);
+    desk.work.joins.len() - before
+}
+
+pub(super) fn join(desk: &mut Desk) {
+    if !desk.work.loaded || desk.frozen.contains_key(&RunId::WORK) {
+        return;
+    }
+    for at in 0..desk.batch.touched.len() {
+        let run = desk.batch.touched[at];
+        // Most runs are nobody's business here.
+        let known = desk.work.state.run_row(run).is_some();
+        if known && !desk.work.state.dependents_of(&run.to_string()).is_empty() {
+            desk.work.joins.insert(run);
+        }
+    }
+    for _ in 0..CHORES {
+        let Some(run) = desk.work.joins.pop_first() else { return };
+        tell(desk, run);
+    }
+}
+
+/// Says how a run ended, if that is not what the graph knows.
+fn tell(desk: &mut Desk, run: RunId) {
+    let Some(state) = state_of(desk, run) else { return };
+    if desk.work.state.run_end(run) == state {
+        return;
+    }
+    if desk.runs.contains_key(&run) {
+        desk.rely_on(run);
+    }
+    // A run that nobody waits for any more need not be told.
+    let _ = desk.record_work(WorkEvent::RunEnded(RunEnded { run, state }));
+}
+
+/// How a run ended; `Some(None)` while it has not, `None` if nobody can say. One that is at work is not loaded for that.
+fn state_of(desk: &mut Desk, run: RunId) -> Option<Option<RunState>> {
+    if !desk.runs.contains_key(&run) {
+        let stream = desk.home.stream(run);
+        let head = desk.ledger.head(&stream).ok()?;
+        let row = desk.projections.run(&stream).ok()?;
+        if row.is_some_and(|row| row.applied_seq == head.seq && !row.state.is_done()) {
+            return Some(None);
+        }
+    }
+    match desk.open(run) {
+        Ok(cached) => Some(cached.run.state.is_done().then_some(cached.run.state)),
+        Err(error) if error.kind == Kind::NotFound => {
+            let gone = desk.ledger.gone(&desk.home.stream(run)).ok()?;
+            gone.map(|gone| Some(gone.state))
+        }
+        // Frozen, or the store does not answer: the sweep asks again.
+        Err(_) => None,
+    }
+}

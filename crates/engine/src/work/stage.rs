@@ -1,0 +1,118 @@
+//! The stage: what the operations of one command are decided on, and the names they give each other.
+
+use crate::desk::Desk;
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::work::{Done, Item, ItemId, NoteKind, Target, Work, WorkEvent};
+use edgewise_core::{Error, Kind, Result};
+use std::collections::BTreeMap;
+
+/// The setting that new ids begin with.
+const PREFIX_SETTING: &str = "work.prefix";
+/// What they begin with if nobody has set it.
+const PREFIX: &str = "ew";
+/// Runs that a shortened id could mean are looked at up to so many.
+const CANDIDATES: usize = 5;
+
+pub(super) struct Stage<'d> {
+    pub desk: &'d mut Desk,
+    pub by: &'d Name,
+    prefix: Name,
+    /// What earlier operations made, by the names they gave it.
+    names: BTreeMap<String, ItemId>,
+}
+
+impl<'d> Stage<'d> {
+    pub fn new(desk: &'d mut Desk, by: &'d Name) -> Result<Self> {
+        let setting = Name::parse(PREFIX_SETTING)?;
+        // Without control, ids begin as they do by themselves.
+        let set = desk.control().ok().and_then(|control| control.settings.get(&setting)?.value.as_str());
+        let prefix = Name::parse(set.unwrap_or(PREFIX))?;
+        Ok(Self { desk, by, prefix, names: BTreeMap::new() })
+    }
+
+    pub fn work(&self) -> &Work {
+        &self.desk.work.state
+    }
+
+    /// An id that nothing has yet.
+    pub fn fresh_id(&mut self) -> ItemId {
+        let chance = self.desk.entropy.bits();
+        self.work().fresh_id(&self.prefix, chance)
+    }
+
+    /// Lets later operations call it by a name.
+    pub fn call(&mut self, name: Option<&str>, id: &ItemId) -> Result<()> {
+        let Some(name) = name else { return Ok(()) };
+        if self.names.insert(name.to_owned(), id.clone()).is_some() {
+            let message = format!("two operations of this commit are called {name:?}: each needs a name of its own");
+            return Err(Error::invalid("name_twice", message));
+        }
+        Ok(())
+    }
+
+    /// The item or gate that a text means: `$name`, an id, or the beginning of one.
+    pub fn find(&self, text: &str) -> Result<ItemId> {
+        let Some(name) = text.strip_prefix('$') else { return self.work().resolve(text) };
+        self.names.get(name).cloned().ok_or_else(|| {
+            let message = format!("no earlier operation of this commit is called {name:?}; names are given with `as`");
+            Error::not_found("name_not_found", message)
+        })
+    }
+
+    /// The item that a text means.
+    pub fn item(&self, text: &str) -> Result<&Item> {
+        let id = self.find(text)?;
+        self.work().item(id.as_str()).ok_or_else(|| {
+            let message = format!("{id} is a gate, not an item; `edgewise gate show {id}` shows it");
+            Error::not_found("item_not_found", message)
+        })
+    }
+
+    /// What a dependency points to: an item, a gate, a run, or something outside.
+    pub fn target(&mut self, text: &str) -> Result<Target> {
+        match self.find(text) {
+            Ok(id) => return Ok(id.into()),
+            Err(error) if error.kind == Kind::NotFound && !text.starts_with('$') => {}
+            Err(error) if error.code == "bad_id" => {}
+            Err(error) => return Err(error),
+        }
+        match self.run(text)? {
+            Some(run) => Target::parse(&run.to_string()),
+            None => Target::parse(text),
+        }
+    }
+
+    /// The run that a text means, if it means one.
+    fn run(&mut self, text: &str) -> Result<Option<RunId>> {
+        let home = &self.desk.home;
+        let found = self.desk.ledger.find(text, CANDIDATES)?;
+        let mut ours = found
+            .into_iter()
+            .filter(|s| s.run.is_run() && s.tenant == home.tenant && s.workspace == home.workspace)
+            .map(|stream| stream.run);
+        match (ours.next(), ours.next()) {
+            (Some(run), None) => Ok(Some(run)),
+            (Some(_), Some(_)) if text.len() > 3 => {
+                let message = format!("several runs begin with {text:?}; type more of it");
+                Err(Error::conflict("ambiguous_id", message))
+            }
+            // One that was taken away is still pointed to by its whole id.
+            _ => Ok(RunId::parse(&text.to_ascii_lowercase()).ok().filter(|run| run.is_run())),
+        }
+    }
+
+    /// Records events, and says whom they blocked and unblocked.
+    pub fn record(&mut self, done: &mut Done, events: impl IntoIterator<Item = WorkEvent>) -> Result<()> {
+        let before = self.desk.work.changed.notes.len();
+        events.into_iter().try_for_each(|event| self.desk.record_work(event))?;
+        for note in &self.desk.work.changed.notes[before..] {
+            match note.what {
+                NoteKind::AutoUnblocked { .. } => done.unblocked.push(note.item.clone()),
+                NoteKind::AutoBlocked { .. } => done.blocked.push(note.item.clone()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,2 @@
+-- Takes an item away.
+DELETE FROM work_items WHERE graph = ?1 AND id = ?2

@@ -1,0 +1,2 @@
+-- Takes the notes of a work graph away.
+DELETE FROM work_notes WHERE graph = ?1

@@ -1,0 +1,9 @@
+-- The work graphs there are, each with its number, and up to which event of its stream the rows are.
+CREATE TABLE work_heads (
+    no          INTEGER PRIMARY KEY,
+    tenant      TEXT NOT NULL,
+    workspace   TEXT NOT NULL,
+    applied_seq INTEGER NOT NULL,
+    version     TEXT NOT NULL,
+    UNIQUE (tenant, workspace)
+)

@@ -1,0 +1,26 @@
+-- Items: what they are searched and put in order by, what stands in their way, and all of them as JSON.
+CREATE TABLE work_items (
+    graph         INTEGER NOT NULL,
+    id            TEXT NOT NULL,
+    kind          TEXT NOT NULL,
+    status        TEXT NOT NULL,
+    ready         INTEGER NOT NULL,
+    blocked       INTEGER NOT NULL,
+    effective     INTEGER NOT NULL,
+    priority      INTEGER NOT NULL,
+    created_at    INTEGER NOT NULL,
+    scheduled_for INTEGER,
+    claim_by      TEXT,
+    claim_until   INTEGER,
+    assignee      TEXT,
+    owner         TEXT,
+    type          TEXT NOT NULL,
+    deadline      INTEGER,
+    parent        TEXT,
+    ephemeral_in  TEXT,
+    draft_in      TEXT,
+    title         TEXT NOT NULL,
+    body          TEXT NOT NULL,
+    blockers      TEXT NOT NULL,
+    PRIMARY KEY (graph, id)
+) WITHOUT ROWID
