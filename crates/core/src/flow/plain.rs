@@ -93,22 +93,28 @@ impl<'a> Reader<'a> {
             match self.peek() {
                 _ if self.at >= self.text.len() => return None,
                 b'\n' => self.newline(),
-                b'#' => self.comment(),
+                // Not at the end of the text, which whoever reads the whole of it finds out.
+                b'#' if !self.comment() => return None,
+                b'#' => {}
                 _ => return Some(indent),
             }
         }
     }
 
-    fn comment(&mut self) {
+    /// Passes a comment up to the end of its line, unless something in it may mean something.
+    fn comment(&mut self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let end = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
+        let whole = rest.get(end).is_none_or(|byte| *byte == b'\n');
+        self.at += if whole { end } else { 0 };
+        whole
     }
 
     /// Passes the end of a line behind a value.
     fn rest_of_line(&mut self) -> Option<()> {
         let spaces = self.spaces();
-        if self.peek() == b'#' && spaces > 0 {
-            self.comment();
+        if self.peek() == b'#' && spaces > 0 && !self.comment() {
+            return None;
         }
         (self.peek() == b'\n').then_some(())?;
         if self.at < self.text.len() {
