@@ -18,6 +18,9 @@ const KEY: usize = 200;
 pub(super) fn read(text: &str) -> Option<Node<'_>> {
     let mut reader = Reader { text, at: 0, line: 1, counted: 0, col: 1, block: 0, depth: 0 };
     let indent = reader.next_line()?;
+    if reader.at_mark(indent) {
+        return None;
+    }
     let root = match reader.peek() {
         b'{' if indent == 0 => {
             let root = reader.flow()?;
@@ -180,8 +183,12 @@ impl<'a> Reader<'a> {
             return Some((self.at < self.text.len()).then(|| (self.column(self.at) - 1) as usize));
         }
         let next = self.next_line();
-        let marks = next == Some(0) && matches!(&self.text.as_bytes()[self.at..], [b'-', b'-', ..] | [b'.', b'.', ..]);
-        if marks { None } else { Some(next) }
+        if next.is_some_and(|indent| self.at_mark(indent)) { None } else { Some(next) }
+    }
+
+    /// Whether the line at hand may begin or end a document.
+    fn at_mark(&self, indent: usize) -> bool {
+        indent == 0 && matches!(&self.text.as_bytes()[self.at..], [b'-', b'-', ..] | [b'.', b'.', ..])
     }
 
     /// The entries of a map behind its first key.

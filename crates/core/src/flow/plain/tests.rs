@@ -74,6 +74,7 @@ fn what_is_not_plain_is_left_to_the_library() {
         "\u{feff}a: 1\n",
         "a: 'b'#c\n",
         "a: 'b' # c\n",
+        "... 'a': 'b'",
         "# b\rc\na: 1\n",
         "a: 1 # \0\n",
         "%YAML 1.2\n---\na: 1\n",
