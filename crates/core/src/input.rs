@@ -259,7 +259,8 @@ mod tests {
     #[test]
     fn a_text_fits_its_pattern_or_is_refused_with_it() {
         let version = Input { pattern: Some(r"^\d+\.\d+$".into()), ..input("version", InputType::String) };
-        let complete = |text: &str| complete(&[version.clone()], json!({"version": text}).as_object().unwrap());
+        let complete =
+            |text: &str| complete(std::slice::from_ref(&version), json!({"version": text}).as_object().unwrap());
         assert!(complete("1.10").is_ok());
         let message = complete("1.10-rc").unwrap_err().message;
         assert_eq!(message, r"input `version` expects a text that fits `^\d+\.\d+$`, found `1.10-rc`");

@@ -214,8 +214,7 @@ impl<'t> Lexer<'t> {
         let rest = &self.text.as_bytes()[self.at..];
         let found = match rest {
             [b'|', b'|', ..] | [b'&', b'&', ..] | [b'=' | b'!' | b'<' | b'>', b'=', ..] => [rest[0], rest[1]],
-            [b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'%' | b'!' | b'?' | b':' | b'.' | b',', ..]
-            | [b'(' | b')' | b'[' | b']' | b'{' | b'}', ..] => [rest[0], 0],
+            [one, ..] if b"<>+-*/%!?:.,()[]{}".contains(one) => [*one, 0],
             _ => return Err(self.no_sign()),
         };
         self.at += if found[1] == 0 { 1 } else { 2 };

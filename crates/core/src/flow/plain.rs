@@ -18,6 +18,9 @@ const KEY: usize = 200;
 pub(super) fn read(text: &str) -> Option<Node<'_>> {
     let mut reader = Reader { text, at: 0, line: 1, counted: 0, col: 1, block: 0, depth: 0 };
     let indent = reader.next_line()?;
+    if reader.at_mark(indent) {
+        return None;
+    }
     let root = match reader.peek() {
         b'{' if indent == 0 => {
             let root = reader.flow()?;
@@ -93,22 +96,28 @@ impl<'a> Reader<'a> {
             match self.peek() {
                 _ if self.at >= self.text.len() => return None,
                 b'\n' => self.newline(),
-                b'#' => self.comment(),
+                // Not at the end of the text, which whoever reads the whole of it finds out.
+                b'#' if !self.comment() => return None,
+                b'#' => {}
                 _ => return Some(indent),
             }
         }
     }
 
-    fn comment(&mut self) {
+    /// Passes a comment up to the end of its line, unless something in it may mean something.
+    fn comment(&mut self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let end = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
+        let whole = rest.get(end).is_none_or(|byte| *byte == b'\n');
+        self.at += if whole { end } else { 0 };
+        whole
     }
 
     /// Passes the end of a line behind a value.
     fn rest_of_line(&mut self) -> Option<()> {
         let spaces = self.spaces();
-        if self.peek() == b'#' && spaces > 0 {
-            self.comment();
+        if self.peek() == b'#' && spaces > 0 && !self.comment() {
+            return None;
         }
         (self.peek() == b'\n').then_some(())?;
         if self.at < self.text.len() {
@@ -174,8 +183,12 @@ impl<'a> Reader<'a> {
             return Some((self.at < self.text.len()).then(|| (self.column(self.at) - 1) as usize));
         }
         let next = self.next_line();
-        let marks = next == Some(0) && matches!(&self.text.as_bytes()[self.at..], [b'-', b'-', ..] | [b'.', b'.', ..]);
-        if marks { None } else { Some(next) }
+        if next.is_some_and(|indent| self.at_mark(indent)) { None } else { Some(next) }
+    }
+
+    /// Whether the line at hand may begin or end a document.
+    fn at_mark(&self, indent: usize) -> bool {
+        indent == 0 && matches!(&self.text.as_bytes()[self.at..], [b'-', b'-', ..] | [b'.', b'.', ..])
     }
 
     /// The entries of a map behind its first key.
