@@ -22,7 +22,7 @@ impl Storm {
 
     /// Whether the operator of this seed opens finished work again.
     fn reopens(&self) -> bool {
-        self.seed / 10 % 2 == 0
+        (self.seed / 10).is_multiple_of(2)
     }
 
     /// The operator does one thing.
