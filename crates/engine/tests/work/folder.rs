@@ -8,7 +8,7 @@ use edgewise_engine::work::{Look, Ops};
 use edgewise_engine::{Door, Folder, Home};
 
 fn options(dir: &tempfile::TempDir, listens: bool) -> Options {
-    let work = Work { project: dir.path().to_owned(), slots: 1, http: Default::default() };
+    let work = Work { project: dir.path().to_owned(), slots: 1, http: Default::default(), secrets: Default::default() };
     Options { home: Home::local(), work: listens.then_some(work), background: false, queues: Default::default() }
 }
 

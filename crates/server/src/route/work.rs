@@ -10,6 +10,7 @@ use edgewise_client::wire;
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::name::Name;
+use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
 use edgewise_core::time::Millis;
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, Job, LeaseRef};
@@ -20,7 +21,22 @@ use std::time::Duration;
 pub async fn claim(State(app): State<App>, Json(asked): Json<wire::Claim>) -> Result<Json<wire::Leases>> {
     let patience = Duration::from_millis(asked.wait_ms.unwrap_or(0)).min(limits::WAIT);
     let grants = app.engine().claim(claim_of(&asked)?, patience).await?;
-    Ok(Json(wire::Leases { leases: grants.into_iter().filter_map(lease).collect() }))
+    let (sealed, open): (Vec<Grant>, Vec<Grant>) = grants.into_iter().partition(|grant| grant.sealed.is_some());
+    keep_back(&app, &sealed).await?;
+    Ok(Json(wire::Leases { leases: open.into_iter().filter_map(lease).collect() }))
+}
+
+/// Values of secrets do not leave this machine: what comes back from elsewhere could not be masked.
+async fn keep_back(app: &App, sealed: &[Grant]) -> Done<()> {
+    if sealed.is_empty() {
+        return Ok(());
+    }
+    let refuse = |grant: &Grant| {
+        let message = "this task is given a secret, and secrets are only given to commands and requests that the engine \
+                       does itself: let the worker read its own secrets";
+        Finish { lease: grant.lease, outcome: Err(Failure::permanent("secret_not_sent", message)) }
+    };
+    app.engine().ask(Command::Complete(sealed.iter().map(refuse).collect())).await.map(drop)
 }
 
 fn claim_of(asked: &wire::Claim) -> Done<Claim> {
@@ -32,6 +48,10 @@ fn claim_of(asked: &wire::Claim) -> Done<Claim> {
             "empty_claim",
             "`actions` is empty: name at least one action that the worker can do",
         ));
+    }
+    if let Some(own) = actions.iter().find(|action| [COMMAND_ACTION, HTTP_ACTION].contains(&action.as_str())) {
+        let message = format!("{own} is done by the engine itself: `edgewise serve --work` lets it");
+        return Err(Error::invalid("own_action", message));
     }
     let max = asked.max.unwrap_or(1);
     if max == 0 || max as usize > limits::BATCH {

@@ -40,6 +40,7 @@ async fn strange_requests_are_refused_with_a_problem() {
         ("POST", "/api/v1/work/claim", "{\"worker\":\"w\",\"actions\":[]}"),
         ("POST", "/api/v1/work/claim", "{\"worker\":\"../w\",\"actions\":[\"x\"]}"),
         ("POST", "/api/v1/work/claim", "{\"worker\":\"w\",\"actions\":[\"\\u0000\"]}"),
+        ("POST", "/api/v1/work/claim", "{\"worker\":\"w\",\"actions\":[\"edgewise/command\"]}"),
         ("POST", "/api/v1/work/claim", "{\"worker\":\"w\",\"actions\":[\"x\"],\"max\":0}"),
         ("POST", "/api/v1/work/claim", "{\"worker\":\"w\",\"actions\":[\"x\"],\"max\":4294967295}"),
         ("POST", "/api/v1/work/claim", "{\"worker\":\"w\",\"actions\":[\"x\"],\"lease_ms\":1}"),

@@ -78,3 +78,15 @@ async fn leases_that_are_given_back_are_not_spent() {
     assert_eq!(stage.post("/api/v1/work/release", &json!({ "leases": [lease] })).await.status, 200);
     assert_eq!(claim(&stage, 10_000).await[0]["attempt"], 1);
 }
+
+#[tokio::test]
+async fn a_secret_is_not_sent_to_a_worker_elsewhere() {
+    let stage = Stage::open().await;
+    let flow = "flow: f\nsecrets: [KEY]\ntasks:\n  a: { action: greet, with: { key: '${{ secrets.KEY }}' } }\n";
+    let run = stage.start(flow).await;
+    assert!(claim(&stage, 1_000).await.is_empty());
+    let end = stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=10000")).await.json();
+    assert_eq!(end["state"], "Error");
+    let shown = stage.get(&format!("/api/v1/runs/{run}")).await.text;
+    assert!(shown.contains("secret_not_sent"), "{shown}");
+}
