@@ -3,13 +3,16 @@
 use edgewise_core::time::Millis;
 use edgewise_engine::command::Command;
 use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of};
+use edgewise_store::faulty::{Fault, Op};
 
 const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 }, retry: 1 } } }";
 
 #[test]
 fn a_lease_that_is_reported_and_lapses_in_one_commit_frees_one_slot() {
     let mut world = World::new();
-    (0..3).for_each(|_| drop(world.start(LIMITED)));
+    for _ in 0..3 {
+        world.start(LIMITED);
+    }
     let first = world.claim_one("w");
     world.now = world.now.plus(Millis(LEASE.0 + 1));
     world.send(vec![finish_of(first.lease, Ok(())), Command::Claim(claim_of("v", &["work"], 9))]);
@@ -26,6 +29,21 @@ fn a_worker_that_stops_in_the_commit_that_revokes_its_lease_is_not_waited_for() 
     world.send(vec![cancel, finish_of(first.lease, Ok(()))]);
     let next = world.claim("v", 1);
     assert_eq!(next.iter().map(|grant| grant.lease.run).collect::<Vec<_>>(), [second]);
+}
+
+#[test]
+fn what_a_run_holds_that_cannot_be_read_now_is_not_given_away() {
+    let mut one = World::new();
+    let mut other = World::over(&one);
+    one.start(LIMITED);
+    other.start(LIMITED);
+    one.claim_one("w");
+    let loads = other.faults.count(Op::Load);
+    (1..=9).for_each(|n| drop(other.faults.clone().fail_nth_of(Op::Load, loads + n, Fault::Refused)));
+    assert!(other.claim("v", 1).is_empty(), "nobody knows what the run holds");
+    other.faults.calm();
+    other.step(Vec::new());
+    assert!(other.take().is_empty(), "it holds the key");
 }
 
 #[test]
