@@ -15,7 +15,7 @@ impl Work {
             return Ok(id.clone());
         }
         let mut found = self.starting(text);
-        if found.is_empty() {
+        if found.is_empty() && !text.is_empty() {
             for prefix in self.prefixes() {
                 found.extend(self.starting(&format!("{prefix}-{text}")));
             }
