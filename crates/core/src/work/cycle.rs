@@ -54,7 +54,7 @@ impl Side {
             Way::Down => {
                 work.successors(node, &mut |next, _| {
                     if kept(&(node, next)) {
-                        visit(next)
+                        visit(next);
                     }
                 });
                 difference.added.iter().filter(|(from, _)| *from == node).for_each(|(_, to)| visit(*to));
@@ -62,7 +62,7 @@ impl Side {
             Way::Up => {
                 work.predecessors(node, &mut |next, _| {
                     if kept(&(next, node)) {
-                        visit(next)
+                        visit(next);
                     }
                 });
                 difference.added.iter().filter(|(_, to)| *to == node).for_each(|(from, _)| visit(*from));

@@ -80,11 +80,10 @@ impl Work {
     pub(super) fn add_edge(&mut self, source: u32, dependency: Dependency) -> u32 {
         let target = dependency.target.clone();
         let mut end = self.end(&target);
-        if end == End::Nobody && dependency.kind.is_waiting() {
-            if let Some(run) = target.as_run() {
-                end = End::Run(self.run_number(run));
-                self.introduce(&target);
-            }
+        let run = target.as_run().filter(|_| end == End::Nobody && dependency.kind.is_waiting());
+        if let Some(run) = run {
+            end = End::Run(self.run_number(run));
+            self.introduce(&target);
         }
         let outside = self.is_outside(source, end);
         let edge = Edge { dependency, source, end, outside, counted: false };
@@ -98,7 +97,7 @@ impl Work {
             End::Item(parent) if kind == DependencyKind::ParentChild => self.attach(n, source, parent),
             _ => {
                 self.slot_mut(source).out.push(n);
-                self.into_mut(end, &target).push(n);
+                self.pointing_to(end, &target).push(n);
             }
         }
         if waits {
@@ -119,7 +118,7 @@ impl Work {
             _ => {
                 let target = self.edge(n).dependency.target.clone();
                 forget(&mut self.slot_mut(source).out, n);
-                forget(self.into_mut(end, &target), n);
+                forget(self.pointing_to(end, &target), n);
                 self.forget_stranger(&target);
             }
         }
@@ -242,7 +241,7 @@ impl Work {
             edge.end = end;
             edge.outside = outside;
             let waits = edge.waits();
-            self.into_mut(end, target).push(n);
+            self.pointing_to(end, target).push(n);
             if waits {
                 self.weigh(n);
             }

@@ -100,7 +100,10 @@ fn an_epic_that_waits_for_its_own_children_does_not_lock_them() {
     assert_eq!(world.blockers("ew-epic"), ["ew-1", "ew-2"]);
     world.blocks("ew-epic", "ew-out").unwrap();
     assert_eq!(world.ready(), ["ew-out"], "what is outside is in the way of the children too");
-    assert_eq!(world.work.blockers("ew-1")[0].through.as_ref().map(|id| id.as_str()), Some("ew-epic"));
+    assert_eq!(
+        world.work.blockers("ew-1")[0].through.as_ref().map(edgewise_core::work::ItemId::as_str),
+        Some("ew-epic")
+    );
     world.close("ew-out").unwrap();
     world.close("ew-1").unwrap();
     world.close("ew-2").unwrap();
@@ -219,11 +222,9 @@ fn ready_blocked_why_and_the_shown_status_agree_about_every_item() {
 #[test]
 fn a_dependency_says_which_end_satisfies_it() {
     let ends = [Close::Done, Close::Failed, Close::Cancelled];
-    for (when, good) in [
-        (When::Success, [true, false, false]),
-        (When::Any, [true, true, true]),
-        (When::Failure, [false, true, false]),
-    ] {
+    for (when, good) in
+        [(When::Success, [true, false, false]), (When::Any, [true, true, true]), (When::Failure, [false, true, false])]
+    {
         for (how, good) in ends.into_iter().zip(good) {
             let mut world = world(&["ew-a", "ew-b"]);
             world.depend("ew-a", "ew-b", DependencyKind::Blocks, when).unwrap();

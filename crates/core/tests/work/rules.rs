@@ -70,10 +70,12 @@ fn an_item_whose_children_are_all_over_is_eligible_or_closes_by_itself() {
     world.reopen("ew-1").unwrap();
     world.reopen("ew-plan").unwrap();
     world.blocks("ew-plan", "ew-x").unwrap();
-    world.fold(edgewise_core::work::WorkEvent::ItemClosed(edgewise_core::work::ItemClosed {
-        force: true,
-        ..World::close_event("ew-1", Close::Failed)
-    })).unwrap();
+    world
+        .fold(edgewise_core::work::WorkEvent::ItemClosed(edgewise_core::work::ItemClosed {
+            force: true,
+            ..World::close_event("ew-1", Close::Failed)
+        }))
+        .unwrap();
     assert_eq!(world.work.item("ew-plan").unwrap().status, Status::Open, "it is blocked");
     world.close("ew-x").unwrap();
     let failed = world.work.item("ew-plan").unwrap().closed.as_ref().map(|closed| closed.how);
@@ -165,14 +167,19 @@ fn filters_and_orders_hold_together() {
     check(Filter { text: Some("EW-3".into()), ..none() }, &["ew-3"]);
     check(Filter { sort: Sort::Deadline, limit: Some(2), ..none() }, &["ew-2", "ew-1"]);
     check(Filter { sort: Sort::Unblocks, limit: Some(1), ..none() }, &["ew-3"]);
-    assert_eq!(world.work.ready(Time(1), &Filter { parent: Some("zz".into()), ..none() }, None).unwrap_err().code, "item_not_found");
+    assert_eq!(
+        world.work.ready(Time(1), &Filter { parent: Some("zz".into()), ..none() }, None).unwrap_err().code,
+        "item_not_found"
+    );
 }
 
 #[test]
 fn a_beginning_of_an_id_is_enough_if_it_fits_no_other() {
     let mut world = world(&["ew-7k2", "ew-7k9", "ew-a1", "bd-x"]);
     let resolve = |world: &World, text: &str| world.work.resolve(text).map(|id| id.to_string());
-    for (text, expected) in [("ew-7k2", "ew-7k2"), ("7k9", "ew-7k9"), ("a", "ew-a1"), ("ew-a", "ew-a1"), ("x", "bd-x"), ("bd", "bd-x")] {
+    for (text, expected) in
+        [("ew-7k2", "ew-7k2"), ("7k9", "ew-7k9"), ("a", "ew-a1"), ("ew-a", "ew-a1"), ("x", "bd-x"), ("bd", "bd-x")]
+    {
         assert_eq!(resolve(&world, text).unwrap(), expected, "{text}");
     }
     let error = resolve(&world, "7k").unwrap_err();
@@ -193,7 +200,13 @@ fn new_ids_are_short_and_grow_with_their_number() {
         lengths.insert((fresh.as_str().len(), n < 4_000));
         world.tasks(&[fresh.as_str()]);
     }
-    assert!(lengths.contains(&(6, true)) && !lengths.contains(&(7, true)) && lengths.contains(&(7, false)), "{lengths:?}");
+    assert!(
+        lengths.contains(&(6, true)) && !lengths.contains(&(7, true)) && lengths.contains(&(7, false)),
+        "{lengths:?}"
+    );
+    for (prefix, plain) in [("Team/Web.x", "teamwebx-"), ("a-b", "ab-")] {
+        assert!(world.work.fresh_id(&name(prefix), 7).as_str().starts_with(plain), "{prefix}");
+    }
     let again = world.work.fresh_id(&name("ew"), 0);
     assert!(world.work.item(again.as_str()).is_none());
 }
@@ -209,7 +222,10 @@ fn a_tree_marks_diamonds_and_loops_and_honours_its_depth() {
     let shape = |branch: &edgewise_core::work::Branch| {
         branch.branches.iter().map(|b| (b.id.to_string(), b.seen, b.cut)).collect::<Vec<_>>()
     };
-    assert_eq!(shape(&tree), [("ew-b".into(), false, false), ("ew-c".into(), false, false), ("ew-d".into(), true, false)]);
+    assert_eq!(
+        shape(&tree),
+        [("ew-b".into(), false, false), ("ew-c".into(), false, false), ("ew-d".into(), true, false)]
+    );
     assert_eq!(shape(&tree.branches[0]), [("ew-d".into(), false, false)]);
     assert_eq!(shape(&tree.branches[0].branches[0]), [("ew-a".into(), true, false)], "relates-to leads back");
     assert_eq!(shape(&tree.branches[1]), [("ew-d".into(), true, false)]);
