@@ -23,6 +23,7 @@ mod item;
 mod link;
 mod note;
 mod op;
+mod order;
 mod query;
 mod ready;
 mod reason;
@@ -86,5 +87,7 @@ pub struct Work {
     timers: BTreeSet<(Time, u32)>,
     /// When ephemeral instances go away.
     ephemeral: BTreeSet<(Time, u32)>,
+    /// Where each node of the waits-for graph stands.
+    order: order::Order,
     pending: settle::Pending,
 }

@@ -101,6 +101,7 @@ impl Work {
             }
         }
         if waits {
+            self.arrange_edge(n);
             self.weigh(n);
         }
         n
@@ -135,6 +136,11 @@ impl Work {
     fn attach(&mut self, n: u32, item: u32, parent: u32) {
         self.slot_mut(item).parent = Some(n);
         self.slot_mut(parent).children.push(n);
+        self.arrange(&[
+            (Node::may(parent), Node::may(item)),
+            (Node::may(item), Node::outer(parent)),
+            (Node::outer(item), Node::outer(parent)),
+        ]);
         self.lend(Node::may(item), Node::outer(parent));
         self.lend(Node::outer(item), Node::outer(parent));
         if !self.slot(item).over() {
@@ -171,11 +177,14 @@ impl Work {
 
     /// Says of dependencies whether they are within the waiter's subtree now, as [`Work::relink`] found them.
     pub(super) fn flip(&mut self, relink: &Relink) {
-        for (n, outside) in &relink.flips {
-            let counted = self.edge(*n).counted;
-            self.set_counted(*n, false);
-            self.edge_mut(*n).outside = *outside;
-            self.set_counted(*n, counted);
+        // First what enters a subtree: so there is never more in the graph than before, or than in the end.
+        let (leave, enter): (Vec<_>, Vec<_>) = relink.flips.iter().partition(|(_, outside)| *outside);
+        for (n, outside) in enter.into_iter().chain(leave) {
+            let counted = self.edge(n).counted;
+            self.set_counted(n, false);
+            self.edge_mut(n).outside = outside;
+            self.arrange_edge(n);
+            self.set_counted(n, counted);
         }
     }
 
@@ -243,9 +252,19 @@ impl Work {
             let waits = edge.waits();
             self.pointing_to(end, target).push(n);
             if waits {
+                self.arrange_edge(n);
                 self.weigh(n);
             }
         }
+    }
+
+    /// Brings what a dependency means for the waits-for graph into order.
+    fn arrange_edge(&mut self, n: u32) {
+        let edge = self.edge(n);
+        let Some(to) = edge.end.node() else { return };
+        let edges = [(Node::may(edge.source), to), (Node::outer(edge.source), to)];
+        let count = if edge.outside { 2 } else { 1 };
+        self.arrange(&edges[..count]);
     }
 }
 

@@ -76,6 +76,9 @@ pub fn disagreements(work: &Work) -> Vec<String> {
     if kept != ready {
         found.push(format!("the ready order is kept as {kept:?}, and follows as {ready:?}"));
     }
+    if work.out_of_order() > 0 {
+        found.push(format!("{} edges of the waits-for graph go against its order", work.out_of_order()));
+    }
     if let Some(cycle) = Facts::new(work).cycle() {
         found.push(format!("there is a cycle in what waits for what, at {cycle:?}"));
     }

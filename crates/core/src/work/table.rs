@@ -255,6 +255,7 @@ impl Work {
         let n = *self.run_numbers.entry(run).or_insert(next);
         if n == next {
             self.runs.push(RunSlot { run, state: None, into: Vec::new(), made: Vec::new(), may: Lent::default() });
+            self.stand_last(super::waits::Node::run(n));
         }
         n
     }
