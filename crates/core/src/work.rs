@@ -37,6 +37,7 @@ mod table;
 mod tree;
 mod urgency;
 mod waits;
+mod whole;
 mod why;
 
 pub use dependency::{Dependency, DependencyKind, Group, When};

@@ -148,8 +148,8 @@ impl Work {
             self.lend(Node::may(parent), Node::may(item));
         }
         self.pending.around.push(item);
-        self.pending.touched.insert(item);
-        self.pending.below.insert(item);
+        self.pending.touched.push(item);
+        self.pending.below.push(item);
     }
 
     fn detach(&mut self, n: u32, item: u32, parent: u32) {
@@ -162,8 +162,8 @@ impl Work {
         self.slot_mut(item).parent = None;
         forget(&mut self.slot_mut(parent).children, n);
         self.pending.around.push(item);
-        self.pending.touched.insert(item);
-        self.pending.below.insert(item);
+        self.pending.touched.push(item);
+        self.pending.below.push(item);
     }
 
     /// One child less is open.
@@ -193,9 +193,9 @@ impl Work {
         let stands = self.obstacle(self.edge(n)).is_some();
         self.set_counted(n, stands);
         let source = self.edge(n).source;
-        self.pending.touched.insert(source);
+        self.pending.touched.push(source);
         if self.edge(n).outside {
-            self.pending.below.insert(source);
+            self.pending.below.push(source);
         }
     }
 
@@ -223,10 +223,10 @@ impl Work {
             slot.own -= 1;
             slot.exo -= u32::from(outside);
         }
-        self.pending.touched.insert(source);
+        self.pending.touched.push(source);
         if outside {
             self.pending.around.push(source);
-            self.pending.below.insert(source);
+            self.pending.below.push(source);
         }
         let Some(to) = end.node() else { return };
         let sides = [Some(Node::may(source)), outside.then_some(Node::outer(source))];

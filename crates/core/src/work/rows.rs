@@ -286,7 +286,7 @@ impl Work {
         }
         self.pending.nodes.push(Node::may(n));
         self.pending.around.push(n);
-        self.pending.touched.insert(n);
+        self.pending.touched.push(n);
         self.introduce(&target);
         n
     }

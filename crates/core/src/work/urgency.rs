@@ -70,7 +70,7 @@ impl Work {
             }
             lent.level = now;
             if let Part::May(n) = node.part() {
-                self.pending.touched.insert(n);
+                self.pending.touched.push(n);
             }
             let mut next = Vec::new();
             self.successors(node, &mut |to, still| next.extend(still.then_some(to)));
