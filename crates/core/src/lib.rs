@@ -43,7 +43,7 @@ pub mod text;
 pub mod time;
 pub mod timing;
 pub mod what_if;
-pub mod work;
 pub mod why;
+pub mod work;
 
 pub use error::{Error, Kind, Result};
