@@ -233,7 +233,10 @@ impl Desk {
         work.events.push(event);
         // Tasks of runs whose items are over now; those of items that are open again have gone on.
         for note in &work.changed.notes[before..] {
-            let over = matches!(note.what, NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. });
+            let over = matches!(
+                note.what,
+                NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. }
+            );
             let waiter = work.state.item(note.item.as_str()).filter(|_| over).and_then(|item| item.waiter);
             self.links.due.extend(waiter.map(|waiter| (waiter.run, waiter.link.task)));
         }

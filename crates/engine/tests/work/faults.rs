@@ -102,7 +102,8 @@ fn an_engine_folds_what_another_one_wrote_without_loading_the_graph_again() {
     let loads = world.faults.count(StoreOp::Work);
     for n in 0..20 {
         all(&mut first, "ada", vec![add(&format!("ew-f{n}"))]).unwrap();
-        all(&mut second, "ada", vec![add(&format!("ew-s{n}")), needs(&format!("ew-s{n}"), &format!("ew-f{n}"))]).unwrap();
+        all(&mut second, "ada", vec![add(&format!("ew-s{n}")), needs(&format!("ew-s{n}"), &format!("ew-f{n}"))])
+            .unwrap();
         all(&mut first, "ada", vec![close(&format!("ew-f{n}"))]).unwrap();
         assert!(!second.work(NOW).unwrap().is_blocked(&format!("ew-s{n}")));
     }
