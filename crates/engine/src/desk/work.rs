@@ -248,20 +248,24 @@ impl Desk {
         if self.work.events.len() == mark {
             return Ok(());
         }
-        let (mut events, first_id, durable) =
-            (std::mem::take(&mut self.work.events), self.work.first_id, self.work.durable);
+        let durable = self.work.durable;
+        let mut events = std::mem::take(&mut self.work.events);
         events.truncate(mark);
+        let first_id = self.work.first_id;
         self.forget_work();
+        let kept = self.stage_again(events, first_id);
+        // Were something new there now, what stays was decided on something else.
+        self.batch.spoiled |= mark > 0 && (kept.is_err() || self.work.durable != durable);
+        kept
+    }
+
+    fn stage_again(&mut self, events: Vec<WorkEvent>, first_id: EventId) -> Result<()> {
         self.work()?;
         for (n, event) in (0..).zip(&events) {
             let stamp = Stamp { id: first_id.plus(n), at: self.now };
             fold(&mut self.work.state, stamp, event, &mut self.work.changed)?;
         }
         (self.work.events, self.work.first_id) = (events, first_id);
-        if mark > 0 {
-            // Were something new there now, what stays was decided on something else: the guard must find out.
-            self.work.durable = durable;
-        }
         Ok(())
     }
 
