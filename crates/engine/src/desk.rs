@@ -149,6 +149,8 @@ pub(crate) struct Batch {
     pub relied: BTreeMap<RunId, u64>,
     /// Links that were looked at; looked at again if the commit does not land.
     pub looked_at: Vec<(RunId, TaskIx)>,
+    /// Something that was staged could not be kept while something else was taken back: nothing of it may be written.
+    pub spoiled: bool,
     /// The alarm: a run whose readiness overflowed.
     pub overflow: Option<(RunId, String)>,
 }

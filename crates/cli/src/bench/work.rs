@@ -83,7 +83,8 @@ pub async fn work(dir: &Path, quick: bool) -> Result<WorkFigures> {
     figures.import_ms = ms(began);
     let filter = Filter { limit: Some(LIMIT), ..Filter::default() };
     let first = filter.clone();
-    figures.ready_us = engine.with_work(move |work, now| median_us(|| work.ready(now, &first, None).map(drop))).await??;
+    figures.ready_us =
+        engine.with_work(move |work, now| median_us(|| work.ready(now, &first, None).map(drop))).await??;
     let (blocked, blocked_ms, items) = engine
         .with_work(|work, now| {
             let began = Instant::now();
@@ -199,7 +200,8 @@ fn close(mut work: Work, by: &Name) -> Result<f64> {
         tell(&mut work, &waits(&task(n), "ew-hub", by)?)?;
     }
     let (how, force, token, why) = (Close::Done, false, None, None);
-    let event = WorkEvent::ItemClosed(ItemClosed { id: ItemId::parse("ew-hub")?, how, force, token, by: by.clone(), why });
+    let event =
+        WorkEvent::ItemClosed(ItemClosed { id: ItemId::parse("ew-hub")?, how, force, token, by: by.clone(), why });
     let began = Instant::now();
     tell(&mut work, &event)?;
     Ok(ms(began))

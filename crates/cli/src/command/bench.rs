@@ -96,7 +96,8 @@ fn tick(context: &mut Context<'_>) -> Result<Exit> {
 
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
-        let known: Vec<&str> = LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES, SEARCH, WORK]).chain(WAITING).collect();
+        let known: Vec<&str> =
+            LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES, SEARCH, WORK]).chain(WAITING).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })
@@ -109,7 +110,10 @@ fn worked(quick: bool, context: &mut Context<'_>) -> Result<Exit> {
     let figures = runtime.block_on(work(&folder.0, quick))?;
     let mut lines = vec![
         format!("{} items made in one commit: {:.0} ms", figures.items, figures.import_ms),
-        format!("ready --limit 20: {:.0} us in memory, {:.2} ms off the folder", figures.ready_us, figures.ready_folder_ms),
+        format!(
+            "ready --limit 20: {:.0} us in memory, {:.2} ms off the folder",
+            figures.ready_us, figures.ready_folder_ms
+        ),
         format!("blocked, {} of them: {:.1} ms", figures.blocked, figures.blocked_ms),
         format!("a dependency: {:.0} us, at worst {:.2} ms", figures.depend_us, figures.depend_worst_ms),
         format!("closing what a thousand wait for: {:.2} ms", figures.close_ms),

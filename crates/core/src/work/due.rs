@@ -45,6 +45,12 @@ impl Work {
         events
     }
 
+    /// Whether something waits for a run, or did until it ended.
+    pub fn is_awaited(&self, run: RunId) -> bool {
+        let waited = |n: &u32| self.runs[*n as usize].into.iter().any(|edge| self.edge(*edge).waits());
+        self.run_numbers.get(&run).is_some_and(waited)
+    }
+
     /// Runs that are waited for and not known to have ended.
     pub fn awaited_runs(&self) -> impl Iterator<Item = RunId> {
         self.run_numbers.iter().filter_map(|(run, n)| {

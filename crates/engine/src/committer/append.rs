@@ -24,6 +24,10 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
         undo(desk);
         return Ok(Landed::Conflict);
     }
+    if desk.batch.spoiled {
+        undo(desk);
+        return Ok(Landed::Conflict);
+    }
     if desk.batch.touched.is_empty() && !desk.control.is_staged() && !desk.work.is_staged() {
         return Ok(Landed::Yes);
     }

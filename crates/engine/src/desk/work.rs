@@ -233,7 +233,10 @@ impl Desk {
         work.events.push(event);
         // Tasks of runs whose items are over now; those of items that are open again have gone on.
         for note in &work.changed.notes[before..] {
-            let over = matches!(note.what, NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. });
+            let over = matches!(
+                note.what,
+                NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. }
+            );
             let waiter = work.state.item(note.item.as_str()).filter(|_| over).and_then(|item| item.waiter);
             self.links.due.extend(waiter.map(|waiter| (waiter.run, waiter.link.task)));
         }
@@ -245,20 +248,24 @@ impl Desk {
         if self.work.events.len() == mark {
             return Ok(());
         }
-        let (mut events, first_id, durable) =
-            (std::mem::take(&mut self.work.events), self.work.first_id, self.work.durable);
+        let durable = self.work.durable;
+        let mut events = std::mem::take(&mut self.work.events);
         events.truncate(mark);
+        let first_id = self.work.first_id;
         self.forget_work();
+        let kept = self.stage_again(events, first_id);
+        // Were something new there now, what stays was decided on something else.
+        self.batch.spoiled |= mark > 0 && (kept.is_err() || self.work.durable != durable);
+        kept
+    }
+
+    fn stage_again(&mut self, events: Vec<WorkEvent>, first_id: EventId) -> Result<()> {
         self.work()?;
         for (n, event) in (0..).zip(&events) {
             let stamp = Stamp { id: first_id.plus(n), at: self.now };
             fold(&mut self.work.state, stamp, event, &mut self.work.changed)?;
         }
         (self.work.events, self.work.first_id) = (events, first_id);
-        if mark > 0 {
-            // Were something new there now, what stays was decided on something else: the guard must find out.
-            self.work.durable = durable;
-        }
         Ok(())
     }
 

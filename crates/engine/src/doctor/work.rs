@@ -6,8 +6,11 @@ use super::{Finding, REBUILD, REPORT, RESTORE, Seen, damage};
 use crate::desk::CachedWork;
 use crate::load::{fold_work, load_work};
 use edgewise_core::Result;
-use edgewise_core::work::{Changed, Work, WorkRows};
+use edgewise_core::work::{Changed, Work, WorkRows, scratch};
 use edgewise_store::{Flush, Ledger, Projections, Stream};
+
+/// Graphs of so many items are also held against the definitions, word for word, which takes its time.
+const SMALL: usize = 2_000;
 
 impl Examiner<'_> {
     pub(super) fn work_stream(&mut self, stream: &Stream, seen: &mut Seen) -> Result<Option<Finding>> {
@@ -55,7 +58,8 @@ impl Examiner<'_> {
 fn maintained_wrongly(work: &Work) -> Result<Option<String>> {
     let maintained = work.rows();
     let anew = Work::from_rows(&maintained)?.rows();
-    Ok(difference(&anew, &maintained))
+    let by_definition = (work.len() <= SMALL).then(|| scratch::disagreements(work)).unwrap_or_default();
+    Ok(difference(&anew, &maintained).or(by_definition.into_iter().next()))
 }
 
 /// The first thing that is not as it should be.

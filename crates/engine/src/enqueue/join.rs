@@ -25,9 +25,7 @@ pub(super) fn join(desk: &mut Desk) {
     }
     for at in 0..desk.batch.touched.len() {
         let run = desk.batch.touched[at];
-        // Most runs are nobody's business here.
-        let known = desk.work.state.run_row(run).is_some();
-        if known && !desk.work.state.dependents_of(&run.to_string()).is_empty() {
+        if desk.work.state.is_awaited(run) {
             desk.work.joins.insert(run);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::stage::Stage;
 use edgewise_core::Result;
+use edgewise_core::id::Token;
 use edgewise_core::work::{CloseOp, Done, ItemClosed, Status, WorkEvent};
 
 pub(super) fn close(stage: &mut Stage<'_>, close: &CloseOp) -> Result<Done> {
@@ -15,7 +16,7 @@ pub(super) fn close(stage: &mut Stage<'_>, close: &CloseOp) -> Result<Done> {
         id: item.id.clone(),
         how: close.how,
         force: close.force,
-        token: close.token.map(|token| token.hash()),
+        token: close.token.map(Token::hash),
         by: stage.by.clone(),
         why: close.why.clone(),
     };

@@ -19,7 +19,7 @@ pub(super) fn release(stage: &mut Stage<'_>, id: &str, token: Option<Token>) -> 
         );
         return Err(Error::denied("not_your_claim", message));
     }
-    let token = token.map_or(claim.token, |token| token.hash());
+    let token = token.map_or(claim.token, Token::hash);
     let event = ItemReleased { id: item.id.clone(), token, by: Some(stage.by.clone()) };
     stage.record(&mut done, [WorkEvent::ItemReleased(event)])?;
     Ok(done)

@@ -7,7 +7,7 @@ use edgewise_core::work::{Done, ItemMoved, WorkEvent};
 pub(super) fn relocate(stage: &mut Stage<'_>, id: &str, parent: Option<&str>) -> Result<Done> {
     let id = stage.item(id)?.id.clone();
     let parent = parent.map(|parent| stage.item(parent).map(|item| item.id.clone())).transpose()?;
-    let already = stage.work().parent(id.as_str()).map(|id| id.as_str()) == parent.as_ref().map(|id| id.as_str());
+    let already = stage.work().parent(id.as_str()) == parent.as_ref();
     let target = parent.clone().map(Into::into);
     let mut done = Done { id: Some(id.clone()), target, already, ..Done::default() };
     if !already {

@@ -1,7 +1,10 @@
 //! Crashes and stores that fail, between any two writes: what is blocked and ready afterwards is what the ledger says.
 
-use super::ground::{Engine, NOW, World, act, add, all, claim, close, needs, ready};
+use super::ground::{Engine, NOW, World, act, add, all, claim, close, name, needs, ready};
 use edgewise_core::work::{Add, Op, Work};
+use edgewise_engine::command::Command;
+use edgewise_engine::committer::Request;
+use edgewise_engine::work::Ops;
 use edgewise_store::Projections;
 use edgewise_store::faulty::{Fault, FaultyProjections, Op as StoreOp};
 
@@ -102,7 +105,8 @@ fn an_engine_folds_what_another_one_wrote_without_loading_the_graph_again() {
     let loads = world.faults.count(StoreOp::Work);
     for n in 0..20 {
         all(&mut first, "ada", vec![add(&format!("ew-f{n}"))]).unwrap();
-        all(&mut second, "ada", vec![add(&format!("ew-s{n}")), needs(&format!("ew-s{n}"), &format!("ew-f{n}"))]).unwrap();
+        all(&mut second, "ada", vec![add(&format!("ew-s{n}")), needs(&format!("ew-s{n}"), &format!("ew-f{n}"))])
+            .unwrap();
         all(&mut first, "ada", vec![close(&format!("ew-f{n}"))]).unwrap();
         assert!(!second.work(NOW).unwrap().is_blocked(&format!("ew-s{n}")));
     }
@@ -130,6 +134,28 @@ fn an_import_of_ten_thousand_is_all_there_or_not_at_all() {
     all(&mut engine, "ada", ops).unwrap();
     assert_eq!((world.work().seq, world.work().len()), (9_999, 5_000));
     assert_eq!(ready(&world.work(), NOW), ["ew-n0"]);
+    world.flush(&mut engine);
+    assert_eq!(world.findings(), []);
+}
+
+#[test]
+fn a_neighbour_of_what_is_refused_is_not_told_of_success_where_the_store_lost_it() {
+    let mut world = World::default();
+    let mut engine = world.engine(1);
+    all(&mut engine, "ada", vec![add("ew-a")]).unwrap();
+    world.flush(&mut engine);
+    let ops = |ops: Vec<Op>| {
+        let command = Command::Work(Ops { ops, by: name("ada"), key: None });
+        Request { command, reply: 1 }
+    };
+    // The rows cannot be read when the second command is taken back, and then they can again.
+    world.faults.fail_next(StoreOp::Work, Fault::Refused);
+    let asked = vec![ops(vec![add("ew-b")]), ops(vec![add("ew-c"), add("ew-a")])];
+    let step = engine.step(NOW, asked).unwrap();
+    let codes: Vec<_> = step.answers.iter().map(|(_, answer)| answer.as_ref().map(drop).map_err(|e| e.code)).collect();
+    assert_eq!(codes, [Ok(()), Err("id_taken")]);
+    let work = world.work();
+    assert!(work.item("ew-b").is_some() && work.item("ew-c").is_none());
     world.flush(&mut engine);
     assert_eq!(world.findings(), []);
 }

@@ -11,7 +11,7 @@ mod races;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_core::time::Time;
-use edgewise_core::work::{Add, DependencyKind, Filter, GateWait, Op, Status};
+use edgewise_core::work::{Add, DependencyKind, Filter, GateWait, ItemId, Op, Status};
 use edgewise_engine::Home;
 use edgewise_engine::doctor::rebuild;
 use edgewise_engine::work::Look;
@@ -134,7 +134,7 @@ fn history_is_whole_whether_rows_are_written_or_not() {
     assert_eq!(engine.look(NOW, &look).unwrap(), before);
     assert_eq!(world.reader().look(NOW, &look).unwrap(), before);
     let done = one(&mut engine, close("ew-a")).unwrap();
-    assert_eq!(done.unblocked.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["ew-b"]);
+    assert_eq!(done.unblocked.iter().map(ItemId::as_str).collect::<Vec<_>>(), ["ew-b"]);
     assert!(engine.look(NOW, &look).unwrap()["history"].as_array().unwrap().len() > 2);
 }
 
@@ -185,7 +185,16 @@ fn deleting_says_how_much_went_with_it_and_looks_are_the_same_with_and_without_a
     let show = |id: &str| Look::Show { id: id.into() };
     let ready = Look::Ready { filter: Box::default(), who: None };
     let filter = Box::default();
-    let looks = [show("b"), show("ew-a"), ready, Look::Stats, Look::Export, Look::Cycles, Look::List { filter }, Look::Why { id: "ew-b".into() }];
+    let looks = [
+        show("b"),
+        show("ew-a"),
+        ready,
+        Look::Stats,
+        Look::Export,
+        Look::Cycles,
+        Look::List { filter },
+        Look::Why { id: "ew-b".into() },
+    ];
     for flushed in [false, true] {
         for look in &looks {
             assert_eq!(world.reader().look(NOW, look).unwrap(), engine.look(NOW, look).unwrap(), "{look:?} {flushed}");

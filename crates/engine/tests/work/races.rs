@@ -72,9 +72,9 @@ fn of_sixteen_racers_for_one_item_exactly_one_wins_in_every_round() {
             let racers: Vec<_> = (0..RACERS)
                 .map(|racer| {
                     let (engine, id) = (engine.clone(), id.clone());
-                    tokio::spawn(async move {
-                        engine.work(vec![claim(&id)], name(&format!("racer{racer}")), None).await
-                    })
+                    tokio::spawn(
+                        async move { engine.work(vec![claim(&id)], name(&format!("racer{racer}")), None).await },
+                    )
                 })
                 .collect();
             let mut won = Vec::new();

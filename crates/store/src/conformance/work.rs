@@ -86,10 +86,7 @@ fn change_of(tenant: &str, from: u64, to: u64) -> WorkChange {
         dependencies_gone: vec![],
         gates: vec![opening, ended],
         gates_gone: vec![],
-        runs: vec![
-            RunEndRow { run: RunId(1), state: None },
-            RunEndRow { run: RunId(2), state: Some(RunState::Error) },
-        ],
+        runs: vec![RunEndRow { run: RunId(1), state: None }, RunEndRow { run: RunId(2), state: Some(RunState::Error) }],
         runs_gone: vec![],
         notes: vec![note("ew-a", to), note("ew-c", to), note("ew-a", to)],
     }

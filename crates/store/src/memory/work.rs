@@ -31,7 +31,9 @@ impl WorkEntry {
             self.dependencies.remove(&(source.clone(), *kind, target.clone()));
         }
         change.gates_gone.iter().for_each(|id| drop(self.gates.remove(id)));
-        change.runs_gone.iter().for_each(|run| drop(self.runs.remove(run)));
+        for run in &change.runs_gone {
+            self.runs.remove(run);
+        }
         self.items.extend(change.items.iter().map(|row| (row.id.clone(), row.clone())));
         self.dependencies.extend(change.dependencies.iter().map(|row| (place_of(row), row.clone())));
         self.gates.extend(change.gates.iter().map(|row| (row.id.clone(), row.clone())));

@@ -10,8 +10,9 @@ use super::statements::Statements;
 use crate::ledger::Stream;
 use crate::projections::WorkChange;
 use edgewise_core::Result;
+use edgewise_core::name::Name;
 use edgewise_core::time::Time;
-use edgewise_core::work::{DependencyKind, ItemRow};
+use edgewise_core::work::{DependencyKind, ItemId, ItemRow};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::Serialize;
 
@@ -99,15 +100,15 @@ impl Writer<'_> {
             row.priority,
             row.created_at.0 as i64,
             time(row.scheduled_for),
-            row.claim_by.as_ref().map(|name| name.as_str()),
+            row.claim_by.as_ref().map(Name::as_str),
             time(row.claim_until),
-            row.assignee.as_ref().map(|name| name.as_str()),
-            row.owner.as_ref().map(|name| name.as_str()),
+            row.assignee.as_ref().map(Name::as_str),
+            row.owner.as_ref().map(Name::as_str),
             task_type,
             time(row.deadline),
-            row.parent.as_ref().map(|id| id.as_str()),
-            row.ephemeral_in.as_ref().map(|id| id.as_str()),
-            row.draft_in.as_ref().map(|id| id.as_str()),
+            row.parent.as_ref().map(ItemId::as_str),
+            row.ephemeral_in.as_ref().map(ItemId::as_str),
+            row.draft_in.as_ref().map(ItemId::as_str),
             row.title,
             row.body,
             row.blockers,

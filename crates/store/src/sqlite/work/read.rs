@@ -10,9 +10,7 @@ use edgewise_core::id::{EventId, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
-use edgewise_core::work::{
-    DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Target, WorkRows,
-};
+use edgewise_core::work::{DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Target, WorkRows};
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde::de::DeserializeOwned;
