@@ -23,6 +23,7 @@ mod item;
 mod link;
 mod note;
 mod op;
+mod order;
 mod query;
 mod ready;
 mod reason;
@@ -36,6 +37,7 @@ mod table;
 mod tree;
 mod urgency;
 mod waits;
+mod whole;
 mod why;
 
 pub use dependency::{Dependency, DependencyKind, Group, When};
@@ -86,5 +88,7 @@ pub struct Work {
     timers: BTreeSet<(Time, u32)>,
     /// When ephemeral instances go away.
     ephemeral: BTreeSet<(Time, u32)>,
+    /// Where each node of the waits-for graph stands.
+    order: order::Order,
     pending: settle::Pending,
 }

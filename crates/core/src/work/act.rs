@@ -73,7 +73,7 @@ impl Work {
             if item.kind == ItemKind::Instance && item.phase == Some(Phase::Pending) {
                 item.phase = Some(Phase::Running);
                 item.updated_at = turn.stamp.at;
-                self.pending.touched.insert(n);
+                self.pending.touched.push(n);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Cycles: a write that would close one in the waits-for graph is refused, with the path.
 //!
 //! Satisfied dependencies count as well, so that reopening is always safe. The search goes from both ends of a new
-//! edge at once, one step here and one step there, and is over when either side has nowhere left to go: its cost is
-//! that of the smaller side, and there is no limit of depth.
+//! edge at once, one step here and one step there, never past the order, and is over when either side has nowhere left
+//! to go: its cost is that of the smaller side, and there is no limit of depth.
 
 use super::Work;
 use super::seen::Seen;
@@ -26,15 +26,17 @@ enum Way {
 
 struct Side {
     way: Way,
+    /// The label that the search does not go past: no path that closes a cycle does.
+    bound: u64,
     seen: Seen,
     open: Vec<Node>,
 }
 
 impl Side {
-    fn new(way: Way, start: Node) -> Self {
+    fn new(way: Way, start: Node, bound: u64) -> Self {
         let mut seen = Seen::default();
         seen.add(start, start);
-        Self { way, seen, open: vec![start] }
+        Self { way, bound, seen, open: vec![start] }
     }
 
     /// Looks at one more node; `Err` is where the other side was met.
@@ -42,7 +44,9 @@ impl Side {
         let Some(node) = self.open.pop() else { return Ok(false) };
         let mut met = None;
         let mut visit = |next: Node| {
-            if self.seen.add(next, node) {
+            let label = work.lent(next).label;
+            let past = if self.way == Way::Down { label > self.bound } else { label < self.bound };
+            if !past && self.seen.add(next, node) {
                 self.open.push(next);
                 if other.has(next) {
                     met = Some(next);
@@ -54,7 +58,7 @@ impl Side {
             Way::Down => {
                 work.successors(node, &mut |next, _| {
                     if kept(&(node, next)) {
-                        visit(next)
+                        visit(next);
                     }
                 });
                 difference.added.iter().filter(|(from, _)| *from == node).for_each(|(_, to)| visit(*to));
@@ -62,7 +66,7 @@ impl Side {
             Way::Up => {
                 work.predecessors(node, &mut |next, _| {
                     if kept(&(next, node)) {
-                        visit(next)
+                        visit(next);
                     }
                 });
                 difference.added.iter().filter(|(_, to)| *to == node).for_each(|(from, _)| visit(*from));
@@ -90,7 +94,13 @@ impl Work {
         if from == to {
             return Some(vec![from]);
         }
-        let (mut down, mut up) = (Side::new(Way::Down, from), Side::new(Way::Up, to));
+        let label = |node: Node| self.lent(node).label;
+        let last = difference.added.iter().map(|(from, _)| label(*from)).max().unwrap_or(0);
+        let first = difference.added.iter().map(|(_, to)| label(*to)).min().unwrap_or(0);
+        if label(from) > last || label(to) < first {
+            return None;
+        }
+        let (mut down, mut up) = (Side::new(Way::Down, from, last), Side::new(Way::Up, to, first));
         loop {
             for flip in [false, true] {
                 let (one, other) = if flip { (&mut up, &down) } else { (&mut down, &up) };

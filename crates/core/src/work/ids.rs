@@ -7,6 +7,8 @@ use std::ops::Bound;
 
 /// Most candidates that an error lists.
 const LISTED: usize = 5;
+/// Longest prefix of an id that is made up.
+const PREFIX: usize = 16;
 
 impl Work {
     /// The item or gate that a text means: its id, or a beginning of it that fits no other, with or without the prefix.
@@ -15,7 +17,7 @@ impl Work {
             return Ok(id.clone());
         }
         let mut found = self.starting(text);
-        if found.is_empty() {
+        if found.is_empty() && !text.is_empty() {
             for prefix in self.prefixes() {
                 found.extend(self.starting(&format!("{prefix}-{text}")));
             }
@@ -76,17 +78,19 @@ impl Work {
         while 36_usize.pow(length) / 10 < self.ids.len() && length < 10 {
             length += 1;
         }
-        for attempt in 0_u32.. {
-            let text = format!("{}-{}", prefix.to_lowercase(), base36(chance, length + attempt / 8));
+        // Only what an id may have in its prefix; a name starts with a letter, so something is left.
+        let plain = prefix.chars().filter(char::is_ascii_alphanumeric).take(PREFIX);
+        let prefix: String = plain.map(|c| c.to_ascii_lowercase()).collect();
+        let mut attempt = 0;
+        loop {
+            let text = format!("{prefix}-{}", base36(chance, length + attempt / 8));
             match ItemId::parse(&text) {
                 Ok(id) if !self.ids.contains_key(&id) && !self.strangers.contains_key(text.as_str()) => return id,
-                _ => {
-                    chance =
-                        chance.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).wrapping_add(1) ^ (chance >> 64)
-                }
+                _ => attempt += 1,
             }
+            let mixed = chance.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).wrapping_add(1);
+            chance = mixed ^ (mixed >> 64);
         }
-        unreachable!("texts become longer until one is free")
     }
 }
 

@@ -250,7 +250,7 @@ mod given {
 
 /// An item: what was said of it, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "super::whole::Whole")]
 pub struct Item {
     /// Its id.
     pub id: ItemId,

@@ -80,11 +80,10 @@ impl Work {
     pub(super) fn add_edge(&mut self, source: u32, dependency: Dependency) -> u32 {
         let target = dependency.target.clone();
         let mut end = self.end(&target);
-        if end == End::Nobody && dependency.kind.is_waiting() {
-            if let Some(run) = target.as_run() {
-                end = End::Run(self.run_number(run));
-                self.introduce(&target);
-            }
+        let run = target.as_run().filter(|_| end == End::Nobody && dependency.kind.is_waiting());
+        if let Some(run) = run {
+            end = End::Run(self.run_number(run));
+            self.introduce(&target);
         }
         let outside = self.is_outside(source, end);
         let edge = Edge { dependency, source, end, outside, counted: false };
@@ -98,10 +97,11 @@ impl Work {
             End::Item(parent) if kind == DependencyKind::ParentChild => self.attach(n, source, parent),
             _ => {
                 self.slot_mut(source).out.push(n);
-                self.into_mut(end, &target).push(n);
+                self.pointing_to(end, &target).push(n);
             }
         }
         if waits {
+            self.arrange_edge(n);
             self.weigh(n);
         }
         n
@@ -119,7 +119,7 @@ impl Work {
             _ => {
                 let target = self.edge(n).dependency.target.clone();
                 forget(&mut self.slot_mut(source).out, n);
-                forget(self.into_mut(end, &target), n);
+                forget(self.pointing_to(end, &target), n);
                 self.forget_stranger(&target);
             }
         }
@@ -136,6 +136,11 @@ impl Work {
     fn attach(&mut self, n: u32, item: u32, parent: u32) {
         self.slot_mut(item).parent = Some(n);
         self.slot_mut(parent).children.push(n);
+        self.arrange(&[
+            (Node::may(parent), Node::may(item)),
+            (Node::may(item), Node::outer(parent)),
+            (Node::outer(item), Node::outer(parent)),
+        ]);
         self.lend(Node::may(item), Node::outer(parent));
         self.lend(Node::outer(item), Node::outer(parent));
         if !self.slot(item).over() {
@@ -143,8 +148,8 @@ impl Work {
             self.lend(Node::may(parent), Node::may(item));
         }
         self.pending.around.push(item);
-        self.pending.touched.insert(item);
-        self.pending.below.insert(item);
+        self.pending.touched.push(item);
+        self.pending.below.push(item);
     }
 
     fn detach(&mut self, n: u32, item: u32, parent: u32) {
@@ -157,8 +162,8 @@ impl Work {
         self.slot_mut(item).parent = None;
         forget(&mut self.slot_mut(parent).children, n);
         self.pending.around.push(item);
-        self.pending.touched.insert(item);
-        self.pending.below.insert(item);
+        self.pending.touched.push(item);
+        self.pending.below.push(item);
     }
 
     /// One child less is open.
@@ -172,11 +177,14 @@ impl Work {
 
     /// Says of dependencies whether they are within the waiter's subtree now, as [`Work::relink`] found them.
     pub(super) fn flip(&mut self, relink: &Relink) {
-        for (n, outside) in &relink.flips {
-            let counted = self.edge(*n).counted;
-            self.set_counted(*n, false);
-            self.edge_mut(*n).outside = *outside;
-            self.set_counted(*n, counted);
+        // First what enters a subtree: so there is never more in the graph than before, or than in the end.
+        let (leave, enter): (Vec<_>, Vec<_>) = relink.flips.iter().partition(|(_, outside)| *outside);
+        for (n, outside) in enter.into_iter().chain(leave) {
+            let counted = self.edge(n).counted;
+            self.set_counted(n, false);
+            self.edge_mut(n).outside = outside;
+            self.arrange_edge(n);
+            self.set_counted(n, counted);
         }
     }
 
@@ -185,9 +193,9 @@ impl Work {
         let stands = self.obstacle(self.edge(n)).is_some();
         self.set_counted(n, stands);
         let source = self.edge(n).source;
-        self.pending.touched.insert(source);
+        self.pending.touched.push(source);
         if self.edge(n).outside {
-            self.pending.below.insert(source);
+            self.pending.below.push(source);
         }
     }
 
@@ -215,10 +223,10 @@ impl Work {
             slot.own -= 1;
             slot.exo -= u32::from(outside);
         }
-        self.pending.touched.insert(source);
+        self.pending.touched.push(source);
         if outside {
             self.pending.around.push(source);
-            self.pending.below.insert(source);
+            self.pending.below.push(source);
         }
         let Some(to) = end.node() else { return };
         let sides = [Some(Node::may(source)), outside.then_some(Node::outer(source))];
@@ -242,11 +250,21 @@ impl Work {
             edge.end = end;
             edge.outside = outside;
             let waits = edge.waits();
-            self.into_mut(end, target).push(n);
+            self.pointing_to(end, target).push(n);
             if waits {
+                self.arrange_edge(n);
                 self.weigh(n);
             }
         }
+    }
+
+    /// Brings what a dependency means for the waits-for graph into order.
+    fn arrange_edge(&mut self, n: u32) {
+        let edge = self.edge(n);
+        let Some(to) = edge.end.node() else { return };
+        let edges = [(Node::may(edge.source), to), (Node::outer(edge.source), to)];
+        let count = if edge.outside { 2 } else { 1 };
+        self.arrange(&edges[..count]);
     }
 }
 

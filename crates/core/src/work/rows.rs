@@ -218,6 +218,7 @@ impl Work {
     /// The graph just as its rows say it is; everything derived is computed anew.
     pub fn from_rows(rows: &WorkRows) -> Result<Self> {
         let mut work = Self { seq: rows.applied_seq, last: rows.version, ..Self::default() };
+        work.order.loading = true;
         for row in &rows.runs {
             let n = work.run_number(row.run);
             work.runs[n as usize].state = row.state;
@@ -239,6 +240,7 @@ impl Work {
         for row in parents {
             work.load(row)?;
         }
+        work.arrange_all();
         work.settle_silently();
         Ok(work)
     }
@@ -272,16 +274,19 @@ impl Work {
         let target = Target::from(item.id.clone());
         let over = item.status.is_over();
         self.items.push(Slot::new(item));
+        self.stand_last(Node::may(n));
+        self.stand_last(Node::outer(n));
         if let Some(run) = run {
             let run = self.run_number(run);
             self.runs[run as usize].made.push(n);
+            self.arrange(&[(Node::run(run), Node::may(n))]);
             if !over {
                 self.lend(Node::run(run), Node::may(n));
             }
         }
         self.pending.nodes.push(Node::may(n));
         self.pending.around.push(n);
-        self.pending.touched.insert(n);
+        self.pending.touched.push(n);
         self.introduce(&target);
         n
     }

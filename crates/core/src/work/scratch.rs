@@ -34,7 +34,7 @@ struct Facts<'a> {
     work: &'a Work,
     items: BTreeMap<&'a ItemId, &'a Item>,
     parents: BTreeMap<&'a ItemId, ItemId>,
-    waits: Vec<&'a Dependency>,
+    waits: BTreeMap<&'a ItemId, Vec<&'a Dependency>>,
 }
 
 /// Everything derived, and the ready order.
@@ -76,6 +76,9 @@ pub fn disagreements(work: &Work) -> Vec<String> {
     if kept != ready {
         found.push(format!("the ready order is kept as {kept:?}, and follows as {ready:?}"));
     }
+    if work.out_of_order() > 0 {
+        found.push(format!("{} edges of the waits-for graph go against its order", work.out_of_order()));
+    }
     if let Some(cycle) = Facts::new(work).cycle() {
         found.push(format!("there is a cycle in what waits for what, at {cycle:?}"));
     }
@@ -85,11 +88,14 @@ pub fn disagreements(work: &Work) -> Vec<String> {
 impl<'a> Facts<'a> {
     fn new(work: &'a Work) -> Self {
         let items = work.items().map(|item| (&item.id, item)).collect();
-        let (mut parents, mut waits) = (BTreeMap::new(), Vec::new());
+        let mut parents = BTreeMap::new();
+        let mut waits: BTreeMap<&ItemId, Vec<&Dependency>> = BTreeMap::new();
         for dependency in work.dependencies() {
             match (dependency.kind, dependency.target.id()) {
                 (DependencyKind::ParentChild, Some(parent)) => drop(parents.insert(&dependency.source, parent)),
-                (DependencyKind::Blocks | DependencyKind::Awaits, _) => waits.push(dependency),
+                (DependencyKind::Blocks | DependencyKind::Awaits, _) => {
+                    waits.entry(&dependency.source).or_default().push(dependency);
+                }
                 _ => {}
             }
         }
@@ -146,7 +152,7 @@ impl<'a> Facts<'a> {
         let mut all = Vec::new();
         let mut of = |id: &ItemId, around: bool| {
             let mut some = Vec::new();
-            for dependency in self.waits.iter().filter(|dependency| dependency.source == *id) {
+            for dependency in self.waits.get(id).into_iter().flatten() {
                 if let Some(reason) = self.obstacle(dependency).filter(|_| !around || self.outside(dependency)) {
                     some.push(Blocker { by: dependency.target.clone(), reason, through: around.then(|| id.clone()) });
                 }
@@ -162,14 +168,16 @@ impl<'a> Facts<'a> {
     }
 
     fn in_draft(&self, id: &ItemId) -> bool {
-        let draft = |id: &ItemId| self.items.get(id).is_some_and(|item| item.kind == ItemKind::Plan && item.phase == Some(Phase::Draft));
+        let draft = |id: &ItemId| {
+            self.items.get(id).is_some_and(|item| item.kind == ItemKind::Plan && item.phase == Some(Phase::Draft))
+        };
         draft(id) || self.above(id).iter().any(draft)
     }
 
     /// The waits-for graph: from, to, and whether from still waits.
     fn edges(&self) -> Vec<(Node, Node, bool)> {
         let mut edges = Vec::new();
-        for dependency in &self.waits {
+        for dependency in self.waits.values().flatten() {
             let to = match (self.alive(&dependency.target), dependency.target.as_run()) {
                 (Some(item), _) => Node::May(item.id.clone()),
                 (None, Some(_)) => Node::Run(dependency.target.clone()),
@@ -207,7 +215,8 @@ impl<'a> Facts<'a> {
         let mut seen: BTreeSet<Node> = BTreeSet::new();
         for priority in crate::limits::WORK_PRIORITY {
             let lends = |item: &&&Item| item.fields.priority == priority && !item.status.is_over();
-            let mut open: Vec<Node> = self.items.values().filter(lends).map(|item| Node::May(item.id.clone())).collect();
+            let mut open: Vec<Node> =
+                self.items.values().filter(lends).map(|item| Node::May(item.id.clone())).collect();
             while let Some(node) = open.pop() {
                 if !seen.insert(node.clone()) {
                     continue;
@@ -230,7 +239,8 @@ impl<'a> Facts<'a> {
             *waited.entry(to.clone()).or_default() += 1;
             next.entry(from).or_default().push(to);
         }
-        let mut free: Vec<Node> = waited.iter().filter(|(_, count)| **count == 0).map(|(node, _)| node.clone()).collect();
+        let mut free: Vec<Node> =
+            waited.iter().filter(|(_, count)| **count == 0).map(|(node, _)| node.clone()).collect();
         while let Some(node) = free.pop() {
             waited.remove(&node);
             for to in next.remove(&node).unwrap_or_default() {

@@ -18,9 +18,9 @@ pub(super) struct Pending {
     /// Items that may have something else from the items around them, or for those below.
     pub around: Vec<u32>,
     /// Items whose row may differ.
-    pub touched: BTreeSet<u32>,
+    pub touched: Vec<u32>,
     /// Items whose outside obstacles changed: the rows of everything below differ.
-    pub below: BTreeSet<u32>,
+    pub below: Vec<u32>,
     /// Items whose last open child may be over.
     pub complete: Vec<u32>,
 }
@@ -62,10 +62,13 @@ impl Work {
     /// The same where nobody is to be told: after loading.
     pub(super) fn settle_silently(&mut self) {
         self.settle_around();
+        // The most urgent first: then each node gets its level once.
+        let mut items: Vec<u32> = (0..self.items.len() as u32).collect();
+        items.sort_by_key(|n| std::cmp::Reverse(self.slot(*n).item.fields.priority));
+        self.pending.nodes = items.into_iter().map(Node::may).collect();
         self.settle_urgency();
-        self.pending.below.clear();
-        self.pending.complete.clear();
-        for n in std::mem::take(&mut self.pending.touched) {
+        self.pending = Pending::default();
+        for n in 0..self.items.len() as u32 {
             self.place(n);
             let slot = self.slot_mut(n);
             slot.shown_blocked = slot.blocked() && !slot.over();
@@ -79,7 +82,7 @@ impl Work {
             let now = self.around(n);
             let before = std::mem::replace(&mut self.slot_mut(n).around, now);
             if before != now {
-                self.pending.touched.insert(n);
+                self.pending.touched.push(n);
             }
             if told.insert(n) || before != now {
                 let stale = |child: &u32| self.around(*child) != self.slot(*child).around;
@@ -105,17 +108,22 @@ impl Work {
     }
 
     fn settle_below(&mut self) {
-        for top in std::mem::take(&mut self.pending.below) {
+        let mut tops = std::mem::take(&mut self.pending.below);
+        tops.sort_unstable();
+        tops.dedup();
+        for top in tops {
             for n in self.subtree(top) {
                 if !self.slot(n).over() {
-                    self.pending.touched.insert(n);
+                    self.pending.touched.push(n);
                 }
             }
         }
     }
 
     fn settle_touched(&mut self, turn: &mut Turn<'_>) {
-        let mut touched: Vec<u32> = std::mem::take(&mut self.pending.touched).into_iter().collect();
+        let mut touched = std::mem::take(&mut self.pending.touched);
+        touched.sort_unstable();
+        touched.dedup();
         touched.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
         for n in touched {
             self.place(n);
@@ -185,7 +193,7 @@ impl Work {
     pub(super) fn set_status(&mut self, n: u32, status: Status) {
         let was = self.slot(n).over();
         self.slot_mut(n).item.status = status;
-        self.pending.touched.insert(n);
+        self.pending.touched.push(n);
         self.pending.around.push(n);
         let is = status.is_over();
         if was != is {
@@ -210,7 +218,7 @@ impl Work {
     pub(super) fn drop_claim(&mut self, n: u32) -> Option<super::Claimed> {
         let claim = self.slot_mut(n).item.claim.take()?;
         self.claims.remove(&(claim.until, n));
-        self.pending.touched.insert(n);
+        self.pending.touched.push(n);
         Some(claim)
     }
 }

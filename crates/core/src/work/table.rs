@@ -230,7 +230,7 @@ impl Work {
         }
     }
 
-    pub(super) fn into_mut(&mut self, end: End, target: &Target) -> &mut Vec<u32> {
+    pub(super) fn pointing_to(&mut self, end: End, target: &Target) -> &mut Vec<u32> {
         match end {
             End::Item(n) => &mut self.items[n as usize].into,
             End::Gate(n) => &mut self.gates[n as usize].into,
@@ -255,6 +255,7 @@ impl Work {
         let n = *self.run_numbers.entry(run).or_insert(next);
         if n == next {
             self.runs.push(RunSlot { run, state: None, into: Vec::new(), made: Vec::new(), may: Lent::default() });
+            self.stand_last(super::waits::Node::run(n));
         }
         n
     }

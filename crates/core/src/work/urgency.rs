@@ -17,11 +17,13 @@ pub(super) struct Lent {
     counts: [u32; 5],
     /// The most urgent of them, and of itself if it is an open item.
     pub level: u8,
+    /// Where it stands in the order.
+    pub label: u64,
 }
 
 impl Default for Lent {
     fn default() -> Self {
-        Self { counts: [0; 5], level: NONE }
+        Self { counts: [0; 5], level: NONE, label: 0 }
     }
 }
 
@@ -68,7 +70,7 @@ impl Work {
             }
             lent.level = now;
             if let Part::May(n) = node.part() {
-                self.pending.touched.insert(n);
+                self.pending.touched.push(n);
             }
             let mut next = Vec::new();
             self.successors(node, &mut |to, still| next.extend(still.then_some(to)));

@@ -149,7 +149,8 @@ fn moving_and_leaving_a_parent_is_refused_exactly_if_what_comes_of_it_is_a_deadl
             for parent in (0..count).map(Some).chain([None]).filter(|parent| *parent != model.parents[item]) {
                 let mut after = model.clone();
                 after.parents[item] = parent;
-                let into_itself = parent == Some(item) || parent.is_some_and(|parent| model.above(parent).contains(&item));
+                let into_itself =
+                    parent == Some(item) || parent.is_some_and(|parent| model.above(parent).contains(&item));
                 let expected = !into_itself && !after.is_deadlock();
                 let event = WorkEvent::ItemMoved(ItemMoved {
                     id: id(&text(item)),
@@ -161,7 +162,11 @@ fn moving_and_leaving_a_parent_is_refused_exactly_if_what_comes_of_it_is_a_deadl
                 if let (None, Some(old)) = (parent, model.parents[item]) {
                     let (source, target, kind) = (id(&text(item)), target(&text(old)), DependencyKind::ParentChild);
                     let event = DependencyRemoved { source, target, kind, by: name("ann") };
-                    assert_eq!(takes(&world, &WorkEvent::DependencyRemoved(event), &after), expected, "{item} {model:?}");
+                    assert_eq!(
+                        takes(&world, &WorkEvent::DependencyRemoved(event), &after),
+                        expected,
+                        "{item} {model:?}"
+                    );
                 }
             }
         }
@@ -193,7 +198,8 @@ fn a_ring_of_ten_thousand_is_refused_at_its_last_edge() {
     for pair in names.windows(2) {
         world.blocks(&pair[0], &pair[1]).unwrap();
     }
-    let error = refused(world.blocks("ew-9999", "ew-0"), "cycle_detected", "ew-9999 waits for ew-0, ew-0 waits for ew-1");
+    let error =
+        refused(world.blocks("ew-9999", "ew-0"), "cycle_detected", "ew-9999 waits for ew-0, ew-0 waits for ew-1");
     assert!(error.message.contains("steps more") && error.message.len() < 2_000, "{error}");
     assert!(world.work.cycles().is_empty());
 }

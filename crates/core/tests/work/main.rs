@@ -1,7 +1,9 @@
 //! The rules of the work graph, tested through events alone.
 
 mod cycles;
+mod defects;
 mod dice;
 mod random;
 mod refusals;
+mod rules;
 mod world;

@@ -2,14 +2,14 @@
 
 use crate::dice::Dice;
 use crate::world::{World, item, name};
+use edgewise_core::event::{LinkRef, TaskIx};
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::{EventId, RunId};
-use edgewise_core::event::{LinkRef, TaskIx};
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{
-    Change, Changed, Close, DependencyKind, Filter, GateWait, ItemClosed, ItemKind, Phase, Status, Waiter, When, Work, WorkEvent,
-    WorkRows, fold, scratch,
+    Change, Changed, Close, DependencyKind, Filter, GateWait, ItemClosed, ItemKind, Phase, Status, Waiter, When, Work,
+    WorkEvent, WorkRows, fold, scratch,
 };
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ fn add(world: &mut World, dice: &mut Dice, text: &str) -> edgewise_core::Result<
     let mut event = item(text, kind);
     event.fields.priority = 1 + dice.below(5) as u8;
     event.fields.auto_complete = dice.one_in(3);
-    event.fields.ephemeral = (kind == ItemKind::Instance && dice.one_in(2)).then(|| Millis(40));
+    event.fields.ephemeral = (kind == ItemKind::Instance && dice.one_in(2)).then_some(Millis(40));
     event.phase = (kind == ItemKind::Plan && dice.one_in(3)).then_some(Phase::Draft);
     let link = LinkRef { task: TaskIx(0), generation: 1, attempt: 1 };
     event.waiter = dice.one_in(4).then(|| Waiter { run: run(dice), link });
@@ -251,7 +251,12 @@ fn a_refused_event_changes_nothing_but_the_seq() {
             if refused {
                 let after = world.work.rows();
                 assert_eq!(after.applied_seq, before.applied_seq + 1);
-                assert_eq!((after.items, after.dependencies, after.gates, after.runs), (before.items, before.dependencies, before.gates, before.runs), "{:?}", world.log.last());
+                assert_eq!(
+                    (after.items, after.dependencies, after.gates, after.runs),
+                    (before.items, before.dependencies, before.gates, before.runs),
+                    "{:?}",
+                    world.log.last()
+                );
             }
         }
     }

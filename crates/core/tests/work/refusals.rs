@@ -26,7 +26,9 @@ fn approval(names: &[&str], count: Option<u32>) -> GateWait {
 fn a_title_a_priority_and_tags_are_within_their_limits() {
     let mut world = world(&["ew-a"]);
     let long = "x".repeat(limits::WORK_TITLE_BYTES + 1);
-    for (title, code) in [("", "bad_title"), ("  ", "bad_title"), ("a\u{1b}[2J", "bad_title"), (&long, "title_too_long")] {
+    for (title, code) in
+        [("", "bad_title"), ("  ", "bad_title"), ("a\u{1b}[2J", "bad_title"), (&long, "title_too_long")]
+    {
         let mut event = item("ew-b", ItemKind::Task);
         event.fields = fields(title);
         refused(world.add(event), code, "title");
@@ -115,7 +117,11 @@ fn closing_what_is_blocked_or_has_open_children_needs_force() {
     refused(world.reopen("ew-b"), "not_closed", "open");
     refused(world.change("ew-a", Change { status: Some(Status::Open), ..Change::default() }), "item_closed", "reopen");
     refused(world.change("ew-b", Change { status: Some(Status::Closed), ..Change::default() }), "bad_status", "close");
-    refused(world.change("ew-b", Change { status: Some(Status::Tombstone), ..Change::default() }), "bad_status", "close");
+    refused(
+        world.change("ew-b", Change { status: Some(Status::Tombstone), ..Change::default() }),
+        "bad_status",
+        "close",
+    );
 }
 
 #[test]

@@ -34,5 +34,5 @@ pub(super) fn apply(work: &mut Work, event: &ClaimExtended) {
     let before = std::mem::replace(&mut claim.until, event.until);
     work.claims.remove(&(before, n));
     work.claims.insert((event.until, n));
-    work.pending.touched.insert(n);
+    work.pending.touched.push(n);
 }

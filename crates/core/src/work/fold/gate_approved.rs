@@ -15,7 +15,7 @@ pub(super) fn check(work: &Work, event: &GateActed) -> Result<u32> {
         return Err(Error::invalid("wrong_gate", message));
     };
     if !gate.wait.may_speak(&event.by) {
-        let names: Vec<&str> = required_approvers.iter().map(|name| name.as_str()).collect();
+        let names: Vec<&str> = required_approvers.iter().map(crate::name::Name::as_str).collect();
         let message = format!("{} may not approve gate {}: it asks for {}", event.by, gate.id, names.join(", "));
         return Err(Error::denied("not_an_approver", message));
     }

@@ -27,7 +27,7 @@ fn fields(kind: ItemKind, fields: &Fields) -> Result<()> {
         said::text("an external reference", reference, limits::WORK_REFERENCE_BYTES)?;
     }
     if fields.ephemeral.is_some() && kind != ItemKind::Instance {
-        let message = "only an instance (`workflow`) is ephemeral, with everything in it: put the item into one";
+        let message = "only an instance is ephemeral, with everything in it: put the item into one";
         return Err(Error::invalid("not_an_instance", message));
     }
     let Some(details) = &fields.details else { return Ok(()) };

@@ -75,7 +75,7 @@ pub(super) fn phase(kind: ItemKind, phase: Phase) -> Result<()> {
         return Ok(());
     }
     let message = match may {
-        [] => "only a plan and an instance (`workflow`) have a phase".to_owned(),
+        [] => "only a plan and an instance have a phase".to_owned(),
         _ => format!("the phase {phase:?} cannot be set here: expected one of {may:?}; the others come of closing it"),
     };
     Err(Error::invalid("bad_phase", message))
@@ -100,14 +100,14 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &ItemChanged) {
     let kept_metadata = (!change.metadata.is_empty()).then(|| merged(item, change));
     item.updated_at = turn.stamp.at;
     item.phase = change.phase.or(item.phase);
-    set_fields(item, change, kept_metadata);
+    set_fields(item, change, &kept_metadata);
     let status = change.status.unwrap_or(item.status);
     work.set_status(n, status);
     work.pending.nodes.push(Node::may(n));
     turn.note(&event.id, NoteKind::Changed { fields: named(change) });
 }
 
-fn set_fields(item: &mut Item, change: &Change, metadata: Option<serde_json::Map<String, Value>>) {
+fn set_fields(item: &mut Item, change: &Change, metadata: &Option<serde_json::Map<String, Value>>) {
     let fields = &mut item.fields;
     set(&mut fields.title, &change.title);
     set(&mut fields.priority, &change.priority);
@@ -124,7 +124,7 @@ fn set_fields(item: &mut Item, change: &Change, metadata: Option<serde_json::Map
         let details = fields.details.get_or_insert_default();
         set(&mut details.description, &change.description);
         set(&mut details.acceptance, &change.acceptance);
-        set(&mut details.metadata, &metadata);
+        set(&mut details.metadata, metadata);
         if **details == crate::work::Details::default() {
             fields.details = None;
         }
