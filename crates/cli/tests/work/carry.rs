@@ -59,6 +59,10 @@ fn an_export_is_always_the_same_and_imports_to_the_same_graph() {
         r#"{"op":"add","id":"ew-gone","title":"Gone"}"#,
         r#"{"op":"delete","id":"ew-gone"}"#,
         r#"{"op":"update","id":"ew-b","change":{"status":"deferred"}}"#,
+        r#"{"op":"add","id":"ew-q","title":"Again","kind":"plan","autoComplete":true}"#,
+        r#"{"op":"add","id":"ew-r","title":"Its child","parent":"ew-q"}"#,
+        r#"{"op":"close","id":"ew-r"}"#,
+        r#"{"op":"reopen","id":"ew-q"}"#,
     ];
     place.fed(&["batch"], &lines.join("\n")).good();
     let first = place.good("export");

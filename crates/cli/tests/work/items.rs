@@ -93,6 +93,8 @@ fn a_claim_is_exclusive_proved_by_its_token_and_can_be_given_back() {
     let place = Place::with(&["ew-a", "ew-b"]);
     let claimed = place.json("claim ew-a --as ann");
     let token = claimed["token"].as_str().unwrap().to_owned();
+    let kept = place.json("show ew-a")["claim"].clone();
+    assert_eq!((&kept["by"], kept.get("token")), (&json!("ann"), None), "what is kept of a token is nobody's business");
     place.refused("claim ew-a --as bob", 4, "item_claimed");
     place.refused("close ew-a --as bob", 4, "item_claimed");
     assert_eq!(place.ids("ready --as bob"), ["ew-b"]);

@@ -19,6 +19,7 @@ pub(crate) struct Draft {
     depends: Vec<Depend>,
     later: Vec<Op>,
     closes: Vec<Op>,
+    last: Vec<Op>,
     /// Ids there, and what they are here.
     ids: BTreeMap<String, ItemId>,
     taken: BTreeSet<ItemId>,
@@ -85,7 +86,7 @@ impl Draft {
 
     /// Something that is done last of all.
     pub fn later_still(&mut self, op: Op) {
-        self.closes.push(op);
+        self.last.push(op);
     }
 
     /// Something that is done once all is there.
@@ -120,7 +121,7 @@ impl Draft {
     pub fn ops(self) -> Vec<Op> {
         let adds = self.adds.into_iter().map(|add| Op::Add(Box::new(add)));
         let depends = self.depends.into_iter().map(|depend| Op::Depend(Box::new(depend)));
-        adds.chain(self.gates).chain(depends).chain(self.later).chain(self.closes).collect()
+        adds.chain(self.gates).chain(depends).chain(self.later).chain(self.closes).chain(self.last).collect()
     }
 }
 
