@@ -14,8 +14,8 @@ use edgewise_core::event::TaskIx;
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::run::Run;
 use edgewise_core::why::Cause;
-use edgewise_engine::facts::TaskFacts;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::facts::TaskFacts;
 use serde::Serialize;
 use serde_json::Value;
 
