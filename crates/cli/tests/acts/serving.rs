@@ -33,7 +33,7 @@ fn the_worker_of_the_guide_does_its_task() {
     let done = Command::new("sh").args(["-e", "-c", &script]).stderr(Stdio::inherit()).output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success() && said.contains("\"continue\":true"), "{said}");
-    assert!(said.trim_end().ends_with("\"state\":\"Complete\",\"output\":{}}"), "{said}");
+    assert!(said.trim_end().ends_with("\"state\":\"Complete\",\"output\":{\"hello\":{\"said\":\"hello\"}}}"), "{said}");
     assert_eq!(stop(server).code, 0);
     assert!(project.run("runs").out.contains("succeeded"));
 }

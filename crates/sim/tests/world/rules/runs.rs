@@ -179,8 +179,8 @@ fn a_record_with_a_wrong_bit_is_found_when_the_engine_starts_and_the_others_go_o
     let runs = [w.start(ONE), w.start(ONE), w.start(ONE)];
     let no = w.send(vec![Command::Wait(runs[0])])[0];
     assert!(!w.answers.contains_key(&no));
-    // What is read first when an engine starts is the workspace's own stream.
-    w.faults.fail_after(Op::Read, 1, Fault::Damaged);
+    // What is read first when an engine starts are the workspace's own two streams.
+    w.faults.fail_after(Op::Read, 2, Fault::Damaged);
     w.crash();
     let granted = w.claim("w", 5);
     assert_eq!(granted.len(), 2);
@@ -194,8 +194,8 @@ fn a_wrong_bit_behind_the_rows_is_found_by_its_checksum() {
     let run = w.start(ONE);
     w.flush();
     w.claim_one("w");
-    // What is read first when an engine starts is the workspace's own stream.
-    w.faults.fail_after(Op::Read, 1, Fault::Damaged);
+    // What is read first when an engine starts are the workspace's own two streams.
+    w.faults.fail_after(Op::Read, 2, Fault::Damaged);
     w.crash();
     let frozen = w.reader().frozen(run).unwrap().expect("it is frozen");
     assert!(frozen.contains("checksum"), "{frozen}");
