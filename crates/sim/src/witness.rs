@@ -192,6 +192,7 @@ impl Witness {
             let run = stored.stream.run;
             ensure(stored.stream == home().stream(run), "tenant_is_constant", || stored.stream.label())?;
             if run == RunId::CONTROL {
+                self.control.frozen.clone_from(&self.once_marked);
                 self.control.record(now, &stored, (&self.books, &mut self.cover))?;
                 self.compare_control()?;
                 continue;

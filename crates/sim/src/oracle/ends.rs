@@ -3,7 +3,7 @@
 //! It keeps how each task ended and looks at the graph anew for every question: no counters, no caches. One
 //! consequence follows after the other until nothing does any more. Their order is promised too, because what
 //! is stopped in the middle shows it: first whoever waits hears how a task ended, breadth first in plan order;
-//! then a spread ends of which all scopes have; then the next spread makes its scopes. Edges, joins and
+//! then all spreads end of which all scopes have; then the next spread makes its scopes. Edges, joins and
 //! failures need about 150 lines; what spreads need more, because they make nodes while it goes on, is in `spread`.
 
 mod spread;
@@ -120,7 +120,7 @@ impl<'a> Ends<'a> {
         loop {
             if let Some(n) = self.ended.pop_front() {
                 self.tell(n);
-            } else if !(0..self.nodes.len()).any(|n| self.spread_ends(n)) {
+            } else if (0..self.nodes.len()).filter(|n| self.spread_ends(*n)).count() == 0 {
                 let Some(n) = self.making.pop_front() else { return };
                 self.spread_out(n);
             }

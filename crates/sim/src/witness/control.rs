@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Control as its events make it.
 #[derive(Default)]
 pub struct ControlBook {
+    /// Runs that somebody ever wanted frozen: they hold up no schedule, since nobody works on them.
+    pub(super) frozen: BTreeSet<RunId>,
     /// What they come to.
     pub state: Control,
     /// Where its records stand, and the seq each comes to.
@@ -108,8 +110,8 @@ impl ControlBook {
             Outcome::Queued => drop(known.queued.insert(event.due)),
             Outcome::Started(run) => {
                 ensure(books.contains_key(run), "ticks_and_runs_are_one_commit", said)?;
-                let busy =
-                    known.runs.iter().filter(|run| !books[run].run.state.is_done() && !books[run].cancelled).count();
+                let at_work = |run: &&RunId| !books[run].run.state.is_done() && !books[run].cancelled;
+                let busy = known.runs.iter().filter(at_work).filter(|run| !self.frozen.contains(run)).count();
                 let most = match (&known.schedule.backfill, known.schedule.overlap) {
                     (Some(backfill), _) => backfill.at_once as usize,
                     (None, Overlap::Allow) => usize::MAX,
