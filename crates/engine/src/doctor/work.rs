@@ -58,7 +58,7 @@ impl Examiner<'_> {
 fn maintained_wrongly(work: &Work) -> Result<Option<String>> {
     let maintained = work.rows();
     let anew = Work::from_rows(&maintained)?.rows();
-    let by_definition = (work.len() <= SMALL).then(|| scratch::disagreements(work)).unwrap_or_default();
+    let by_definition = if work.len() <= SMALL { scratch::disagreements(work) } else { Vec::new() };
     Ok(difference(&anew, &maintained).or(by_definition.into_iter().next()))
 }
 
