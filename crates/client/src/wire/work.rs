@@ -24,9 +24,6 @@ pub struct Claim {
     /// How long to wait for work, in milliseconds; not at all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
-    /// The caller's own name for this claim: asking again with it gives the same leases.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim_id: Option<String>,
 }
 
 /// The answer to a claim.

@@ -90,3 +90,15 @@ async fn a_secret_is_not_sent_to_a_worker_elsewhere() {
     let shown = stage.get(&format!("/api/v1/runs/{run}")).await.text;
     assert!(shown.contains("secret_not_sent"), "{shown}");
 }
+
+#[tokio::test]
+async fn a_claim_whose_answer_was_lost_gets_the_same_leases() {
+    let stage = Stage::open().await;
+    stage.start(FLOW).await;
+    let body = json!({ "worker": "w1", "actions": ["greet"], "wait_ms": 10_000 }).to_string();
+    let key = [("Idempotency-Key", "claim-1")];
+    let first = stage.ask("POST", "/api/v1/work/claim", &key, &body).await;
+    let again = stage.ask("POST", "/api/v1/work/claim", &key, &body).await;
+    assert_eq!(first.json()["leases"].as_array().unwrap().len(), 1);
+    assert_eq!(first.json(), again.json());
+}
