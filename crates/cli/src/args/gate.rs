@@ -109,7 +109,7 @@ pub struct GateCreate {
     /// It opens when another system says so: which, and what it is called there
     #[arg(long, num_args = 2, value_names = ["SYSTEM", "ID"])]
     pub external: Vec<String>,
-    /// It opens when its address is called
+    /// It opens when its call is reported, with `gate satisfy`: the server has no addresses for it yet
     #[arg(long)]
     pub webhook: bool,
     /// What it is about
