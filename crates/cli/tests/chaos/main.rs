@@ -5,6 +5,7 @@
 //! process has written is in the system's memory, and a test cannot lose that. `order` shows instead that
 //! nothing is told to anybody before the disk has confirmed it.
 
+mod claim;
 mod crowd;
 mod demo;
 mod dice;

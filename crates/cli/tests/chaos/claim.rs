@@ -1,0 +1,62 @@
+//! Sixteen agents, each a process with a session of its own, want the same thousand items in the same order: each item
+//! is exactly one agent's.
+
+use crate::place::{Place, code_of, lines, until};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::process::{Child, Stdio};
+
+const AGENTS: usize = 16;
+const ITEMS: usize = 1_000;
+
+#[test]
+fn of_sixteen_processes_that_want_the_same_item_exactly_one_gets_it_a_thousand_times() {
+    let place = Place::new();
+    let mut batch = place.edgewise(&["batch", "-q"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let ops: String =
+        (0..ITEMS).map(|n| format!("{}\n", json!({ "op": "add", "id": id(n), "title": "race" }))).collect();
+    batch.stdin.take().unwrap().write_all(ops.as_bytes()).unwrap();
+    assert!(batch.wait().unwrap().success());
+    let calls: String = (0..ITEMS).map(|n| format!("{}\n", claim(n))).collect();
+    std::fs::write(place.path().join("calls"), calls).unwrap();
+    let mut engine = place.edgewise(&["engine"]).stderr(Stdio::piped()).spawn().unwrap();
+    until(&lines(engine.stderr.take().unwrap()), "the engine of");
+    let agents: Vec<Child> = (0..AGENTS).map(|agent| session(&place, agent)).collect();
+    let mut won: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (agent, child) in agents.into_iter().enumerate() {
+        assert_eq!(code_of(child), 0);
+        let answers = std::fs::read_to_string(place.path().join(name(agent))).unwrap();
+        assert_eq!(answers.lines().count(), ITEMS, "agent {agent} was answered");
+        for answer in answers.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+            if answer["result"]["isError"] != true {
+                won.entry(answer["id"].as_u64().unwrap()).or_default().push(agent);
+            }
+        }
+    }
+    engine.kill().and_then(|()| engine.wait()).unwrap();
+    assert_eq!(won.len(), ITEMS, "every item is somebody's");
+    assert!(won.values().all(|agents| agents.len() == 1), "{won:?}");
+    place.is_sound();
+}
+
+fn id(n: usize) -> String {
+    format!("ew-r{n}")
+}
+
+fn claim(n: usize) -> Value {
+    let arguments = json!({ "id": id(n) });
+    json!({ "jsonrpc": "2.0", "id": n, "method": "tools/call", "params": { "name": "claim", "arguments": arguments } })
+}
+
+fn name(agent: usize) -> String {
+    format!("agent{agent}")
+}
+
+/// Its answers go to a file, so that nobody waits for a reader.
+fn session(place: &Place, agent: usize) -> Child {
+    let calls = File::open(place.path().join("calls")).unwrap();
+    let answers = File::create(place.path().join(name(agent))).unwrap();
+    place.edgewise(&["mcp", "--as", &name(agent)]).stdin(calls).stdout(answers).spawn().unwrap()
+}
