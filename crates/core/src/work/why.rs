@@ -174,7 +174,7 @@ impl Telling<'_> {
             }
             (None, GateWait::Webhook) => {
                 helps.push(help("anybody", "call its address, or open it", format!("edgewise gate satisfy {id}")));
-                format!("gate {id} waits until its address is called")
+                format!("gate {id} waits until its call is reported")
             }
         };
         let title = gate.title.clone().unwrap_or_default();
