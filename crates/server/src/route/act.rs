@@ -28,6 +28,24 @@ macro_rules! on_run {
     )*};
 }
 
+macro_rules! on_run_or_task {
+    ($($name:ident $whole:ident $one:ident),*) => {$(
+        pub async fn $name(
+            State(app): State<App>,
+            Extension(who): Extension<Principal>,
+            Path(run): Path<String>,
+            Json(asked): Json<ActRequest>,
+        ) -> Result<Json<ActTaken>> {
+            let run = find(&app, run).await?;
+            let command = match &asked.task {
+                Some(_) => Command::$one(one_task(run, who.name, asked)?),
+                None => Command::$whole(RunAct { run, by: who.name, why: asked.why }),
+            };
+            perform(&app, command).await
+        }
+    )*};
+}
+
 macro_rules! on_task {
     ($($name:ident $command:ident),*) => {$(
         pub async fn $name(
@@ -58,36 +76,9 @@ macro_rules! on_gate {
 }
 
 on_run!(pause Pause, resume Resume, give_up GiveUp, freeze Freeze, unfreeze Unfreeze);
+on_run_or_task!(cancel Cancel CancelTask, resolve ResolveRun Resolve);
 on_task!(reset Reset, skip Skip);
 on_gate!(approve Approve, withdraw Withdraw, reject Reject);
-
-pub async fn cancel(
-    State(app): State<App>,
-    Extension(who): Extension<Principal>,
-    Path(run): Path<String>,
-    Json(asked): Json<ActRequest>,
-) -> Result<Json<ActTaken>> {
-    let run = find(&app, run).await?;
-    let command = match &asked.task {
-        Some(_) => Command::CancelTask(one_task(run, who.name, asked)?),
-        None => Command::Cancel(RunAct { run, by: who.name, why: asked.why }),
-    };
-    perform(&app, command).await
-}
-
-pub async fn resolve(
-    State(app): State<App>,
-    Extension(who): Extension<Principal>,
-    Path(run): Path<String>,
-    Json(asked): Json<ActRequest>,
-) -> Result<Json<ActTaken>> {
-    let run = find(&app, run).await?;
-    let command = match &asked.task {
-        Some(_) => Command::Resolve(one_task(run, who.name, asked)?),
-        None => Command::ResolveRun(RunAct { run, by: who.name, why: asked.why }),
-    };
-    perform(&app, command).await
-}
 
 pub async fn rerun(
     State(app): State<App>,
