@@ -9,6 +9,7 @@ mod bounds;
 mod control;
 mod frozen;
 mod news;
+mod own;
 mod work;
 
 pub(crate) use adopt::lost_lease;

@@ -96,23 +96,31 @@ impl ControlChange {
             let message = format!("rows of control were given for {}", self.stream.label());
             return Err(Error::invalid("bad_flush", message));
         }
-        if to == 0 || to < from {
-            let message =
-                format!("rows of control move from seq {from} to {to}: the seq must be at least 1 and not fall");
-            return Err(Error::invalid("bad_flush", message));
-        }
-        Ok(())
+        forwards("control", from, to)
     }
 
     /// What is said when the rows are not where this change was made from.
     pub(crate) fn moved(&self, found: u64) -> Error {
-        let message = format!(
-            "the rows of {} are at seq {found}, this change was made at seq {}: load it again and flush anew",
-            self.stream.label(),
-            self.from_seq
-        );
-        Error::conflict("projection_moved", message)
+        moved(&self.stream, self.from_seq, found)
     }
+}
+
+/// Refuses (`Invalid`) rows of a workspace's own stream that would go back in time.
+fn forwards(what: &str, from: u64, to: u64) -> Result<()> {
+    if to == 0 || to < from {
+        let message = format!("rows of {what} move from seq {from} to {to}: the seq must be at least 1 and not fall");
+        return Err(Error::invalid("bad_flush", message));
+    }
+    Ok(())
+}
+
+/// What is said when the rows of a workspace's own stream are not where a change was made from.
+fn moved(stream: &Stream, from: u64, found: u64) -> Error {
+    let label = stream.label();
+    let message = format!(
+        "the rows of {label} are at seq {found}, this change was made at seq {from}: load it again and flush anew"
+    );
+    Error::conflict("projection_moved", message)
 }
 
 /// One flush: all of it or nothing.

@@ -5,14 +5,15 @@
 //! loads what the first one wrote, and decides again.
 
 use super::Desk;
+use super::own::stage;
 use crate::load::load_control;
 use edgewise_core::control::{Control, ControlEvent, Key, check, fold};
-use edgewise_core::event::{Envelope, Record, encode_events};
+use edgewise_core::event::Envelope;
 use edgewise_core::fold::{Ignored, Stamp};
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Kind, Result};
-use edgewise_store::{Append, ControlChange, Guard, Stream};
+use edgewise_store::{Append, ControlChange, Stream};
 use std::collections::BTreeSet;
 
 /// Control, and what of it is where.
@@ -47,14 +48,8 @@ impl CachedControl {
 
     /// Adds what is staged to a batch.
     pub fn stage(&self, stream: &Stream, (at, source): (Time, &str), batch: &mut Append) {
-        if self.events.is_empty() {
-            return;
-        }
         let envelope = Envelope { id: self.first_id, at, source: source.into() };
-        let bytes = encode_events(&envelope, &self.events);
-        let record = Record::new(&stream.label(), self.durable + 1, self.events.len() as u32, bytes);
-        batch.guards.push(Guard { stream: stream.clone(), seq: self.durable });
-        batch.records.push((stream.clone(), record, self.state.last));
+        stage(batch, stream, &envelope, &self.events, (self.durable, self.state.last));
     }
 
     /// What must be written for the rows to catch up.

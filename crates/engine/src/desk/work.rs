@@ -5,14 +5,15 @@
 //! of two engines that give the same item to two people one conflicts, folds what the other wrote, and decides again.
 
 use super::Desk;
+use super::own::stage;
 use crate::load::{fold_work, load_work};
-use edgewise_core::event::{Envelope, Record, encode_events};
+use edgewise_core::event::Envelope;
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
 use edgewise_core::work::{Changed, Done, Note, NoteKind, Work, WorkEvent, check, fold};
 use edgewise_core::{Error, Kind, Result};
-use edgewise_store::{Append, Guard, Stream, WorkChange};
+use edgewise_store::{Append, Stream, WorkChange};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most records of others read at once.
@@ -66,14 +67,8 @@ impl CachedWork {
 
     /// Adds what is staged to a batch.
     pub fn stage(&self, stream: &Stream, (at, source): (Time, &str), batch: &mut Append) {
-        if self.events.is_empty() {
-            return;
-        }
         let envelope = Envelope { id: self.first_id, at, source: source.into() };
-        let bytes = encode_events(&envelope, &self.events);
-        let record = Record::new(&stream.label(), self.durable + 1, self.events.len() as u32, bytes);
-        batch.guards.push(Guard { stream: stream.clone(), seq: self.durable });
-        batch.records.push((stream.clone(), record, self.state.last));
+        stage(batch, stream, &envelope, &self.events, (self.durable, self.state.last));
     }
 
     /// What must be written for the rows to catch up.

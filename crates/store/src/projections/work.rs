@@ -1,5 +1,6 @@
 //! The rows of a workspace's work graph: what is written of it, and how it is looked at without loading all of it.
 
+use super::{forwards, moved};
 use crate::ledger::Stream;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::work::{DependencyKey, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow};
@@ -66,11 +67,7 @@ impl WorkChange {
             let message = format!("rows of the work graph were given for {}", self.stream.label());
             return Err(Error::invalid("bad_flush", message));
         }
-        if to == 0 || to < from {
-            let message =
-                format!("rows of the work graph move from seq {from} to {to}: the seq must be at least 1 and not fall");
-            return Err(Error::invalid("bad_flush", message));
-        }
+        forwards("the work graph", from, to)?;
         if let Some(note) = self.notes.iter().find(|note| note.seq <= from || note.seq > to) {
             let message = format!("a note of seq {} was given with rows that move from seq {from} to {to}", note.seq);
             return Err(Error::invalid("bad_flush", message));
@@ -80,11 +77,6 @@ impl WorkChange {
 
     /// What is said when the rows are not where this change was made from.
     pub(crate) fn moved(&self, found: u64) -> Error {
-        let message = format!(
-            "the rows of {} are at seq {found}, this change was made at seq {}: load it again and flush anew",
-            self.stream.label(),
-            self.from_seq
-        );
-        Error::conflict("projection_moved", message)
+        moved(&self.stream, self.from_seq, found)
     }
 }
