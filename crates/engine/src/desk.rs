@@ -40,7 +40,8 @@ use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stream};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use edgewise_store::quick::QuickMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Whose streams these are.
@@ -76,7 +77,7 @@ pub(crate) struct Desk {
     pub source: Arc<str>,
     pub entropy: Entropy,
     pub now: Time,
-    pub runs: HashMap<RunId, Cached>,
+    pub runs: QuickMap<RunId, Cached>,
     pub frozen: BTreeMap<RunId, String>,
     /// Flows, schedules and settings.
     pub control: CachedControl,
@@ -174,7 +175,7 @@ impl Desk {
             source,
             entropy,
             now: Time::NEVER,
-            runs: HashMap::new(),
+            runs: QuickMap::default(),
             frozen: BTreeMap::new(),
             control: CachedControl::default(),
             work: CachedWork::default(),

@@ -16,8 +16,9 @@ use crate::turns::Bound;
 use aside::Aside;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
+use edgewise_store::quick::QuickMap;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// Names a waiting claim.
@@ -63,8 +64,8 @@ struct Lane {
 
 #[derive(Default)]
 pub(crate) struct Lanes {
-    actions: HashMap<Arc<str>, u32>,
-    numbers: HashMap<(QueueNo, u32), LaneNo>,
+    actions: QuickMap<Arc<str>, u32>,
+    numbers: QuickMap<(QueueNo, u32), LaneNo>,
     lanes: Vec<Lane>,
     /// Lanes with tasks and claims.
     busy: BTreeSet<LaneNo>,
@@ -75,7 +76,7 @@ pub(crate) struct Lanes {
     /// Whether a task with a key was ever offered here.
     pub bounded: bool,
     /// Bounds that many tasks may share, each kept once.
-    shared: HashMap<Arc<str>, Arc<Bound>>,
+    shared: QuickMap<Arc<str>, Arc<Bound>>,
 }
 
 /// So many bounds are remembered for sharing.

@@ -5,7 +5,8 @@ use edgewise_core::event::{AttemptRef, TaskIx};
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::rows::LeaseRow;
 use edgewise_core::time::{Millis, Time};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use edgewise_store::quick::QuickMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A worker's right to one attempt until a time.
@@ -101,7 +102,7 @@ pub(crate) struct Leases {
     revoked: BTreeMap<(RunId, TaskIx, TokenHash), Lease>,
     revoked_due: BTreeSet<(Time, (RunId, TaskIx, TokenHash))>,
     by_queue: Vec<u32>,
-    by_key: HashMap<Arc<str>, u32>,
+    by_key: QuickMap<Arc<str>, u32>,
     /// Keys that somebody left since this was last asked.
     freed: Vec<Arc<str>>,
 }

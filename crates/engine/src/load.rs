@@ -11,12 +11,13 @@ use edgewise_core::run::Run;
 use edgewise_core::work::{self, Changed, Work, WorkEvent};
 use edgewise_core::{Error, Result};
 use edgewise_store::{Ledger, Projections, Stored, Stream};
-use std::collections::{BTreeSet, HashMap};
+use edgewise_store::quick::QuickMap;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
 /// Plans in use, each decoded once.
 #[derive(Default)]
-pub(crate) struct Plans(HashMap<PlanHash, Weak<Plan>>);
+pub(crate) struct Plans(QuickMap<PlanHash, Weak<Plan>>);
 
 /// A run out of its rows and the tail after them.
 pub(crate) fn load(

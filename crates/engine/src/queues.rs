@@ -5,7 +5,8 @@
 use edgewise_core::name::Name;
 use edgewise_core::rate::{Arrival, Rate};
 use edgewise_core::time::Time;
-use std::collections::{BTreeMap, HashMap};
+use edgewise_store::quick::QuickMap;
+use std::collections::BTreeMap;
 
 /// The queue of tasks that name none.
 pub const DEFAULT_QUEUE: &str = "default";
@@ -34,7 +35,7 @@ impl QueueNo {
 }
 
 pub(crate) struct Open {
-    numbers: HashMap<Box<str>, QueueNo>,
+    numbers: QuickMap<Box<str>, QueueNo>,
     queues: Vec<Queue>,
     bounded: bool,
 }
@@ -48,7 +49,7 @@ struct Queue {
 impl Default for Open {
     fn default() -> Self {
         Self {
-            numbers: HashMap::from([(DEFAULT_QUEUE.into(), QueueNo::DEFAULT)]),
+            numbers: QuickMap::from_iter([(DEFAULT_QUEUE.into(), QueueNo::DEFAULT)]),
             queues: vec![Queue::default()],
             bounded: false,
         }

@@ -5,7 +5,8 @@
 
 use edgewise_core::rate::{Arrival, Rate};
 use edgewise_core::time::Time;
-use std::collections::{BTreeSet, HashMap};
+use edgewise_store::quick::QuickMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// So many keys are remembered before those are looked for that need not be.
@@ -13,7 +14,7 @@ const TIDY_AT: usize = 1_024;
 
 #[derive(Default)]
 pub(crate) struct Rates {
-    arrivals: HashMap<Arc<str>, (Rate, Arrival)>,
+    arrivals: QuickMap<Arc<str>, (Rate, Arrival)>,
     due: BTreeSet<(Time, Arc<str>)>,
     tidy_at: usize,
 }

@@ -9,7 +9,8 @@ use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::schedule::{Rhythm, When};
 use edgewise_core::time::Time;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use edgewise_store::quick::QuickMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Most plans of registered flows that are kept at hand.
@@ -22,10 +23,10 @@ pub(crate) struct Ticks {
     /// Schedules that can only go on when a run ends.
     waiting: BTreeSet<Name>,
     /// Runs of schedules, as far as they are not known to be over, and those that are.
-    watched: HashMap<RunId, Name>,
-    over: HashMap<RunId, Name>,
+    watched: QuickMap<RunId, Name>,
+    over: QuickMap<RunId, Name>,
     /// The plans of registered flows that were run last.
-    pub plans: HashMap<PlanHash, Arc<Plan>>,
+    pub plans: QuickMap<PlanHash, Arc<Plan>>,
 }
 
 struct Known {

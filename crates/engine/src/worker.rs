@@ -20,7 +20,7 @@ use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
 use edgewise_core::{Kind, Result};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use edgewise_store::quick::QuickMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,7 +124,7 @@ struct AtWork {
     actions: Arc<[Name]>,
     name: Arc<str>,
     slots: u32,
-    running: HashMap<AttemptKey, Stop>,
+    running: QuickMap<AttemptKey, Stop>,
     show: watch::Sender<Seen>,
     answers: (mpsc::UnboundedSender<Result<Answer>>, mpsc::UnboundedReceiver<Result<Answer>>),
     finished: (mpsc::UnboundedSender<Finish>, mpsc::UnboundedReceiver<Finish>),
@@ -152,7 +152,7 @@ impl AtWork {
             secrets: worker.secrets,
             actions: actions.into(),
             slots: worker.slots.max(1),
-            running: HashMap::new(),
+            running: QuickMap::default(),
             show,
             answers: mpsc::unbounded_channel(),
             finished: mpsc::unbounded_channel(),

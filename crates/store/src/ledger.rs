@@ -32,11 +32,12 @@ impl std::hash::Hash for Stream {
 impl Stream {
     /// What a record's checksum is taken over, so that a record cannot move to another stream.
     pub fn label(&self) -> String {
-        match self.run {
-            RunId::CONTROL => format!("{}/{}/control", self.tenant, self.workspace),
-            RunId::WORK => format!("{}/{}/work", self.tenant, self.workspace),
-            run => format!("{}/{}/run/{run}", self.tenant, self.workspace),
-        }
+        let run = match self.run {
+            RunId::CONTROL => return [self.tenant.as_str(), "/", self.workspace.as_str(), "/control"].concat(),
+            RunId::WORK => return [self.tenant.as_str(), "/", self.workspace.as_str(), "/work"].concat(),
+            run => run.to_string(),
+        };
+        [self.tenant.as_str(), "/", self.workspace.as_str(), "/run/", &run].concat()
     }
 }
 

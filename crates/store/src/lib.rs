@@ -12,6 +12,7 @@ pub mod faulty;
 pub mod ledger;
 pub mod memory;
 pub mod projections;
+pub mod quick;
 pub mod sqlite;
 
 pub use ledger::{

@@ -6,7 +6,7 @@ use edgewise_core::event::{Envelope, Record, TaskIx, encode};
 use edgewise_core::id::{EventId, RunId, TokenHash};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Appended, Guard};
-use std::collections::HashSet;
+use edgewise_store::quick::QuickSet;
 
 /// Whether a batch is in the ledger.
 pub(super) enum Landed {
@@ -83,7 +83,7 @@ fn encode_batch(desk: &mut Desk) -> Append {
         batch.guards.push(Guard { stream: cached.stream.clone(), seq: cached.durable });
         batch.records.push((cached.stream.clone(), record, cached.run.last));
     }
-    let touched: HashSet<RunId> = desk.batch.touched.iter().copied().collect();
+    let touched: QuickSet<RunId> = desk.batch.touched.iter().copied().collect();
     let staged = |run: &RunId| touched.contains(run) || (*run == RunId::WORK && desk.work.is_staged());
     for (run, seq) in desk.batch.relied.iter().filter(|(run, _)| !staged(run)) {
         batch.guards.push(Guard { stream: desk.home.stream(*run), seq: *seq });
@@ -141,7 +141,7 @@ fn keep(desk: &mut Desk, batch: &Append) {
             hold(desk, run, task, lease);
         }
     }
-    let told: HashSet<(RunId, TokenHash)> =
+    let told: QuickSet<(RunId, TokenHash)> =
         desk.batch.revoked.iter().map(|(run, attempt)| (*run, attempt.token)).collect();
     for (run, task) in std::mem::take(&mut desk.batch.leases_over) {
         let Some(lease) = desk.leases.take(run, task) else { continue };

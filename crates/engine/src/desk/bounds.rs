@@ -16,14 +16,15 @@ use edgewise_core::plan::Spec;
 use edgewise_core::rows::Turn;
 use edgewise_core::run::Run;
 use edgewise_core::time::Time;
-use std::collections::{BTreeMap, HashMap};
+use edgewise_store::quick::QuickMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a batch gives to and takes from queues and keys.
 #[derive(Default)]
 pub(crate) struct Given {
     queues: BTreeMap<QueueNo, i64>,
-    keys: HashMap<Arc<str>, i64>,
+    keys: QuickMap<Arc<str>, i64>,
     /// Whether something was granted that others must not have granted at the same time.
     pub bounded: bool,
 }

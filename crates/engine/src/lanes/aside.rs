@@ -3,15 +3,15 @@
 use super::{At, LaneNo, Line, Offer, Waiting};
 use crate::turns::Bound;
 use edgewise_core::id::RunId;
-use std::collections::HashMap;
+use edgewise_store::quick::QuickMap;
 use std::sync::Arc;
 
 /// Each lane of a key has a line of its own: a task that no worker waits for must not keep others from their turn.
 #[derive(Default)]
 pub(super) struct Aside {
-    keys: HashMap<Arc<str>, Vec<(LaneNo, Line)>>,
+    keys: QuickMap<Arc<str>, Vec<(LaneNo, Line)>>,
     /// How many tasks of each run are here.
-    of_run: HashMap<RunId, u32>,
+    of_run: QuickMap<RunId, u32>,
 }
 
 impl Aside {

@@ -8,9 +8,10 @@ use super::Offer;
 use crate::turns::Bound;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
+use edgewise_store::quick::QuickMap;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// A task in a line.
@@ -31,7 +32,7 @@ pub(crate) struct Line {
 struct Level {
     /// Whose turn it is. A run that left without its turn is passed over: its stamp is another one by then.
     turns: VecDeque<(RunId, u64)>,
-    runs: HashMap<RunId, Of>,
+    runs: QuickMap<RunId, Of>,
     stamp: u64,
 }
 

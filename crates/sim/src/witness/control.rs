@@ -110,7 +110,8 @@ impl ControlBook {
             Outcome::Queued => drop(known.queued.insert(event.due)),
             Outcome::Started(run) => {
                 ensure(books.contains_key(run), "ticks_and_runs_are_one_commit", said)?;
-                let at_work = |run: &&RunId| !books[run].run.state.is_done() && !books[run].cancelled;
+                // What had ended and was opened again is a person's doing: it holds up no tick.
+                let at_work = |run: &&RunId| books[run].ends.is_empty() && !books[run].cancelled;
                 let busy = known.runs.iter().filter(at_work).filter(|run| !self.frozen.contains(run)).count();
                 let most = match (&known.schedule.backfill, known.schedule.overlap) {
                     (Some(backfill), _) => backfill.at_once as usize,

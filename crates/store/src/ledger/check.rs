@@ -3,7 +3,7 @@
 use super::{Append, Position, Stream};
 use edgewise_core::event::Record;
 use edgewise_core::{Error, Result};
-use std::collections::{HashMap, HashSet};
+use crate::quick::{QuickMap, QuickSet};
 
 /// Seqs are stored as signed 64-bit numbers.
 const MAX_SEQ: u64 = i64::MAX as u64;
@@ -12,13 +12,13 @@ impl Append {
     /// Refuses (`Invalid`) a batch whose records have no guard, do not begin right after it, come twice
     /// for one stream, are empty or are not text, and one that claims a key or guards a stream twice.
     pub fn check(&self) -> Result<()> {
-        let mut guards = HashMap::with_capacity(self.guards.len());
+        let mut guards = QuickMap::with_capacity_and_hasher(self.guards.len(), Default::default());
         for guard in &self.guards {
             if guards.insert(&guard.stream, guard.seq).is_some() {
                 return Err(twice("guard", &guard.stream.label()));
             }
         }
-        let mut keys = HashSet::with_capacity(self.keys.len());
+        let mut keys = QuickSet::with_capacity_and_hasher(self.keys.len(), Default::default());
         for claim in &self.keys {
             if !keys.insert((&claim.stream.tenant, &claim.stream.workspace, claim.key.as_str())) {
                 return Err(twice("key", &claim.key));

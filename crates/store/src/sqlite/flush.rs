@@ -10,7 +10,7 @@ use crate::projections::RunChange;
 use edgewise_core::Result;
 use edgewise_core::event::TaskIx;
 use edgewise_core::rows::RunRow;
-use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use rusqlite::{Connection, params};
 
 /// Labels first: the run's row says where they are.
 const FORGET: [&str; 6] = [
@@ -39,12 +39,15 @@ impl<'c> Writer<'c> {
         change.check()?;
         let plan = nodes::number(&mut self.0, change.run.plan, change.plan.as_deref())?;
         let labelled = !change.run.marks.labels.is_empty();
-        if labelled && change.from_seq > 0 {
-            self.drop_labels(&change.stream)?;
-        }
-        let Some(no) = self.run(change, plan)? else {
-            let found = find_run(self.0.conn, &change.stream)?.map_or(0, |(_, seq)| seq);
-            return Err(change.moved(found));
+        let no = if change.from_seq == 0 {
+            self.add_run(change, plan)?
+        } else {
+            let no = self.at(change)?;
+            if labelled {
+                self.drop_labels(no)?;
+            }
+            self.set_run(no, &change.run)?;
+            no
         };
         if labelled {
             self.0.get(include_str!("sql/state_add_labels.sql"))?.execute((no,)).of(STATE)?;
@@ -59,46 +62,68 @@ impl<'c> Writer<'c> {
         FORGET.iter().try_for_each(|sql| self.0.get(sql)?.execute((no,)).of(STATE).map(drop))
     }
 
+    /// The number of a run whose rows are at the seq the change goes on from.
+    fn at(&self, change: &RunChange) -> Result<i64> {
+        match find_run(self.0.conn, &change.stream)? {
+            Some((no, seq)) if seq == change.from_seq => Ok(no),
+            found => Err(change.moved(found.map_or(0, |(_, seq)| seq))),
+        }
+    }
+
     /// Labels stand by the state of their run: those of the state before must go.
-    fn drop_labels(&mut self, stream: &Stream) -> Result<()> {
-        let Some((no, _)) = find_run(self.0.conn, stream)? else { return Ok(()) };
+    fn drop_labels(&mut self, no: i64) -> Result<()> {
         self.0.get(include_str!("sql/state_drop_labels.sql"))?.execute((no,)).of(STATE).map(drop)
     }
 
-    /// The run's number, or nothing if its rows are not at the seq they must be at.
-    fn run(&mut self, change: &RunChange, plan: i64) -> Result<Option<i64>> {
+    /// A run's first row, and its number.
+    fn add_run(&mut self, change: &RunChange, plan: i64) -> Result<i64> {
         let RunChange { stream: Stream { tenant, workspace, .. }, run, .. } = change;
-        let (id, version, counts) = (run.id.to_string(), run.version.to_string(), counts(run));
-        let (state, seq, from) = (run.state as u8, run.applied_seq as i64, change.from_seq as i64);
-        let (triggered, started, completed) =
-            (run.triggered_at.0 as i64, run.started_at.0 as i64, run.completed_at.0 as i64);
-        let namespace = run.marks.namespace.as_ref().map_or("", |namespace| namespace.as_str());
-        let marks = marks(run);
-        let row: [&dyn ToSql; 17] = [
-            &id,
-            &tenant.as_str(),
-            &workspace.as_str(),
-            &run.flow.as_str(),
-            &plan,
-            &state,
-            &run.paused,
-            &counts,
-            &triggered,
-            &started,
-            &completed,
-            &seq,
-            &version,
-            &run.body,
-            &namespace,
-            &marks,
-            &from,
-        ];
-        let (sql, row) = if from == 0 {
-            (include_str!("sql/state_add_run.sql"), &row[..16])
-        } else {
-            (include_str!("sql/state_set_run.sql"), &row[..])
-        };
-        self.0.get(sql)?.query_row(row, |row| row.get(0)).optional().of(STATE)
+        let added = self
+            .0
+            .get(include_str!("sql/state_add_run.sql"))?
+            .execute(params![
+                run.id.to_string(),
+                tenant.as_str(),
+                workspace.as_str(),
+                run.flow.as_str(),
+                plan,
+                run.state as u8,
+                run.paused,
+                counts(run),
+                run.triggered_at.0 as i64,
+                run.started_at.0 as i64,
+                run.completed_at.0 as i64,
+                run.applied_seq as i64,
+                run.version.to_string(),
+                run.body,
+                run.marks.namespace.as_ref().map_or("", |namespace| namespace.as_str()),
+                marks(run),
+                run.marks.by.as_ref().map(|by| by.as_str()),
+                run.marks.key
+            ])
+            .of(STATE)?;
+        if added == 0 {
+            return Err(change.moved(find_run(self.0.conn, &change.stream)?.map_or(0, |(_, seq)| seq)));
+        }
+        Ok(self.0.conn.last_insert_rowid())
+    }
+
+    fn set_run(&mut self, no: i64, run: &RunRow) -> Result<()> {
+        self.0
+            .get(include_str!("sql/state_set_run.sql"))?
+            .execute(params![
+                no,
+                run.state as u8,
+                run.paused,
+                counts(run),
+                run.started_at.0 as i64,
+                run.completed_at.0 as i64,
+                run.applied_seq as i64,
+                run.version.to_string(),
+                run.body
+            ])
+            .of(STATE)
+            .map(drop)
     }
 
     fn tasks(&mut self, no: i64, change: &RunChange) -> Result<()> {

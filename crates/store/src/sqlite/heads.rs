@@ -10,7 +10,7 @@ use crate::ledger::{Head, Stream};
 use edgewise_core::Result;
 use edgewise_core::id::EventId;
 use rusqlite::OptionalExtension;
-use std::collections::HashMap;
+use crate::quick::QuickMap;
 
 /// Streams remembered at most; about 100 bytes each.
 const REMEMBERED: usize = 65_536;
@@ -27,7 +27,7 @@ pub(super) struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     version: i64,
-    known: HashMap<Stream, Known>,
+    known: QuickMap<Stream, Known>,
 }
 
 impl Heads {

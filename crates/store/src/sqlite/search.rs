@@ -2,7 +2,7 @@
 //!
 //! Runs are sorted by kind (flow, namespace, state), and within a kind by time. There are few kinds however many
 //! runs there are, so a search looks which kinds fit and walks each of them from its newest run on, no further than
-//! the page needs. Labels have rows of their own, sorted alike.
+//! the page needs. Labels have rows of their own, sorted alike, and so have runs by who asked for them.
 
 use super::STATE;
 use super::error::{Explain, damaged};
@@ -16,7 +16,8 @@ use edgewise_core::name::Name;
 use edgewise_core::rows::{Marks, RunRow};
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -51,6 +52,56 @@ struct Kind {
     state: i64,
 }
 
+/// Among which runs kinds are looked for: by the term that leaves the fewest.
+#[derive(Clone, Copy, PartialEq)]
+enum Among<'a> {
+    All,
+    Labelled(&'a String, &'a String),
+    Of(&'a Name),
+}
+
+impl<'a> Among<'a> {
+    fn of(terms: &'a [Term]) -> Self {
+        let label = terms.iter().find_map(|term| match term {
+            Term::Label(key, value) => Some(Self::Labelled(key, value)),
+            _ => None,
+        });
+        let by = terms.iter().find_map(|term| match term {
+            Term::By(by) => Some(Self::Of(by)),
+            _ => None,
+        });
+        label.or(by).unwrap_or(Self::All)
+    }
+
+    /// The statements that find the next kind and walk one.
+    fn sql(self) -> (&'static str, &'static str) {
+        match self {
+            Self::All => (include_str!("sql/state_next_kind.sql"), include_str!("sql/state_walk_kind.sql")),
+            Self::Labelled(..) => {
+                (include_str!("sql/state_next_labelled_kind.sql"), include_str!("sql/state_walk_labelled_kind.sql"))
+            }
+            Self::Of(_) => {
+                (include_str!("sql/state_next_kind_of_person.sql"), include_str!("sql/state_walk_kind_of_person.sql"))
+            }
+        }
+    }
+
+    /// What they ask for besides the kind.
+    fn values(self) -> Vec<Value> {
+        match self {
+            Self::All => Vec::new(),
+            Self::Labelled(key, value) => vec![key.clone().into(), value.clone().into()],
+            Self::Of(by) => vec![by.to_string().into()],
+        }
+    }
+}
+
+impl Kind {
+    fn values(&self) -> [Value; 3] {
+        [self.flow.clone().into(), self.namespace.clone().into(), self.state.into()]
+    }
+}
+
 /// The runs that a filter asks for.
 pub(super) fn runs(conn: &Connection, filter: &RunFilter) -> Result<Vec<(Stream, RunRow)>> {
     let mut search = Search { statements: Statements::new(conn, STATE), filter };
@@ -58,16 +109,22 @@ pub(super) fn runs(conn: &Connection, filter: &RunFilter) -> Result<Vec<(Stream,
         return Ok(Vec::new());
     }
     if let Some(Term::Run(run)) = filter.terms.iter().find(|term| matches!(term, Term::Run(_))) {
-        return search.with_ids(&[run.to_string()], Vec::new());
+        return search.few(include_str!("sql/state_walk_ids.sql"), &[run.to_string()], Vec::new());
+    }
+    if let Some(Term::Key(key)) = filter.terms.iter().find(|term| matches!(term, Term::Key(_))) {
+        return search.few(include_str!("sql/state_walk_key.sql"), std::slice::from_ref(key), Vec::new());
+    }
+    if filter.terms.contains(&Term::Paused) {
+        return search.by_time(include_str!("sql/state_walk_paused.sql"));
     }
     let words: Vec<&str> = filter.terms.iter().filter_map(word).collect();
     let plain = filter.flow.is_none() && filter.states.is_empty() && !filter.terms.iter().any(has_kind);
     if plain {
-        return search.by_time();
+        return search.by_time(include_str!("sql/state_walk_all.sql"));
     }
     let found = search.by_kind(&words)?;
     let ids: Vec<String> = words.iter().filter(|word| word.len() >= ID_WORD).map(|word| (*word).to_owned()).collect();
-    if ids.is_empty() { Ok(found) } else { search.with_ids(&ids, found) }
+    if ids.is_empty() { Ok(found) } else { search.few(include_str!("sql/state_walk_ids.sql"), &ids, found) }
 }
 
 fn word(term: &Term) -> Option<&str> {
@@ -79,7 +136,7 @@ fn word(term: &Term) -> Option<&str> {
 
 /// Whether a term narrows the kinds that are walked.
 fn has_kind(term: &Term) -> bool {
-    matches!(term, Term::Flow(_) | Term::Namespace(_) | Term::Label(..) | Term::Word(_))
+    matches!(term, Term::Flow(_) | Term::Namespace(_) | Term::By(_) | Term::Label(..) | Term::Word(_))
 }
 
 struct Search<'c> {
@@ -96,12 +153,12 @@ impl Search<'_> {
         (self.filter.since.map_or(i64::MIN, |since| ms(since.0)), ms(last))
     }
 
-    /// Every run from the newest on: where nearly all of them fit.
-    fn by_time(&mut self) -> Result<Vec<(Stream, RunRow)>> {
+    /// Every run that a statement gives, from the newest on: where nearly all of them fit.
+    fn by_time(&mut self, sql: &'static str) -> Result<Vec<(Stream, RunRow)>> {
         let window = self.window();
         let filter = self.filter;
         let mut found = Vec::new();
-        let mut walked = self.statements.get(include_str!("sql/state_walk_all.sql"))?.query(window).of(STATE)?;
+        let mut walked = self.statements.get(sql)?.query(window).of(STATE)?;
         while found.len() < filter.limit
             && let Some(row) = walked.next().of(STATE)?
         {
@@ -113,10 +170,15 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// What fits of the runs whose ids begin so, together with what was found already.
-    fn with_ids(&mut self, ids: &[String], mut found: Vec<(Stream, RunRow)>) -> Result<Vec<(Stream, RunRow)>> {
-        for id in ids {
-            let mut walked = self.statements.get(include_str!("sql/state_walk_ids.sql"))?.query((id,)).of(STATE)?;
+    /// What fits of the few runs that a statement gives for each of some values, together with what was found already.
+    fn few(
+        &mut self,
+        sql: &'static str,
+        values: &[String],
+        mut found: Vec<(Stream, RunRow)>,
+    ) -> Result<Vec<(Stream, RunRow)>> {
+        for value in values {
+            let mut walked = self.statements.get(sql)?.query((value,)).of(STATE)?;
             while let Some(row) = walked.next().of(STATE)? {
                 let (_, stream, run) = rows::run(row)?;
                 if self.filter.matches(&run) && !found.iter().any(|(known, _)| *known == stream) {
@@ -137,14 +199,12 @@ impl Search<'_> {
     /// The kinds that fit, each walked from its newest run on.
     fn by_kind(&mut self, words: &[&str]) -> Result<Vec<(Stream, RunRow)>> {
         let filter = self.filter;
-        let label = filter.terms.iter().find_map(|term| match term {
-            Term::Label(key, value) => Some((key, value)),
-            _ => None,
-        });
-        // What the kind and the label do not tell already.
+        let among = Among::of(&filter.terms);
+        // What the kind, and among which runs it is looked for, do not tell already.
         let told = |term: &&Term| match term {
             Term::Flow(_) | Term::Namespace(_) | Term::Word(_) => true,
-            Term::Label(key, value) => Some((key, value)) == label,
+            Term::Label(key, value) => among == Among::Labelled(key, value),
+            Term::By(by) => among == Among::Of(by),
             _ => false,
         };
         let left: Vec<&Term> = filter.terms.iter().filter(|term| !told(term)).collect();
@@ -156,12 +216,12 @@ impl Search<'_> {
         let only = filter.flow.as_ref().or(wanted);
         let from = only.map_or(String::new(), ToString::to_string);
         let mut at = Kind { flow: from, namespace: String::new(), state: -1 };
-        while let Some(kind) = self.next_kind(&at, label)? {
+        while let Some(kind) = self.next_kind(&at, among)? {
             if only.is_some_and(|flow| kind.flow != flow.as_str()) {
                 break;
             }
             if self.wants(&kind, words)? {
-                self.walk(&kind, label, &left, &mut page)?;
+                self.walk(&kind, among, &left, &mut page)?;
             }
             at = kind;
         }
@@ -170,15 +230,9 @@ impl Search<'_> {
         places.into_iter().map(|place| self.load(place.4)).collect()
     }
 
-    fn next_kind(&mut self, at: &Kind, label: Option<(&String, &String)>) -> Result<Option<Kind>> {
-        let mut params: Vec<&dyn ToSql> = vec![&at.flow, &at.namespace, &at.state];
-        let sql = match &label {
-            None => include_str!("sql/state_next_kind.sql"),
-            Some((key, value)) => {
-                params.extend([*key as &dyn ToSql, *value]);
-                include_str!("sql/state_next_labelled_kind.sql")
-            }
-        };
+    fn next_kind(&mut self, at: &Kind, among: Among<'_>) -> Result<Option<Kind>> {
+        let params = at.values().into_iter().chain(among.values());
+        let sql = among.sql().0;
         let kind = |row: &Row<'_>| Ok(Kind { flow: row.get(0)?, namespace: row.get(1)?, state: row.get(2)? });
         self.statements.get(sql)?.query_row(params_from_iter(params), kind).optional().of(STATE)
     }
@@ -199,18 +253,12 @@ impl Search<'_> {
     }
 
     /// Walks one kind until its runs are older than all on a full page.
-    fn walk(&mut self, kind: &Kind, label: Option<(&String, &String)>, left: &[&Term], page: &mut Page) -> Result<()> {
+    fn walk(&mut self, kind: &Kind, among: Among<'_>, left: &[&Term], page: &mut Page) -> Result<()> {
         let (since, until) = self.window();
         let filter = self.filter;
         let flow = Name::parse(&kind.flow).map_err(|error| damaged(STATE, error))?;
-        let mut params: Vec<&dyn ToSql> = vec![&kind.flow, &kind.namespace, &kind.state, &since, &until];
-        let sql = match &label {
-            None => include_str!("sql/state_walk_kind.sql"),
-            Some((key, value)) => {
-                params.extend([*key as &dyn ToSql, *value]);
-                include_str!("sql/state_walk_labelled_kind.sql")
-            }
-        };
+        let params = kind.values().into_iter().chain([since.into(), until.into()]).chain(among.values());
+        let sql = among.sql().1;
         let mut walked = self.statements.get(sql)?.query(params_from_iter(params)).of(STATE)?;
         while let Some(row) = walked.next().of(STATE)? {
             let (at, text): (i64, String) = (row.get(3).of(STATE)?, row.get(1).of(STATE)?);

@@ -12,13 +12,16 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// The format this program writes, in the file's `user_version`. An older one is made anew.
-pub(super) const FORMAT: i32 = 3;
+pub(super) const FORMAT: i32 = 4;
 
-const MAKE: [&str; 33] = [
+const MAKE: [&str; 36] = [
     include_str!("sql/state_make_meta.sql"),
     include_str!("sql/state_make_runs.sql"),
     include_str!("sql/state_make_runs_by_time.sql"),
     include_str!("sql/state_make_runs_by_kind.sql"),
+    include_str!("sql/state_make_runs_by_person.sql"),
+    include_str!("sql/state_make_runs_by_key.sql"),
+    include_str!("sql/state_make_runs_paused.sql"),
     include_str!("sql/state_make_labels.sql"),
     include_str!("sql/state_make_tasks.sql"),
     include_str!("sql/state_make_timers.sql"),

@@ -1,6 +1,7 @@
 -- One row per run. `no` is the small number that the rows of its tasks carry; `plan` is the number of its
 -- plan; `counts` is a JSON list, tasks per state; times are milliseconds, 0 is "not yet"; `namespace` is empty where
--- it is the flow's name; `marks` is a JSON map of what else a run is searched by.
+-- it is the flow's name; `marks` is a JSON map of what else a run is searched by,
+-- of which `by` and `key` stand beside it for their indexes. `marks` and what comes from it never change.
 CREATE TABLE run_rows (
     no           INTEGER PRIMARY KEY,
     run          TEXT NOT NULL,
@@ -18,6 +19,8 @@ CREATE TABLE run_rows (
     version      TEXT NOT NULL,
     namespace    TEXT NOT NULL,
     marks        TEXT NOT NULL,
+    by           TEXT,
+    key          TEXT,
     body         TEXT NOT NULL,
     UNIQUE (run, tenant, workspace)
 )

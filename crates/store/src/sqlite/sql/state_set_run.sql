@@ -1,7 +1,5 @@
--- Moves a run's row on from the seq it must be at; gives its number, or nothing if it is elsewhere.
+-- Moves a run's row on; whether it is at the seq it must be at was looked up in the same transaction. Flow, plan, the time
+-- it was asked for and its marks never change: naming them here would write their indexes again each time.
 UPDATE run_rows
-SET flow = ?4, plan = ?5, state = ?6, paused = ?7, counts = ?8, triggered_at = ?9, started_at = ?10,
-    completed_at = ?11, applied_seq = ?12, version = ?13, body = ?14,
-    namespace = ?15, marks = ?16
-WHERE run = ?1 AND tenant = ?2 AND workspace = ?3 AND applied_seq = ?17
-RETURNING no
+SET state = ?2, paused = ?3, counts = ?4, started_at = ?5, completed_at = ?6, applied_seq = ?7, version = ?8, body = ?9
+WHERE no = ?1
