@@ -1,5 +1,6 @@
 //! A workspace's control in the engine: one commit with the events of runs, undone with them, the same for all engines.
 
+mod gates;
 mod ground;
 mod schedules;
 
