@@ -105,6 +105,9 @@ class Connections:
         for _, connection in idle:
             connection.close()
 
+    def __del__(self) -> None:
+        self.close()
+
     def _take(self) -> http.client.HTTPConnection | None:
         while True:
             with self._lock:

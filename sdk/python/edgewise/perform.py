@@ -112,7 +112,7 @@ class Loop(Performer):
         self._own = loop is None
         self._loop = loop or asyncio.new_event_loop()
         if self._own:
-            threading.Thread(target=self._loop.run_forever, name="edgewise-loop", daemon=True).start()
+            threading.Thread(target=self._turn, name="edgewise-loop", daemon=True).start()
 
     def offer(self, leases: Iterable[Held]) -> None:
         """Leases to be worked on."""
@@ -122,6 +122,10 @@ class Loop(Performer):
         """No more come."""
         if self._own:
             self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _turn(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
 
     def _offered(self, leases: list[Held]) -> None:
         self._ready.extend(leases)
