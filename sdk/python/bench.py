@@ -3,7 +3,8 @@
     python bench.py --url URL [--queue NAME] [--concurrency N] [--coroutines]    a worker; SIGTERM stops it
     python bench.py --url URL --tasks N [--width W | --row R]                    the same, with a load of its own:
                                                                                  runs of W tasks that are ready at
-                                                                                 once, or of R tasks in a row
+                                                                                 once, or of R tasks in a row,
+                                                                                 all of them started before it begins
 
 The last line it prints is JSON: how many tasks, in how many seconds, with how much processor time, and how busy the
 machine was meanwhile.
@@ -14,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,16 +29,18 @@ def work(arguments: argparse.Namespace) -> tuple[Worker, list[float]]:
 
     def plain(context: Context) -> None:
         done.append(time.monotonic())
+        if len(done) == arguments.tasks:
+            worker.stop()
 
     async def coroutine(context: Context) -> None:
-        done.append(time.monotonic())
+        plain(context)
 
     worker.task(arguments.action)(coroutine if arguments.coroutines else plain)
     return worker, done
 
 
 def load(arguments: argparse.Namespace) -> None:
-    """Starts runs, and waits until they have ended."""
+    """Starts runs."""
     client = Client(arguments.url)
     bench = flow("bench", queue=arguments.queue)
     if arguments.row:
@@ -48,13 +50,7 @@ def load(arguments: argparse.Namespace) -> None:
         bench.task("noop", call(arguments.action), each=expr(f"range({arguments.width})"))
     count = max(1, arguments.tasks // (arguments.row or arguments.width))
     with ThreadPoolExecutor(8) as threads:
-        for run in list(threads.map(lambda _: client.start(bench), range(count))):
-            run.wait().result()
-
-
-def load_and_stop(arguments: argparse.Namespace, worker: Worker) -> None:
-    load(arguments)
-    worker.stop()
+        list(threads.map(lambda _: client.start(bench), range(count)))
 
 
 def main() -> None:
@@ -70,8 +66,8 @@ def main() -> None:
     arguments = parser.parse_args()
     worker, done = work(arguments)
     if arguments.tasks:
-        threading.Thread(target=load_and_stop, args=(arguments, worker), daemon=True).start()
-    busy = _busy()
+        load(arguments)
+    busy, spent = _busy(), time.process_time()
     worker.run()
     after = _busy()
     seconds = done[-1] - done[0] if len(done) > 1 else 0.0
@@ -81,7 +77,7 @@ def main() -> None:
                 "tasks": len(done),
                 "seconds": round(seconds, 3),
                 "per_second": round(len(done) / seconds) if seconds else None,
-                "worker_cpu_seconds": round(time.process_time(), 3),
+                "worker_cpu_seconds": round(time.process_time() - spent, 3),
                 "machine_busy": round((after[0] - busy[0]) / max(1, after[1] - busy[1]), 2),
                 "cores": os.cpu_count(),
             }

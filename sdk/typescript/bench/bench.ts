@@ -4,7 +4,8 @@
  *     node dist/bench/bench.js --url URL [--queue NAME] [--concurrency N]    a worker; SIGTERM stops it
  *     node dist/bench/bench.js --url URL --tasks N [--width W | --row R]     the same, with a load of its own: runs of
  *                                                                            W tasks that are ready at once, or of R
- *                                                                            tasks in a row
+ *                                                                            tasks in a row, all of them started
+ *                                                                            before it begins
  *
  * The last line it prints is JSON: how many tasks, in how many seconds, with how much processor time, and how busy the
  * machine was meanwhile.
@@ -28,7 +29,7 @@ const { values } = parseArgs({
 });
 const client = new Client(values.url === undefined ? {} : { url: values.url });
 
-/** Starts runs, and waits until they have ended. */
+/** Starts runs. */
 async function load(): Promise<void> {
   const [tasks, width, row] = [Number(values.tasks), Number(values.width), Number(values.row)];
   const bench = flow("bench", values.queue === undefined ? {} : { queue: values.queue });
@@ -39,9 +40,7 @@ async function load(): Promise<void> {
   }
   const count = Math.max(1, Math.floor(tasks / (row || width)));
   const starters = Array.from({ length: 8 }, async (_, n) => {
-    const runs = [];
-    for (let at = n; at < count; at += 8) runs.push(await client.start(bench));
-    for (const run of runs) await run.result();
+    for (let at = n; at < count; at += 8) await client.start(bench);
   });
   await Promise.all(starters);
 }
@@ -64,13 +63,15 @@ worker.task(values.action, () => {
   last = performance.now();
   if (done === 0) first = last;
   done += 1;
+  if (done === Number(values.tasks)) worker.stop();
 });
+if (Number(values.tasks) > 0) await load();
 const before = busy();
-if (Number(values.tasks) > 0) void load().then(() => worker.stop());
+const spent = process.cpuUsage();
 await worker.run();
 const after = busy();
 const seconds = (last - first) / 1_000;
-const { user, system } = process.cpuUsage();
+const { user, system } = process.cpuUsage(spent);
 console.log(
   JSON.stringify({
     tasks: done,
