@@ -119,6 +119,12 @@ pub struct TaskError {
     /// Trying again cannot help.
     #[serde(default)]
     pub permanent: bool,
+    /// How long to wait at least before the next attempt, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The wider types that it also is, nearest first: a handler or a policy for one of them fits too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub is: Vec<String>,
 }
 
 /// What became of reports, in the same order.

@@ -9,6 +9,7 @@ use axum::extract::State;
 use edgewise_client::wire;
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
+use edgewise_core::limits as core_limits;
 use edgewise_core::name::Name;
 use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
 use edgewise_core::time::Millis;
@@ -134,14 +135,14 @@ fn finish(result: wire::Finish) -> Done<Finish> {
 }
 
 fn failure(error: wire::TaskError) -> Failure {
-    let wire::TaskError { kind, message, permanent } = error;
+    let wire::TaskError { kind, message, permanent, retry_after_ms, is } = error;
     let kind = if kind.is_empty() { "error".to_owned() } else { kind };
     Failure {
         kind,
         message,
         retryable: !permanent,
-        retry_after: None,
-        is: Vec::new(),
+        retry_after: retry_after_ms.map(|ms| Millis(ms.min(core_limits::DURATION_MS))),
+        is,
         cause: None,
         errors: Box::default(),
     }

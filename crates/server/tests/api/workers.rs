@@ -71,6 +71,22 @@ async fn a_permanent_failure_is_not_tried_again() {
 }
 
 #[tokio::test]
+async fn a_failure_says_what_else_it_is_and_when_to_come_again() {
+    let stage = Stage::open().await;
+    let flow = "flow: f\ntasks:\n  a: { action: greet, retry: { max_attempts: 3, never: [broken] } }\n";
+    for (error, state) in [
+        (json!({ "type": "gear", "is": ["wheel", "broken"] }), json!("Error")),
+        (json!({ "type": "gear", "is": ["wheel"], "retry_after_ms": u64::MAX }), Value::Null),
+    ] {
+        let run = stage.start(flow).await;
+        let lease = claim(&stage, 10_000).await[0]["lease"].clone();
+        assert_eq!(complete(&stage, json!({ "lease": lease, "error": error })).await["status"], 200);
+        let end = stage.get(&format!("/api/v1/runs/{run}/end")).await.json();
+        assert_eq!(end["state"], state, "{error}");
+    }
+}
+
+#[tokio::test]
 async fn leases_that_are_given_back_are_not_spent() {
     let stage = Stage::open().await;
     stage.start(FLOW).await;

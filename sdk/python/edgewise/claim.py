@@ -1,0 +1,128 @@
+"""Claiming: as many leases as there is room for, in one request, before the hands are empty.
+
+A worker holds what it can begin at once, and as much again as it did in the last tenth of a second: quick tasks come
+in large batches, slow ones are left to others.
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .backoff import Backoff
+from .calls import Call, post
+from .client import POLL_SECONDS, Client
+from .errors import EdgewiseError, ServerError, TooMany, Unavailable, Unreachable
+from .hand import Hand, Held
+
+log = logging.getLogger("edgewise")
+
+#: How far ahead a worker takes leases, in seconds of its work.
+AHEAD_SECONDS = 0.1
+#: Most leases ahead.
+AHEAD_MOST = 2_000
+
+
+class Claimer:
+    """A thread that claims."""
+
+    def __init__(
+        self,
+        client: Client,
+        hand: Hand,
+        wish: dict[str, Any],
+        counts: Sequence[int],
+        take: Callable[[list[Held]], None],
+        broken: Callable[[EdgewiseError], None],
+    ) -> None:
+        self._client = client
+        self._hand = hand
+        self._wish = wish
+        self._most = sum(counts)
+        self._ahead = 0
+        self._take = take
+        self._broken = broken
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._connection: http.client.HTTPConnection | None = None
+        self._thread = threading.Thread(target=self._work, name="edgewise-claim", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Takes no more leases; none is lost on the way."""
+        self._stopping.set()
+        self._hand.wake()
+        with self._lock:
+            if self._connection is not None:
+                _hang_up(self._connection)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            room = self._room()
+            if self._stopping.is_set():
+                return
+            try:
+                told = self._claim(room)
+            except EdgewiseError as problem:
+                self._broken(problem)
+                return
+            held = self._hand.take(told)
+            if held:
+                self._take(held)
+
+    def _room(self) -> int:
+        """Waits until there is room, and says for how many."""
+        began, (_, before) = time.monotonic(), self._hand.counts()
+        self._hand.wait_until(self._most - 1 if self._ahead == 0 else self._most + self._ahead // 2)
+        unfinished, finished = self._hand.counts()
+        rate = (finished - before) / max(time.monotonic() - began, 0.001)
+        # Halved at most: a moment without work is no reason to begin from nothing.
+        self._ahead = min(AHEAD_MOST, max(int(rate * AHEAD_SECONDS), self._ahead // 2))
+        return max(1, self._most + self._ahead - unfinished)
+
+    def _claim(self, room: int) -> list[dict[str, Any]]:
+        """Claims until there is an answer. The same key makes a repetition the same claim."""
+        asked = post("/work/claim", {**self._wish, "max": room, "wait_ms": round(POLL_SECONDS * 1000)}, wait=POLL_SECONDS)
+        headers = self._client.headers(asked)
+        backoff = Backoff()
+        while not self._stopping.is_set():
+            try:
+                leases: list[dict[str, Any]] = self._ask(asked, headers)["leases"]
+                return leases
+            except (Unreachable, Unavailable, TooMany, ServerError) as problem:
+                if not self._stopping.is_set():
+                    log.warning("a claim is repeated: %s", problem)
+                    self._stopping.wait(backoff.next())
+        return []
+
+    def _ask(self, asked: Call, headers: dict[str, str]) -> Any:
+        try:
+            return self._client.once(asked, headers, opened=self._opened)
+        finally:
+            self._opened(None)
+
+    def _opened(self, connection: http.client.HTTPConnection | None) -> None:
+        with self._lock:
+            self._connection = connection
+            if connection is not None and self._stopping.is_set():
+                _hang_up(connection)
+
+
+def _hang_up(connection: http.client.HTTPConnection) -> None:
+    """Says that nothing more is asked, and still hears what was answered already: so no lease is lost between.
+
+    The server sees that nobody waits any more, and keeps what it has not given yet.
+    """
+    try:
+        if isinstance(connection, http.client.HTTPSConnection):
+            connection.close()
+        else:
+            connection.sock.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass

@@ -1,0 +1,49 @@
+"""Server-sent events, from lines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a run's ledger."""
+
+    #: Its place in the run's stream: 1, 2, 3, without gaps.
+    seq: int
+    #: What kind of event it is.
+    name: str
+    #: What it says, in the form of `edgewise events --json`.
+    data: Any
+
+
+@dataclass
+class Lines:
+    """What was heard of the next event so far."""
+
+    _id: str = ""
+    _name: str = ""
+    _data: list[str] = field(default_factory=list)
+
+    def feed(self, line: str) -> Event | None:
+        """Takes one line without its end; the empty line after an event gives the event."""
+        if line == "":
+            event = self._event()
+            self._name, self._data = "", []
+            return event
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "id":
+            self._id = value
+        elif name == "event":
+            self._name = value
+        elif name == "data":
+            self._data.append(value)
+        return None
+
+    def _event(self) -> Event | None:
+        if not self._data:
+            return None
+        return Event(int(self._id), self._name or "message", json.loads("\n".join(self._data)))

@@ -1,0 +1,92 @@
+/**
+ * Claiming: as many leases as there is room for, in one request, before the hands are empty.
+ *
+ * A worker holds what it can begin at once, and as much again as it did in the last tenth of a second: quick tasks come
+ * in large batches, slow ones are left to others.
+ */
+
+import { Backoff, pause } from "./backoff.js";
+import { type Call, type Client, POLL_MS, post } from "./client.js";
+import { ServerError, isPassing } from "./errors.js";
+import type { Hand, WireLease } from "./hand.js";
+import type { Log } from "./worker.js";
+
+/** How far ahead a worker takes leases, in milliseconds of its work. */
+const AHEAD_MS = 100;
+/** Most leases ahead. */
+const AHEAD_MOST = 2_000;
+/** How long a claim that was broken off is asked about: its answer may have been on the way. */
+const LAST_LOOK_MS = 100;
+
+/** What a worker wishes for, in every claim. */
+export interface Wish {
+  worker: string;
+  actions: string[];
+  queues: readonly string[] | undefined;
+  lease_ms: number;
+}
+
+/** Claims, one after the other. */
+export class Claimer {
+  readonly #client: Client;
+  readonly #hand: Hand;
+  readonly #wish: Wish;
+  readonly #most: number;
+  readonly #log: Log;
+  #ahead = 0;
+  /** When the last claim was answered, and what had been finished by then. */
+  #answered = { at: performance.now(), finished: 0 };
+
+  constructor(client: Client, hand: Hand, wish: Wish, most: number, log: Log) {
+    this.#client = client;
+    this.#hand = hand;
+    this.#wish = wish;
+    this.#most = most;
+    this.#log = log;
+  }
+
+  /** Leases as there is room for them, until the signal is given. What comes after that is to be given back. */
+  async *leases(stop: AbortSignal): AsyncGenerator<WireLease[]> {
+    while (!stop.aborted) {
+      const room = await this.#room(stop);
+      if (!stop.aborted) yield await this.#claim(room, stop);
+    }
+  }
+
+  async #room(stop: AbortSignal): Promise<number> {
+    await this.#hand.until(this.#ahead === 0 ? this.#most - 1 : this.#most + Math.floor(this.#ahead / 2), stop);
+    const { at, finished } = this.#answered;
+    const rate = (this.#hand.finished - finished) / Math.max(1, performance.now() - at);
+    // Halved at most: a moment without work is no reason to begin from nothing.
+    this.#ahead = Math.min(AHEAD_MOST, Math.max(Math.floor(rate * AHEAD_MS), Math.floor(this.#ahead / 2)));
+    return Math.max(1, this.#most + this.#ahead - this.#hand.unfinished);
+  }
+
+  /** Claims until there is an answer. The same key makes a repetition the same claim. */
+  async #claim(max: number, stop: AbortSignal): Promise<WireLease[]> {
+    const call = post("/work/claim", { ...this.#wish, max, wait_ms: POLL_MS }, { wait: POLL_MS });
+    const headers = this.#client.headers(call);
+    const backoff = new Backoff();
+    for (;;) {
+      try {
+        const { leases } = await this.#client.once(call, headers, stop);
+        this.#answered = { at: performance.now(), finished: this.#hand.finished };
+        return leases;
+      } catch (error) {
+        if (stop.aborted) return this.#lastLook(call, headers);
+        if (!isPassing(error) && !(error instanceof ServerError)) throw error;
+        this.#log(`a claim is repeated: ${String(error)}`);
+        await pause(backoff.next() ?? 0, stop);
+      }
+    }
+  }
+
+  /** What the claim that was broken off had been given already, if it had. */
+  async #lastLook(call: Call, headers: Record<string, string>): Promise<WireLease[]> {
+    try {
+      return (await this.#client.once(call, headers, AbortSignal.timeout(LAST_LOOK_MS))).leases;
+    } catch {
+      return [];
+    }
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * The flow builder: a flow written as TypeScript, printed as the text that `edgewise check` reads.
+ *
+ *     const f = flow("release", { retry: { attempts: 3, base: "2s" }, timeout: "10m" });
+ *     const version = f.input("version", { type: "string" });
+ *     const plan = f.task("plan", call("ci.plan", { version }));
+ *     const build = f.task("build", call("ci.build", { target: item.at("name") }), { each: plan.at("targets") });
+ *     f.output({ built: build });
+ *
+ * What a task is given names what it waits for: a reference to another task's output is an edge. JSON is YAML, so the
+ * text is JSON.
+ */
+
+/** A time span: milliseconds, or text as in a flow, such as `10m`. */
+export type Span = string | number;
+
+/** A reference to a value that is known when the run is there. In a text it stands as `${{ … }}`. */
+export class Ref {
+  /** @param text The expression itself, to be used in others. */
+  constructor(readonly text: string) {}
+
+  /** What it holds under a key, or at a place. */
+  at(key: string | number): Ref {
+    const word = typeof key === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(key);
+    return new Ref(word ? `${this.text}.${key}` : `${this.text}[${JSON.stringify(key)}]`);
+  }
+
+  toString(): string {
+    return `\${{ ${this.text} }}`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+/** The item of a spread (`each`). */
+export const item = new Ref("item");
+
+/** Any expression, as in ``expr(`size(${plan.output.text}) > 2`)``. */
+export function expr(text: string): Ref {
+  return new Ref(text);
+}
+
+/** A text in which `${{` is nothing but text. */
+export function literal(text: string): string {
+  return text.replaceAll("${{", '${{ "$" }}{{');
+}
+
+/** How often a task is tried, and how long is waited in between. */
+export interface Retry {
+  attempts: number;
+  base?: Span;
+  kind?: "fixed" | "linear" | "exponential";
+  factor?: number;
+  cap?: Span;
+  jitter?: number;
+  /** Types of failures that are not tried again. */
+  never?: readonly string[];
+}
+
+/** How long an attempt, the task as a whole, and the wait for a worker may take. */
+export interface Timeout {
+  attempt?: Span;
+  overall?: Span;
+  queue?: Span;
+}
+
+type End = "ok" | "failed" | "skipped" | "cancelled" | "done";
+
+/** What a task can have beside its work. */
+export interface TaskOptions {
+  /** What it waits for beside what it refers to: tasks, or tasks with the ends that are accepted. */
+  after?: Task | string | readonly (Task | string)[] | Readonly<Record<string, End | readonly End[]>>;
+  join?: "all" | "any" | number;
+  when?: Ref;
+  each?: Ref | Task | readonly unknown[];
+  tolerate?: number;
+  failFast?: boolean;
+  retry?: number | Retry;
+  timeout?: Span | Timeout;
+  queue?: string;
+  priority?: number;
+  limit?: Readonly<Record<string, unknown>>;
+}
+
+/** What a flow can have beside its tasks. Policies hold for all tasks that do not say otherwise. */
+export interface FlowOptions {
+  description?: string;
+  labels?: Readonly<Record<string, string>>;
+  namespace?: string;
+  onFailure?: "continue" | "fail_fast" | "hold";
+  retry?: number | Retry;
+  timeout?: Span | Timeout;
+  queue?: string;
+  priority?: number;
+}
+
+/** Something that a run is given. */
+export interface InputOptions {
+  type?: "string" | "number" | "integer" | "boolean" | "list" | "map" | "any";
+  default?: unknown;
+  required?: boolean;
+  pattern?: string;
+  description?: string;
+}
+
+/** Who does a task, and what they are given. */
+export class Work {
+  constructor(readonly keys: Readonly<Record<string, unknown>>) {}
+}
+
+/** A worker that offers the action. */
+export function call(action: string, given?: Record<string, unknown>): Work {
+  return new Work({ action, with: given });
+}
+
+/** A shell on the server's machine; `reads` says how its output is read. */
+export function shell(script: string, env?: Record<string, unknown>, reads?: "text" | "json" | "lines"): Work {
+  return new Work({ run: script, env, output: reads });
+}
+
+/** An HTTP request that the server makes. */
+export function request(
+  url: string,
+  options: { method?: string; json?: unknown; headers?: Record<string, string> } = {},
+): Work {
+  return new Work({ http: { url, ...options } });
+}
+
+/** A wait. */
+export function timer(span: Span): Work {
+  return new Work({ gate: { timer: written(span) } });
+}
+
+/** A wait for so many of these people. */
+export function approval(
+  from: readonly string[],
+  options: { count?: number; deadline?: Span; onDeadline?: "open" | "reject" } = {},
+): Work {
+  const { count, deadline, onDeadline } = options;
+  return new Work({ gate: { approval: { from, count }, deadline: written(deadline), on_deadline: onDeadline } });
+}
+
+/** A run of another flow. */
+export function subRun(flow: string, inputs?: Record<string, unknown>): Work {
+  return new Work({ flow, with: inputs });
+}
+
+/** An item of the work graph, which somebody closes. */
+export function person(title: string, fields: Record<string, unknown> = {}): Work {
+  return new Work({ item: { title, ...fields } });
+}
+
+/** A task of a flow that is being built. Used as a value, it is its output. */
+export class Task {
+  constructor(readonly name: string) {}
+
+  /** What it will have made. */
+  get output(): Ref {
+    return new Ref("tasks").at(this.name).at("output");
+  }
+
+  /** What its output holds under a key, or at a place. */
+  at(key: string | number): Ref {
+    return this.output.at(key);
+  }
+
+  toString(): string {
+    return this.output.toString();
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+/** A flow that is being built. */
+export class Flow {
+  readonly #inputs = new Map<string, InputOptions>();
+  readonly #tasks = new Map<string, Record<string, unknown>>();
+  #output: unknown;
+
+  constructor(
+    readonly name: string,
+    readonly options: FlowOptions = {},
+  ) {}
+
+  /** Something that a run is given. */
+  input(name: string, options: InputOptions = {}): Ref {
+    this.#unused(name, this.#inputs, "input");
+    this.#inputs.set(name, options);
+    return new Ref("inputs").at(name);
+  }
+
+  /** Adds a task. Its name is what the run shows. */
+  task(name: string, work: Work, options: TaskOptions = {}): Task {
+    this.#unused(name, this.#tasks, "task");
+    const { after, when, each, failFast, retry, timeout, ...rest } = options;
+    this.#tasks.set(name, {
+      ...work.keys,
+      ...rest,
+      after: waited(after),
+      when: when?.text,
+      each: each === undefined ? undefined : expression(each),
+      fail_fast: failFast,
+      retry: tried(retry),
+      timeout: timed(timeout),
+    });
+    return new Task(name);
+  }
+
+  /** What the run makes. */
+  output(value: unknown): void {
+    this.#output = value;
+  }
+
+  /** The flow's text. */
+  text(): string {
+    const { description, labels, namespace, onFailure, retry, timeout, queue, priority } = this.options;
+    const defaults = { retry: tried(retry), timeout: timed(timeout), queue, priority };
+    const some = Object.values(defaults).some((value) => value !== undefined);
+    const plain = {
+      flow: this.name,
+      description,
+      labels,
+      namespace,
+      on_failure: onFailure,
+      defaults: some ? defaults : undefined,
+      inputs: this.#inputs.size > 0 ? Object.fromEntries(this.#inputs) : undefined,
+      tasks: Object.fromEntries(this.#tasks),
+      output: this.#output,
+    };
+    return `${JSON.stringify(plain, null, 2)}\n`;
+  }
+
+  #unused(name: string, known: Map<string, unknown>, what: string): void {
+    if (known.has(name)) throw new Error(`flow ${this.name} has a second ${what} ${name}: give it another name`);
+  }
+}
+
+/** Begins a flow. */
+export function flow(name: string, options?: FlowOptions): Flow {
+  return new Flow(name, options);
+}
+
+/** A value as an expression: JSON is one, and references may stand in it. */
+function expression(value: unknown): string {
+  if (value instanceof Task) return value.output.text;
+  if (value instanceof Ref) return value.text;
+  if (Array.isArray(value)) return `[${value.map(expression).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${expression(inner)}`);
+    return `{${entries.join(", ")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+function waited(after: TaskOptions["after"]): unknown {
+  if (after instanceof Task) return [after.name];
+  if (Array.isArray(after)) return after.map((task: Task | string) => (task instanceof Task ? task.name : task));
+  return after;
+}
+
+function tried(retry: number | Retry | undefined): unknown {
+  if (typeof retry !== "object") return retry;
+  const { attempts, base, kind, factor, cap, jitter, never } = retry;
+  const backoff = { kind, base: written(base), factor, cap: written(cap) };
+  const some = Object.values(backoff).some((value) => value !== undefined);
+  return { max_attempts: attempts, backoff: some ? backoff : undefined, jitter, never };
+}
+
+function timed(timeout: Span | Timeout | undefined): unknown {
+  if (typeof timeout !== "object") return written(timeout);
+  return { attempt: written(timeout.attempt), overall: written(timeout.overall), queue: written(timeout.queue) };
+}
+
+function written(span: Span | undefined): string | undefined {
+  return typeof span === "number" ? `${Math.round(span)}ms` : span;
+}

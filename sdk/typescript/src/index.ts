@@ -1,0 +1,48 @@
+/** Edgewise for TypeScript: a client, a worker and a flow builder. No dependencies. */
+
+export { type ActOptions, type Call, Client, type ClientOptions, Ended, Run, type StartOptions, post } from "./client.js";
+export {
+  Cancelled,
+  Conflict,
+  EdgewiseError,
+  Forbidden,
+  Invalid,
+  NotFound,
+  Permanent,
+  Problem,
+  Retryable,
+  RunFailed,
+  ServerError,
+  TaskFailure,
+  TooLarge,
+  TooMany,
+  Unauthorized,
+  Unavailable,
+  Unreachable,
+  WaitOver,
+} from "./errors.js";
+export {
+  Flow,
+  type FlowOptions,
+  type InputOptions,
+  Ref,
+  type Retry,
+  Task,
+  type TaskOptions,
+  type Timeout,
+  Work,
+  approval,
+  call,
+  expr,
+  flow,
+  item,
+  literal,
+  person,
+  request,
+  shell,
+  subRun,
+  timer,
+} from "./flow.js";
+export type { Context } from "./hand.js";
+export type { RunEvent } from "./stream.js";
+export { type Handler, type Log, Worker, type WorkerOptions } from "./worker.js";

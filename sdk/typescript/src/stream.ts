@@ -1,0 +1,48 @@
+/** Server-sent events, from lines. */
+
+/** One event of a run's ledger. */
+export interface RunEvent {
+  /** Its place in the run's stream: 1, 2, 3, without gaps. */
+  seq: number;
+  /** What kind of event it is. */
+  name: string;
+  /** What it says, in the form of `edgewise events --json`. */
+  data: unknown;
+}
+
+/** What was heard of the next event so far. */
+export class Lines {
+  #rest = "";
+  #id = "";
+  #name = "";
+  #data: string[] = [];
+
+  /** Takes a piece of text; gives the events that it completes. */
+  *feed(text: string): Generator<RunEvent> {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const event = this.#line(line.endsWith("\r") ? line.slice(0, -1) : line);
+      if (event !== undefined) yield event;
+    }
+  }
+
+  #line(line: string): RunEvent | undefined {
+    if (line === "") return this.#end();
+    const at = line.indexOf(":");
+    const [name, rest] = at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
+    const value = rest.startsWith(" ") ? rest.slice(1) : rest;
+    if (name === "id") this.#id = value;
+    else if (name === "event") this.#name = value;
+    else if (name === "data") this.#data.push(value);
+    return undefined;
+  }
+
+  #end(): RunEvent | undefined {
+    const [name, data] = [this.#name, this.#data];
+    this.#name = "";
+    this.#data = [];
+    if (data.length === 0) return undefined;
+    return { seq: Number(this.#id), name: name || "message", data: JSON.parse(data.join("\n")) };
+  }
+}
