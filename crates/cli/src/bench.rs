@@ -8,6 +8,7 @@ mod measure;
 mod pure;
 mod schedules;
 mod search;
+mod server;
 mod waiting;
 mod work;
 
@@ -16,5 +17,6 @@ pub use measure::{Figures, idle_mb, measure};
 pub use pure::{PureFigures, fold_some, pure};
 pub use schedules::{ScheduleFigures, schedules};
 pub use search::{SearchFigures, search};
+pub use server::{ServerFigures, server};
 pub use waiting::{ASIDE, BACKLOG, Beside, backlog, limits};
 pub use work::{WorkFigures, work};

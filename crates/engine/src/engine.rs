@@ -84,6 +84,8 @@ pub struct Keeping {
 /// Where an answer goes.
 pub(crate) enum Reply {
     Once(oneshot::Sender<Result<Answer>>),
+    /// The same, but a claim does not wait: where the next commit grants it nothing, it is over and never answered.
+    Now(oneshot::Sender<Result<Answer>>),
     /// Answers to many requests of one worker, all on one channel.
     Many(mpsc::UnboundedSender<Result<Answer>>),
 }
@@ -311,13 +313,14 @@ impl Shell {
                 swept = now;
                 self.committer.sweep(now);
             }
+            let hasty = bundle.iter().any(|request| matches!(request.reply, Reply::Now(_)));
             let step = self.committer.step(now, bundle)?;
             let sweep = self.committer.has_runs().then(|| swept.plus(SWEEP_EVERY));
             wake = if step.more { Some(now) } else { step.wake.into_iter().chain(sweep).min() };
             self.tell_trouble();
             for (reply, answer) in step.answers {
                 let unheard = match reply {
-                    Reply::Once(once) => once.send(answer).err(),
+                    Reply::Once(once) | Reply::Now(once) => once.send(answer).err(),
                     Reply::Many(many) => many.send(answer).err().map(|e| e.0),
                 };
                 // Whoever asked may be gone. What was decided stays, but for leases that nobody has.
@@ -325,6 +328,9 @@ impl Shell {
                     self.committer.bring_back(&grants);
                     wake = Some(now);
                 }
+            }
+            if hasty {
+                self.committer.drop_claims(|to| matches!(to, Reply::Now(_)));
             }
             for revoked in step.revoked {
                 self.listeners.retain(|l| l.send(revoked).is_ok());

@@ -3,10 +3,11 @@
 //! What was granted to somebody who is gone comes back unspent; a claim that is not filled in time is taken back, so
 //! that nothing is granted to nobody.
 
-use crate::command::{Answer, Claim, Command, Grant, LeaseRef};
+use crate::command::{Answer, Claim, Command, Finish, Grant, LeaseRef};
 use crate::committer::Request;
 use crate::engine::{Engine, Reply};
-use edgewise_core::Result;
+use edgewise_core::{Error, Result};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -16,6 +17,63 @@ impl Engine {
         let (reply, answer) = oneshot::channel();
         tokio::spawn(wait(self.clone(), claim, patience, reply));
         answer.await.unwrap_or_else(|_| Ok(Vec::new()))
+    }
+
+    /// Reports how attempts ended and asks for the next ones in the same commit: a step of a chain is one durable write.
+    /// What that commit does not grant is not waited for. Whoever drops the future gives back what it would have got.
+    pub async fn complete(
+        &self,
+        finishes: Arc<[Finish]>,
+        next: Option<Claim>,
+    ) -> Result<(Vec<Result<()>>, Vec<Grant>)> {
+        let Some(next) = next else {
+            return completed(self.ask(Command::Complete(finishes)).await).map(|results| (results, Vec::new()));
+        };
+        let (reply, answer) = oneshot::channel();
+        tokio::spawn(step(self.clone(), finishes, next, reply));
+        answer.await.unwrap_or_else(|_| Err(unanswered()))
+    }
+}
+
+type Step = Result<(Vec<Result<()>>, Vec<Grant>)>;
+
+async fn step(engine: Engine, finishes: Arc<[Finish]>, next: Claim, reply: oneshot::Sender<Step>) {
+    let ((tell, told), (give, given)) = (oneshot::channel(), oneshot::channel());
+    let bundle = vec![
+        Request { command: Command::Complete(finishes), reply: Reply::Once(tell) },
+        Request { command: Command::Claim(next), reply: Reply::Now(give) },
+    ];
+    if let Err(error) = engine.send(bundle).await {
+        let _ = reply.send(Err(error));
+        return;
+    }
+    let results = completed(told.await.unwrap_or_else(|_| Err(unanswered())));
+    let grants = match given.await {
+        Ok(Ok(Answer::Granted { grants, .. })) => grants,
+        _ => Vec::new(),
+    };
+    let leases: Vec<LeaseRef> = grants.iter().map(|grant| grant.lease).collect();
+    let heard = results.is_ok();
+    if reply.send(results.map(|results| (results, grants))).is_err() || !heard {
+        give_back(&engine, leases).await;
+    }
+}
+
+fn completed(answer: Result<Answer>) -> Result<Vec<Result<()>>> {
+    match answer? {
+        Answer::Completed(results) => Ok(results),
+        other => Err(Error::bug("unexpected_answer", format!("the engine answered something else: {other:?}"))),
+    }
+}
+
+fn unanswered() -> Error {
+    Error::unavailable("engine_stopped", "the engine stopped before it answered; report again when it is there")
+}
+
+async fn give_back(engine: &Engine, leases: Vec<LeaseRef>) {
+    if !leases.is_empty() {
+        // An engine that has stopped brings them back when it starts.
+        let _ = engine.ask(Command::GiveBack(leases)).await;
     }
 }
 
@@ -46,10 +104,6 @@ async fn wait(engine: Engine, claim: Claim, patience: Duration, mut reply: onesh
         _ => Ok(Vec::new()),
     };
     if let Err(Ok(unheard)) = reply.send(grants) {
-        let leases: Vec<LeaseRef> = unheard.iter().map(|grant| grant.lease).collect();
-        if !leases.is_empty() {
-            // An engine that has stopped brings them back when it starts.
-            let _ = engine.ask(Command::GiveBack(leases)).await;
-        }
+        give_back(&engine, unheard.iter().map(|grant| grant.lease).collect()).await;
     }
 }

@@ -115,15 +115,20 @@ once to warm up, once to be measured; five times, and the median is shown. Compa
 Examples:
   edgewise bench              all loads
   edgewise bench w3           a chain of 1,000: the time of one durable step
+  edgewise bench server       a worker over HTTP
   edgewise bench --quick      each load once
   edgewise bench --json")]
 pub struct Bench {
-    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m, fold, schedules, backlog, limits, search or work
+    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m, fold, schedules, backlog, limits, search, server or work
     #[arg(value_name = "LOAD")]
     pub name: Option<String>,
     /// Each load in one process only
     #[arg(long)]
     pub quick: bool,
+    /// For `server`: the command of a worker that is measured instead of ours. It takes tasks of $EDGEWISE_ACTION at
+    /// $EDGEWISE_ADDR until it is killed
+    #[arg(long, value_name = "COMMAND", requires = "name")]
+    pub worker: Option<String>,
     /// Measure the load in this very process, once
     #[arg(long, hide = true, requires = "name")]
     pub once: bool,

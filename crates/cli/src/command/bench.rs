@@ -4,7 +4,7 @@ use super::Context;
 use crate::args::Bench;
 use crate::bench::{
     ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, schedules,
-    search, work,
+    search, server, work,
 };
 use crate::exit::Exit;
 use crate::output::Row;
@@ -28,6 +28,8 @@ const FOLD_LOAD: &str = "w4-100k";
 const SEARCH: &str = "search";
 /// The work graph is measured by itself.
 const WORK: &str = "work";
+/// The server is measured by itself.
+const SERVER: &str = "server";
 /// How many runs are searched, and how many if it is to be quick.
 const SEARCHED: (usize, usize) = (1_000_000, 50_000);
 /// Loads beside what waits, and the load that it is.
@@ -49,6 +51,9 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     }
     if args.name.as_deref() == Some(SCHEDULES) {
         return tick(context);
+    }
+    if args.name.as_deref() == Some(SERVER) {
+        return served(args, context);
     }
     if args.once {
         return once(args.name.as_deref().unwrap_or_default(), context);
@@ -97,10 +102,35 @@ fn tick(context: &mut Context<'_>) -> Result<Exit> {
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
         let known: Vec<&str> =
-            LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES, SEARCH, WORK]).chain(WAITING).collect();
+            LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES, SEARCH, SERVER, WORK]).chain(WAITING).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })
+}
+
+/// What a worker over HTTP reaches.
+fn served(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
+    let folder = Folder::make(context.cwd)?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
+    let figures = runtime.block_on(server(&folder.0, args.worker.as_deref(), args.quick))?;
+    let mut lines = vec![
+        format!(
+            "w1: {:.0} tasks/s, {:.1} us of processor and {:.3} commits a task, at most {:.0} MB",
+            figures.tasks_per_second, figures.cpu_us_per_task, figures.commits_per_task, figures.peak_mb
+        ),
+        format!(
+            "a run of one task, from request to result: half within {:.2} ms, 99 of 100 within {:.2} ms",
+            figures.run_p50_ms, figures.run_p99_ms
+        ),
+    ];
+    if args.worker.is_none() {
+        lines.push(format!(
+            "at half the load, from one task's end to the next one's start: half within {:.2} ms, 99 of 100 within {:.2} ms",
+            figures.next_p50_ms, figures.next_p99_ms
+        ));
+    }
+    context.printer.one(SERVER, &lines, &figures)?;
+    Ok(Exit::Ok)
 }
 
 /// What the work graph costs.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// A worker's wish for work. Answered when there is some, or when the wait is over.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +55,9 @@ pub struct Lease {
     pub input: Value,
     /// Until when without a heartbeat.
     pub deadline: Option<String>,
+    /// How long that is from now on, in milliseconds: a worker's clock may be another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
 }
 
 /// Attempts are still at work.
@@ -90,6 +94,9 @@ pub struct Beat {
 pub struct Complete {
     /// Which, and how.
     pub results: Vec<Finish>,
+    /// Asks for the next tasks in the same commit; what is not there then is not waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
 }
 
 /// How one attempt ended: with an output, or with an error.
@@ -100,7 +107,7 @@ pub struct Finish {
     pub lease: String,
     /// What it made; null if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<Value>,
+    pub output: Option<Box<RawValue>>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TaskError>,
@@ -132,6 +139,9 @@ pub struct TaskError {
 pub struct Completed {
     /// One for each.
     pub results: Vec<Outcome>,
+    /// What the claim that came along got.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leases: Vec<Lease>,
 }
 
 /// What became of one report.

@@ -12,9 +12,9 @@ use edgewise_core::id::{RunId, Token};
 use edgewise_core::limits as core_limits;
 use edgewise_core::name::Name;
 use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
-use edgewise_core::time::Millis;
+use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result as Done};
-use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, Job, LeaseRef};
+use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, Job, LeaseRef, Outcome};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,9 +22,15 @@ use std::time::Duration;
 pub async fn claim(State(app): State<App>, Json(asked): Json<wire::Claim>) -> Result<Json<wire::Leases>> {
     let patience = Duration::from_millis(asked.wait_ms.unwrap_or(0)).min(limits::WAIT);
     let grants = app.engine().claim(claim_of(&asked)?, patience).await?;
+    Ok(Json(wire::Leases { leases: given(&app, grants).await? }))
+}
+
+/// What of grants leaves this machine.
+async fn given(app: &App, grants: Vec<Grant>) -> Done<Vec<wire::Lease>> {
     let (sealed, open): (Vec<Grant>, Vec<Grant>) = grants.into_iter().partition(|grant| grant.sealed.is_some());
-    keep_back(&app, &sealed).await?;
-    Ok(Json(wire::Leases { leases: open.into_iter().filter_map(lease).collect() }))
+    keep_back(app, &sealed).await?;
+    let now = app.now();
+    Ok(open.into_iter().filter_map(|grant| lease(grant, now)).collect())
 }
 
 /// Values of secrets do not leave this machine: what comes back from elsewhere could not be masked.
@@ -67,7 +73,7 @@ fn claim_of(asked: &wire::Claim) -> Done<Claim> {
     Ok(Claim { worker: worker.as_str().into(), actions, queues, max, lease: Some(Millis(lease)) })
 }
 
-fn lease(grant: Grant) -> Option<wire::Lease> {
+fn lease(grant: Grant, now: Time) -> Option<wire::Lease> {
     let key = grant.key();
     let Job::Action { action, input } = grant.work else { return None };
     Some(wire::Lease {
@@ -80,6 +86,7 @@ fn lease(grant: Grant) -> Option<wire::Lease> {
         action: action.to_string(),
         input,
         deadline: grant.deadline.map(|deadline| deadline.to_string()),
+        lease_ms: grant.deadline.map(|deadline| deadline.since(now).0),
     })
 }
 
@@ -98,12 +105,11 @@ pub async fn heartbeat(State(app): State<App>, Json(asked): Json<wire::Heartbeat
 
 pub async fn complete(State(app): State<App>, Json(asked): Json<wire::Complete>) -> Result<Json<wire::Completed>> {
     check_batch(asked.results.len())?;
-    let texts: Vec<String> = asked.results.iter().map(|result| result.lease.clone()).collect();
-    let finishes = asked.results.into_iter().map(finish).collect::<Done<Arc<[Finish]>>>()?;
-    let results = match app.engine().ask(Command::Complete(finishes)).await? {
-        Answer::Completed(results) => results,
-        other => return Err(unexpected(&other).into()),
-    };
+    let (texts, finishes): (Vec<String>, Vec<Done<Finish>>) = asked.results.into_iter().map(finish).unzip();
+    let finishes = finishes.into_iter().collect::<Done<Arc<[Finish]>>>()?;
+    let next = asked.claim.as_ref().map(claim_of).transpose()?;
+    let (results, grants) = app.engine().complete(finishes, next).await?;
+    let leases = given(&app, grants).await?;
     let results = texts.into_iter().zip(results).map(|(lease, result)| match result {
         Ok(()) => wire::Outcome { lease, status: 200, code: None, detail: None },
         Err(error) => wire::Outcome {
@@ -113,25 +119,25 @@ pub async fn complete(State(app): State<App>, Json(asked): Json<wire::Complete>)
             detail: Some(error.to_string()),
         },
     });
-    Ok(Json(wire::Completed { results: results.collect() }))
+    Ok(Json(wire::Completed { results: results.collect(), leases }))
 }
 
-fn finish(result: wire::Finish) -> Done<Finish> {
-    let lease = read(&result.lease)?;
-    let outcome = match (result.error, result.output) {
+/// A report, and the text of its lease.
+fn finish(result: wire::Finish) -> (String, Done<Finish>) {
+    let wire::Finish { lease, output, error } = result;
+    let finish = read(&lease).and_then(|lease| Ok(Finish { lease, outcome: outcome(output, error)? }));
+    (lease, finish)
+}
+
+fn outcome(output: Option<Box<RawValue>>, error: Option<wire::TaskError>) -> Done<Outcome> {
+    match (error, output) {
         (Some(_), Some(_)) => {
             let message = "a result has `output` or `error`, this one has both";
-            return Err(Error::invalid("bad_result", message));
+            Err(Error::invalid("bad_result", message))
         }
-        (Some(error), None) => Err(failure(error)),
-        (None, None) => Ok(None),
-        (None, Some(output)) => {
-            let output = RawValue::from_string(output.to_string())
-                .map_err(|error| Error::bug("unprintable", "the output has no JSON form").with_source(error))?;
-            Ok(Some(output))
-        }
-    };
-    Ok(Finish { lease, outcome })
+        (Some(error), None) => Ok(Err(failure(error))),
+        (None, output) => Ok(Ok(output)),
+    }
 }
 
 fn failure(error: wire::TaskError) -> Failure {

@@ -1,0 +1,109 @@
+//! What is at work, and when the server must hear of it next.
+
+use super::task::Context;
+use crate::wire::Beat;
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A heartbeat is due when this part of the lease is over: two may be lost before the lease is.
+const PART: u32 = 3;
+
+/// The attempts that are at work, by their leases.
+#[derive(Default)]
+pub struct Running {
+    attempts: HashMap<String, Attempt>,
+    /// No heartbeat is due before.
+    next: Option<Instant>,
+}
+
+struct Attempt {
+    context: Context,
+    /// Between two heartbeats.
+    every: Duration,
+    due: Instant,
+}
+
+impl Running {
+    pub fn len(&self) -> usize {
+        self.attempts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.attempts.is_empty()
+    }
+
+    /// An attempt begins whose lease is good for so long.
+    pub fn begin(&mut self, lease: String, span: Duration, now: Instant) -> Context {
+        let (context, every) = (Context::default(), span / PART);
+        let due = now + every;
+        self.next = Some(self.next.map_or(due, |next| next.min(due)));
+        self.attempts.insert(lease, Attempt { context: context.clone(), every, due });
+        context
+    }
+
+    pub fn end(&mut self, lease: &str) {
+        self.attempts.remove(lease);
+    }
+
+    /// When to look for heartbeats that are due; never, if nothing is at work.
+    pub fn next(&self) -> Option<Instant> {
+        self.next.filter(|_| !self.attempts.is_empty())
+    }
+
+    /// The leases whose heartbeat is due, or soon will be: many that began one after another are told together.
+    pub fn due(&mut self, now: Instant) -> Vec<String> {
+        let mut leases = Vec::new();
+        for (lease, attempt) in &mut self.attempts {
+            if attempt.due <= now + attempt.every / 4 {
+                attempt.due = now + attempt.every;
+                leases.push(lease.clone());
+            }
+        }
+        self.next = self.attempts.values().map(|attempt| attempt.due).min();
+        leases
+    }
+
+    /// The server's answers: what is not wanted any more stops.
+    pub fn told(&self, beats: &[Beat]) {
+        for beat in beats.iter().filter(|beat| !beat.go_on) {
+            if let Some(attempt) = self.attempts.get(&beat.lease) {
+                attempt.context.cancel();
+            }
+        }
+    }
+
+    pub fn cancel_all(&self) {
+        self.attempts.values().for_each(|attempt| attempt.context.cancel());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heartbeats_are_due_three_times_in_a_lease_and_only_for_what_is_at_work() {
+        let (mut running, now) = (Running::default(), Instant::now());
+        let after = |ms: u64| now + Duration::from_millis(ms);
+        running.begin("long".into(), Duration::from_millis(9_000), now);
+        running.begin("short".into(), Duration::from_millis(300), now);
+        assert_eq!(running.next(), Some(after(100)));
+        assert_eq!(running.due(after(100)), ["short"]);
+        assert_eq!(running.next(), Some(after(200)));
+        running.end("short");
+        assert!(running.due(after(200)).is_empty());
+        assert_eq!(running.next(), Some(after(3_000)));
+        running.end("long");
+        assert_eq!(running.next(), None);
+    }
+
+    #[test]
+    fn what_the_server_does_not_want_any_more_is_told_to_stop() {
+        let mut running = Running::default();
+        let [a, b] = ["a", "b"].map(|lease| running.begin(lease.into(), Duration::from_secs(9), Instant::now()));
+        let beat = |lease: &str, go_on| Beat { lease: lease.into(), go_on, deadline: None };
+        running.told(&[beat("a", true), beat("b", false), beat("unknown", false)]);
+        assert_eq!((a.is_cancelled(), b.is_cancelled()), (false, true));
+    }
+}

@@ -1,0 +1,68 @@
+//! What is asked again, and what is not.
+
+use edgewise_client::{Backoff, Client, wire};
+use edgewise_core::Kind;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+const BUSY: &str = r#"{"type":"urn:x","title":"Not now","status":503,"detail":"the disk is full","code":"disk_full"}"#;
+
+/// A server that answers so, one connection after the other, and tells the heads of the requests that it got.
+async fn answers(all: &'static [(&'static str, &'static str)]) -> (Client, tokio::task::JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let served = tokio::spawn(async move {
+        let mut heads = Vec::new();
+        for (status, body) in all {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = vec![0; 4_096];
+            let read = stream.read(&mut head).await.unwrap();
+            heads.push(String::from_utf8_lossy(&head[..read]).into_owned());
+            if status.is_empty() {
+                continue;
+            }
+            let answer =
+                format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+        heads
+    });
+    let backoff = Backoff { tries: 3, first: Duration::from_millis(1), most: Duration::from_millis(2) };
+    (Client::new(&format!("http://{address}")).unwrap().with_backoff(backoff), served)
+}
+
+fn key(head: &str) -> &str {
+    head.lines().find_map(|line| line.strip_prefix("idempotency-key: ")).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_start_is_asked_again_under_the_same_key_until_it_is_answered() {
+    let (client, served) =
+        answers(&[("503 Busy", BUSY), ("", ""), ("200 OK", r#"{"run":"7","new":true,"more":"of a later server"}"#)])
+            .await;
+    assert_eq!(client.start(&wire::Start::default()).await.unwrap().run, "7");
+    let heads = served.await.unwrap();
+    assert!(key(&heads[0]).len() > 20 && heads.iter().all(|head| key(head) == key(&heads[0])), "{heads:?}");
+}
+
+#[tokio::test]
+async fn what_does_not_pass_is_not_asked_again_and_what_does_is_given_up_after_a_while() {
+    let (client, served) = answers(&[("503 Busy", BUSY), ("503 Busy", BUSY), ("503 Busy", BUSY)]).await;
+    let error = client.flows().await.unwrap_err();
+    assert_eq!((error.kind, error.code.as_str()), (Kind::Unavailable, "disk_full"));
+    assert_eq!(served.await.unwrap().len(), 3);
+    let (client, served) = answers(&[("404 Not Found", "<html>")]).await;
+    let error = client.flows().await.unwrap_err();
+    assert_eq!((error.kind, error.code.as_str()), (Kind::Invalid, "not_a_server"));
+    assert_eq!(served.await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_is_said_to_be() {
+    let (client, served) = answers(&[]).await;
+    served.await.unwrap();
+    let error = client.flows().await.unwrap_err();
+    assert_eq!((error.kind, error.code.as_str()), (Kind::Unavailable, "no_server"));
+    assert!(error.message.contains(client.address()), "{error}");
+}
