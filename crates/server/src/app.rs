@@ -70,6 +70,10 @@ impl App {
         (self.0.parts.clock)()
     }
 
+    pub(crate) fn clock(&self) -> Clock {
+        Arc::clone(&self.0.parts.clock)
+    }
+
     /// Whether somebody without a token is let in.
     pub(crate) fn trusts_loopback(&self) -> bool {
         self.0.parts.trust_loopback

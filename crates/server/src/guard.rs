@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::auth::{Permission, Principal, Role};
+use crate::door::Visit;
 use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
@@ -28,14 +29,23 @@ pub async fn guard(State(guarded): State<Guarded>, mut request: Request, next: N
     let begun = Instant::now();
     let Guarded { app, route, needs } = guarded;
     let response = match admit(&app, needs, request.headers()).await {
-        Ok(principal) => {
-            request.extensions_mut().insert(principal);
-            next.run(request).await
-        }
+        Ok(principal) => match paced(&request, &principal) {
+            Ok(()) => {
+                request.extensions_mut().insert(principal);
+                next.run(request).await
+            }
+            Err(refused) => *refused,
+        },
         Err(error) => Problem(error).into_response(),
     };
     app.metrics().answered(route, response.status(), begun.elapsed());
     response
+}
+
+/// Whether somebody does not come too often.
+fn paced(request: &Request, principal: &Principal) -> std::result::Result<(), Box<Response>> {
+    let Some(visit) = request.extensions().get::<Visit>() else { return Ok(()) };
+    visit.may_ask_as(principal.name.as_str()).map_err(Box::new)
 }
 
 async fn admit(app: &App, needs: Permission, headers: &HeaderMap) -> Result<Principal> {
@@ -54,7 +64,7 @@ async fn admit(app: &App, needs: Permission, headers: &HeaderMap) -> Result<Prin
     Err(Error::denied("not_permitted", message.to_lowercase()))
 }
 
-fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
     let token = value.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
     let wrong = || Error::denied("bad_token", "the header must be `Authorization: Bearer NAME.SECRET`");
@@ -65,9 +75,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
 /// connect too: it is known by its origin, or by a name that is not this machine's.
 fn neighbour(app: &App, headers: &HeaderMap) -> Result<Principal> {
     if !app.trusts_loopback() {
-        let message = "this server lets nobody in without a token: send `Authorization: Bearer NAME.SECRET`; \
-                       `edgewise token create` makes one";
-        return Err(Error::denied("no_token", message));
+        return Err(no_token());
     }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let foreign = headers.get(header::ORIGIN).is_some_and(|origin| {
@@ -84,6 +92,13 @@ fn neighbour(app: &App, headers: &HeaderMap) -> Result<Principal> {
         None => local()?,
     };
     Ok(Principal { name, role: Role::Admin })
+}
+
+/// Somebody has no token where one is needed.
+pub(crate) fn no_token() -> Error {
+    let message = "this server lets nobody in without a token: send `Authorization: Bearer NAME.SECRET`; \
+                   `edgewise token create` makes one";
+    Error::denied("no_token", message)
 }
 
 fn local() -> Result<Name> {

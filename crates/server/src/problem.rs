@@ -25,6 +25,7 @@ pub fn status_of(error: &Error) -> (StatusCode, &'static str) {
         (_, "no_route") => (StatusCode::NOT_FOUND, "There is nothing at this address"),
         (_, "bad_method") => (StatusCode::METHOD_NOT_ALLOWED, "This address is not asked this way"),
         (_, "not_json") => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body must be JSON"),
+        (_, "too_often") => (StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
         (_, "too_many") => (StatusCode::TOO_MANY_REQUESTS, "Too many at once"),
         (_, "too_slow") => (StatusCode::REQUEST_TIMEOUT, "The request came too slowly"),
         (Kind::Invalid, _) => (StatusCode::BAD_REQUEST, "The request cannot succeed as it is"),

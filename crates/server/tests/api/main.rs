@@ -1,7 +1,10 @@
 //! The API over real connections: what it does, what it refuses, and to whom.
 
 mod hostile;
+mod limited;
 mod matrix;
 mod runs;
 mod stage;
+mod tls;
+mod walls;
 mod workers;
