@@ -11,6 +11,7 @@
 
 mod accept;
 mod app;
+pub mod audit;
 pub mod auth;
 mod body;
 mod door;

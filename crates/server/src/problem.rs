@@ -1,5 +1,6 @@
 //! Refusals as answers: RFC 9457, with the stable code of the error.
 
+use crate::audit::Code;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use edgewise_client::wire;
@@ -49,8 +50,10 @@ impl IntoResponse for Problem {
             detail: self.0.to_string(),
             code: self.0.code.into(),
         };
+        let code = Code(self.0.code);
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let mut response = (status, body).into_response();
+        response.extensions_mut().insert(code);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::UNAUTHORIZED {

@@ -6,6 +6,7 @@
 //! or not. An engine is started only for somebody who has proven that they belong there.
 
 use crate::app::{App, Parts};
+use crate::audit::Line;
 use crate::auth::{Permission, Tokens};
 use crate::body::Json;
 use crate::door::Visit;
@@ -13,7 +14,7 @@ use crate::entrance::{Rooted, ask};
 use crate::guard::{bearer, no_token};
 use crate::limits;
 use crate::openapi::document;
-use crate::problem::Problem;
+use crate::problem::{Problem, status_of};
 use crate::routes::{router, table};
 use axum::extract::Request;
 use axum::http::request::Parts as Head;
@@ -95,8 +96,30 @@ impl Workspaces {
         let Some(rest) = parts.uri.path().strip_prefix(PREFIX) else { return self.about(&parts).await };
         match self.admit(rest, &parts).await {
             Ok((room, goal)) => ask(&room.router, within(Request::from_parts(parts, body), goal)).await,
-            Err(error) => Problem(error).into_response(),
+            Err(error) => {
+                self.refused(rest, &parts, &error).await;
+                Problem(error).into_response()
+            }
         }
+    }
+
+    /// Tells the trail of a workspace who was not let in.
+    async fn refused(&self, rest: &str, request: &Head, error: &Error) {
+        let Some(room) = self.0.rooms.lock().await.get(&goal(rest).place).cloned() else { return };
+        let peer = request.extensions.get::<Visit>().map(|visit| visit.peer.to_string());
+        room.app.metrics().refused(error.code);
+        room.app.audit().sum(Line {
+            at: room.app.now(),
+            who: None,
+            role: None,
+            peer: peer.unwrap_or_default(),
+            route: "entrance".into(),
+            path: None,
+            made: None,
+            status: status_of(error).0.as_u16(),
+            code: Some(error.code.into()),
+            times: 1,
+        });
     }
 
     /// What is asked of the server itself, which says nothing about anybody's work.

@@ -6,5 +6,6 @@ mod matrix;
 mod runs;
 mod stage;
 mod tls;
+mod trail;
 mod walls;
 mod workers;

@@ -109,6 +109,12 @@ impl Stage {
         stream.read_to_end(&mut Vec::new()).await.unwrap_or(0)
     }
 
+    /// Says something and hangs up at once.
+    pub async fn send_and_leave(&self, text: &str) {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+    }
+
     /// Makes a token; `expires` in the past makes one that has expired.
     pub async fn token(&self, who: &str, role: Role, expires: Option<Time>) -> String {
         let (kept, text) = Kept::new(&name(who), Token(who.len() as u128 + 77), role, expires);
