@@ -37,7 +37,7 @@ pub use schedule::{
     Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
     ScheduleNext, ScheduleSet,
 };
-pub use serve::{Dev, Serve, Token, TokenCommand, TokenCreate};
+pub use serve::{Audit, Dev, Serve, Token, TokenCommand, TokenCreate};
 pub use settings::{Config, ConfigCommand, ConfigShow};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
 pub use value::{Input, Label, Meant, RunRef};
@@ -194,6 +194,8 @@ pub enum Command {
     Dev(Dev),
     /// See who may use the server, and change it.
     Token(Token),
+    /// See who did what at the server: acts, and what was refused.
+    Audit(Audit),
 }
 
 /// Options of every command.

@@ -1,6 +1,7 @@
 //! The commands, one file each: read the arguments, do it, hand the result to the printer.
 
 mod act;
+mod audit;
 mod backup;
 mod bench;
 mod cancel;
@@ -48,7 +49,7 @@ mod what_if;
 mod why;
 mod work;
 
-use crate::args::{Command, ConfigCommand, GateCommand, ScheduleCommand, TaskCommand};
+use crate::args::{Command, ConfigCommand, GateCommand, ScheduleCommand, Serve, TaskCommand};
 pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
 
 use crate::config::Config;
@@ -153,8 +154,9 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Completion(args) => completion::perform(args, context),
         Command::Man(args) => man::perform(args, context),
         Command::Engine(args) => engine::perform(args, context),
-        Command::Serve(args) => serve::perform(args.addr, args.work, context),
-        Command::Dev(args) => serve::perform(args.addr, true, context),
-        Command::Token(args) => token::perform(&args.command, context),
+        Command::Serve(args) => serve::perform(args, context),
+        Command::Dev(args) => serve::perform(&Serve::dev(args.addr), context),
+        Command::Token(args) => token::perform(args, context),
+        Command::Audit(args) => audit::perform(args, context),
     }
 }

@@ -3,10 +3,12 @@
 //! Unknown fields of a request are refused, so that a misspelt one is not silently without effect; unknown fields of
 //! an answer are ignored, so that an older client reads a newer server.
 
+mod audit;
 mod problem;
 mod run;
 mod work;
 
+pub use audit::{Audit, AuditLine};
 pub use problem::Problem;
 pub use run::{
     ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,

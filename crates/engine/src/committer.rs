@@ -18,7 +18,7 @@ use crate::command::{Answer, Claim, Command, Grant};
 use crate::desk::{Batch, Desk, Home};
 use crate::entropy::Entropy;
 use crate::lanes::ClaimNo;
-use crate::metrics::Counts;
+use crate::metrics::{Counts, Pulse, Spread};
 use crate::queues::Queues;
 use crate::{enqueue, request, result, work};
 use append::Landed;
@@ -316,6 +316,18 @@ impl<R> Committer<R> {
     /// What was counted since the engine started.
     pub fn counts(&self) -> Counts {
         self.desk.counts
+    }
+
+    /// How it does at this moment.
+    pub fn pulse(&self) -> Pulse {
+        Pulse {
+            ready: self.desk.lanes.len(),
+            leases: self.desk.leases.len(),
+            claims: self.claims.len(),
+            runs: self.desk.runs.len(),
+            ready_to_start: self.desk.ready_to_start,
+            commit: Spread::default(),
+        }
     }
 }
 

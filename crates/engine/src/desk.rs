@@ -25,7 +25,7 @@ use crate::lanes::Lanes;
 use crate::leases::{Lease, Leases};
 use crate::links::Links;
 use crate::load::{self, Plans};
-use crate::metrics::Counts;
+use crate::metrics::{Counts, Spread};
 use crate::queues;
 use crate::rates::Rates;
 use crate::request::Encoded;
@@ -122,6 +122,8 @@ pub(crate) struct Desk {
     pub trouble: Option<String>,
     pub batch: Batch,
     pub counts: Counts,
+    /// From ready to leased.
+    pub ready_to_start: Spread,
     /// The plan that was encoded last.
     pub encoded: Encoded,
     changes: Changes,
@@ -202,6 +204,7 @@ impl Desk {
             trouble: None,
             batch: Batch::default(),
             counts: Counts::default(),
+            ready_to_start: Spread::default(),
             encoded: Encoded::default(),
             changes: Changes::default(),
             plans: Plans::default(),

@@ -13,7 +13,7 @@ use crate::command::{Answer, Command, RunAct, Start};
 use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
-use crate::metrics::Counts;
+use crate::metrics::{Counts, Pulse, Spread};
 use crate::queues::Queues;
 use crate::retention::Retention;
 use crate::work::{Look, Ops};
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 /// Most bundles waiting for the committer before whoever asks must wait.
@@ -100,6 +100,7 @@ enum Message {
     Flushed(Result<()>),
     Listen(mpsc::UnboundedSender<Revoked>),
     Counts(oneshot::Sender<Counts>),
+    Pulse(oneshot::Sender<Pulse>),
     Idle(oneshot::Sender<bool>),
     /// Look at the work graph.
     Look(Box<Look>, oneshot::Sender<Result<Value>>),
@@ -148,8 +149,8 @@ impl Engine {
         let (tell, trouble) = watch::channel(None);
         let compactor = spawn("edgewise-compactor", move || compact(writer, keeping.logs.as_deref(), &work, &back))?;
         let committer = spawn("edgewise-committer", move || {
-            let (listeners, idle, leaving, looks, looking) = Default::default();
-            Shell { committer, clock, flushes, listeners, idle, leaving, looks, looking, tell }.run(&messages)
+            let (listeners, idle, leaving, looks, looking, commit) = Default::default();
+            Shell { committer, clock, flushes, listeners, idle, leaving, looks, looking, tell, commit }.run(&messages)
         })?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor })));
         Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads })
@@ -226,6 +227,13 @@ impl Engine {
         answer.await.map_err(|_| stopped())
     }
 
+    /// How it does at this moment.
+    pub async fn pulse(&self) -> Result<Pulse> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(Message::Pulse(reply)).map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())
+    }
+
     /// Whether nothing could move any more unless a person does something.
     pub async fn is_idle(&self) -> Result<bool> {
         let (reply, answer) = oneshot::channel();
@@ -297,6 +305,8 @@ struct Shell {
     looks: Vec<(Box<Look>, oneshot::Sender<Result<Value>>)>,
     looking: Vec<Looking>,
     tell: watch::Sender<Option<String>>,
+    /// How long commits took.
+    commit: Spread,
 }
 
 impl Shell {
@@ -314,7 +324,11 @@ impl Shell {
                 self.committer.sweep(now);
             }
             let hasty = bundle.iter().any(|request| matches!(request.reply, Reply::Now(_)));
+            let (begun, commits) = (Instant::now(), self.committer.counts().commits);
             let step = self.committer.step(now, bundle)?;
+            if self.committer.counts().commits > commits {
+                self.commit.add(begun.elapsed());
+            }
             let sweep = self.committer.has_runs().then(|| swept.plus(SWEEP_EVERY));
             wake = if step.more { Some(now) } else { step.wake.into_iter().chain(sweep).min() };
             self.tell_trouble();
@@ -395,6 +409,9 @@ impl Shell {
                 Message::Flushed(result) => self.committer.flushed((self.clock)(), &result),
                 Message::Listen(listener) => self.listeners.push(listener),
                 Message::Counts(reply) => drop(reply.send(self.committer.counts())),
+                Message::Pulse(reply) => {
+                    let _ = reply.send(Pulse { commit: self.commit, ..self.committer.pulse() });
+                }
                 Message::Idle(reply) => self.idle.push(reply),
                 Message::Look(look, reply) => self.looks.push((look, reply)),
                 Message::WithWork(looking) => self.looking.push(looking),

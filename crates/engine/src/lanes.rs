@@ -136,6 +136,11 @@ impl Lanes {
         bound
     }
 
+    /// How many tasks wait, but for those that are set aside.
+    pub fn len(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.line.len() + lane.woken.len()).sum()
+    }
+
     /// A task waits for a worker.
     pub fn offer(&mut self, action: &str, queue: QueueNo, waiting: Waiting) {
         let action = self.action(action);

@@ -117,6 +117,10 @@ impl Leases {
         self.live.insert((run, task), lease);
     }
 
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
     pub fn get(&self, run: RunId, task: TaskIx) -> Option<&Lease> {
         self.live.get(&(run, task))
     }

@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use crate::audit::Audit;
 use crate::auth::Tokens;
 use crate::idempotency::Repeats;
 use crate::limits;
@@ -9,7 +10,7 @@ use edgewise_core::Result;
 use edgewise_core::time::Time;
 use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::Semaphore;
@@ -37,6 +38,7 @@ struct Inner {
     readers: Readers,
     metrics: Metrics,
     repeats: Repeats,
+    audit: Audit,
     streams: Arc<Semaphore>,
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
 }
@@ -45,11 +47,13 @@ impl App {
     /// A server that nobody is connected to yet.
     pub fn new(parts: Parts) -> Self {
         let readers = Readers::new(parts.dir.clone(), parts.home.clone());
+        let audit = Audit::new(&parts.dir);
         Self(Arc::new(Inner {
             parts,
             readers,
             metrics: Metrics::default(),
             repeats: Repeats::default(),
+            audit,
             streams: Arc::new(Semaphore::new(limits::STREAMS)),
             tokens: Mutex::default(),
         }))
@@ -70,6 +74,10 @@ impl App {
         (self.0.parts.clock)()
     }
 
+    pub(crate) fn clock(&self) -> Clock {
+        Arc::clone(&self.0.parts.clock)
+    }
+
     /// Whether somebody without a token is let in.
     pub(crate) fn trusts_loopback(&self) -> bool {
         self.0.parts.trust_loopback
@@ -85,6 +93,15 @@ impl App {
 
     pub(crate) fn repeats(&self) -> &Repeats {
         &self.0.repeats
+    }
+
+    /// The folder that everything is kept in.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.0.parts.dir
+    }
+
+    pub(crate) fn audit(&self) -> &Audit {
+        &self.0.audit
     }
 
     pub(crate) fn streams(&self) -> &Arc<Semaphore> {

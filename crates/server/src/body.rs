@@ -1,5 +1,6 @@
 //! Bodies: JSON that is read whole, within its size and its time, and answered as JSON.
 
+use crate::door::Visit;
 use crate::limits;
 use crate::problem::Problem;
 use axum::body::{Bytes, to_bytes};
@@ -49,10 +50,12 @@ fn check_type(headers: &HeaderMap) -> Result<()> {
     Err(Error::invalid("not_json", format!("the body is said to be {kind:?}: send application/json")))
 }
 
-async fn read(request: Request) -> Result<Bytes> {
-    let body = tokio::time::timeout(limits::BODY, to_bytes(request.into_body(), limits::BODY_BYTES)).await;
+/// The whole body, if it comes within its size and its time.
+pub(crate) async fn read(request: Request) -> Result<Bytes> {
+    let patience = request.extensions().get::<Visit>().map_or(limits::BODY, |visit| visit.door.patience.body);
+    let body = tokio::time::timeout(patience, to_bytes(request.into_body(), limits::BODY_BYTES)).await;
     let Ok(body) = body else {
-        let message = format!("the body did not arrive within {} seconds", limits::BODY.as_secs());
+        let message = format!("the body did not arrive within {} seconds", patience.as_secs());
         return Err(Error::unavailable("too_slow", message));
     };
     body.map_err(|error| {

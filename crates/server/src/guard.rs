@@ -1,10 +1,12 @@
 //! The guard before every route: who is it, and may they.
 
 use crate::app::App;
+use crate::audit::{Code, Line, Made};
 use crate::auth::{Permission, Principal, Role};
+use crate::door::Visit;
 use crate::problem::Problem;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use edgewise_core::name::Name;
@@ -21,40 +23,110 @@ pub struct Guarded {
     pub app: App,
     pub route: &'static str,
     pub needs: Permission,
+    /// Whether asking may change something.
+    pub changes: bool,
 }
 
 /// Lets a request through to its handler, with who asks, or answers why not.
-pub async fn guard(State(guarded): State<Guarded>, mut request: Request, next: Next) -> Response {
+pub async fn guard(State(guarded): State<Guarded>, request: Request, next: Next) -> Response {
+    // What somebody has done is done and told in the trail, also if they hang up before the answer. Workers that
+    // hang up while they wait for work must not be given any.
+    if guarded.changes && guarded.needs != Permission::Work {
+        let answered = tokio::spawn(pass(guarded, request, next)).await;
+        let broken = |_| Problem(Error::bug("handler_panicked", "the request could not be answered")).into_response();
+        return answered.unwrap_or_else(broken);
+    }
+    pass(guarded, request, next).await
+}
+
+async fn pass(guarded: Guarded, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
-    let Guarded { app, route, needs } = guarded;
-    let response = match admit(&app, needs, request.headers()).await {
-        Ok(principal) => {
-            request.extensions_mut().insert(principal);
-            next.run(request).await
-        }
+    let mut line = begin(&guarded, &request);
+    let principal = admit(&guarded, request.headers()).await;
+    let admitted = principal.and_then(|principal| {
+        line.who = Some(principal.name.to_string());
+        line.role = Some(principal.role);
+        permitted(&principal, guarded.needs).map(|()| principal)
+    });
+    let response = match admitted {
+        Ok(principal) => match paced(&request, &principal) {
+            Ok(()) => {
+                request.extensions_mut().insert(principal);
+                next.run(request).await
+            }
+            Err(refused) => *refused,
+        },
         Err(error) => Problem(error).into_response(),
     };
-    app.metrics().answered(route, response.status(), begun.elapsed());
+    guarded.app.metrics().answered(guarded.route, response.status(), begun.elapsed());
+    note(&guarded, line, &response);
     response
 }
 
-async fn admit(app: &App, needs: Permission, headers: &HeaderMap) -> Result<Principal> {
-    if needs == Permission::Open {
+/// The line of a request as far as it is known when it comes.
+fn begin(guarded: &Guarded, request: &Request) -> Line {
+    let peer = request.extensions().get::<Visit>().map(|visit| visit.peer.to_string());
+    Line {
+        at: guarded.app.now(),
+        who: None,
+        role: None,
+        peer: peer.unwrap_or_default(),
+        route: guarded.route.into(),
+        path: guarded.changes.then(|| request.uri().path().to_owned()),
+        made: None,
+        status: 0,
+        code: None,
+        times: 1,
+    }
+}
+
+/// What changed something is noted, and what was refused. Whoever only looked is not.
+fn note(guarded: &Guarded, mut line: Line, response: &Response) {
+    let status = response.status();
+    let refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS);
+    if !guarded.changes && !refused {
+        return;
+    }
+    line.status = status.as_u16();
+    line.code = response.extensions().get::<Code>().map(|code| code.0.to_owned());
+    line.made = response.extensions().get::<Made>().map(|made| made.0.clone());
+    if let Some(code) = line.code.as_deref().filter(|_| refused) {
+        guarded.app.metrics().refused(code);
+    }
+    if refused || guarded.needs == Permission::Work {
+        guarded.app.audit().sum(line);
+    } else {
+        guarded.app.audit().note(line);
+    }
+}
+
+/// Whether somebody does not come too often.
+fn paced(request: &Request, principal: &Principal) -> std::result::Result<(), Box<Response>> {
+    let Some(visit) = request.extensions().get::<Visit>() else { return Ok(()) };
+    visit.may_ask_as(principal.name.as_str()).map_err(Box::new)
+}
+
+async fn admit(guarded: &Guarded, headers: &HeaderMap) -> Result<Principal> {
+    let app = &guarded.app;
+    if guarded.needs == Permission::Open {
         return Ok(Principal { name: local()?, role: Role::Viewer });
     }
-    let principal = match bearer(headers)? {
-        Some(token) => app.tokens().await?.check(token, app.now())?,
-        None => neighbour(app, headers)?,
-    };
-    if principal.role.may(needs) {
-        return Ok(principal);
+    match bearer(headers)? {
+        Some(token) => app.tokens().await?.check(token, app.now()),
+        None => neighbour(app, headers),
     }
+}
+
+fn permitted(principal: &Principal, needs: Permission) -> Result<()> {
     let Principal { name, role } = principal;
+    if role.may(needs) {
+        return Ok(());
+    }
     let message = format!("{name} is trusted as {role:?} and this needs the permission to {needs:?}");
     Err(Error::denied("not_permitted", message.to_lowercase()))
 }
 
-fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
     let token = value.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
     let wrong = || Error::denied("bad_token", "the header must be `Authorization: Bearer NAME.SECRET`");
@@ -65,9 +137,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
 /// connect too: it is known by its origin, or by a name that is not this machine's.
 fn neighbour(app: &App, headers: &HeaderMap) -> Result<Principal> {
     if !app.trusts_loopback() {
-        let message = "this server lets nobody in without a token: send `Authorization: Bearer NAME.SECRET`; \
-                       `edgewise token create` makes one";
-        return Err(Error::denied("no_token", message));
+        return Err(no_token());
     }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let foreign = headers.get(header::ORIGIN).is_some_and(|origin| {
@@ -84,6 +154,13 @@ fn neighbour(app: &App, headers: &HeaderMap) -> Result<Principal> {
         None => local()?,
     };
     Ok(Principal { name, role: Role::Admin })
+}
+
+/// Somebody has no token where one is needed.
+pub(crate) fn no_token() -> Error {
+    let message = "this server lets nobody in without a token: send `Authorization: Bearer NAME.SECRET`; \
+                   `edgewise token create` makes one";
+    Error::denied("no_token", message)
 }
 
 fn local() -> Result<Name> {

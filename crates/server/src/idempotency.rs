@@ -5,6 +5,7 @@
 
 use crate::app::App;
 use crate::auth::Principal;
+use crate::body::read;
 use crate::limits;
 use crate::problem::Problem;
 use axum::body::{Body, Bytes, to_bytes};
@@ -72,10 +73,9 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
 
 async fn perform(app: &App, key: Key, request: Request, next: Next) -> Result<Response> {
     let (parts, body) = request.into_parts();
-    let body = to_bytes(body, limits::BODY_BYTES).await.map_err(|error| {
-        let most = limits::BODY_BYTES;
-        Error::limit("body_too_large", format!("the body broke off or is larger than {most} bytes")).with_source(error)
-    })?;
+    let mut bare = Request::new(body);
+    *bare.extensions_mut() = parts.extensions.clone();
+    let body = read(bare).await?;
     let digest = *blake3::hash(&body).as_bytes();
     let cell = app.repeats().cell(key);
     let first = cell

@@ -11,18 +11,28 @@
 
 mod accept;
 mod app;
+pub mod audit;
 pub mod auth;
 mod body;
+mod door;
+mod entrance;
 mod guard;
 mod idempotency;
 pub mod limits;
 mod metrics;
 pub mod openapi;
+mod pace;
 mod params;
 mod problem;
 mod readers;
 mod route;
 pub mod routes;
+mod tls;
+pub mod workspaces;
 
-pub use accept::{Serving, serve};
+pub use accept::{Serving, serve, serve_as};
 pub use app::{App, Parts};
+pub use door::{Listen, Patience};
+pub use entrance::Served;
+pub use tls::Tls;
+pub use workspaces::Workspaces;

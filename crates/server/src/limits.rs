@@ -4,6 +4,20 @@ use std::time::Duration;
 
 /// Most connections at once; the next ones wait in the system's queue.
 pub const CONNECTIONS: usize = 4_096;
+/// Most connections at once from one address.
+pub const CONNECTIONS_EACH: usize = 2_048;
+/// How long a peer may take to agree on a cipher.
+pub const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Largest head of a request; HTTP says 431 to more.
+pub const HEAD_BYTES: usize = 64 << 10;
+/// Askers whose pace is kept by itself; more than that share one.
+pub const ASKERS: usize = 10_000;
+/// How often a token may ask where the server is reached from other machines, unless it is told otherwise.
+pub const TOKEN_RATE: &str = "1000/s";
+/// The same for all that one address asks.
+pub const ADDRESS_RATE: &str = "2000/s";
+/// Most workspaces of one server.
+pub const WORKSPACES: usize = 256;
 /// Largest body of a request: a large flow with a large input.
 pub const BODY_BYTES: usize = 32 << 20;
 /// How long a peer may take to send the head of a request.

@@ -1,5 +1,6 @@
 //! Refusals as answers: RFC 9457, with the stable code of the error.
 
+use crate::audit::Code;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use edgewise_client::wire;
@@ -25,6 +26,7 @@ pub fn status_of(error: &Error) -> (StatusCode, &'static str) {
         (_, "no_route") => (StatusCode::NOT_FOUND, "There is nothing at this address"),
         (_, "bad_method") => (StatusCode::METHOD_NOT_ALLOWED, "This address is not asked this way"),
         (_, "not_json") => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body must be JSON"),
+        (_, "too_often") => (StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
         (_, "too_many") => (StatusCode::TOO_MANY_REQUESTS, "Too many at once"),
         (_, "too_slow") => (StatusCode::REQUEST_TIMEOUT, "The request came too slowly"),
         (Kind::Invalid, _) => (StatusCode::BAD_REQUEST, "The request cannot succeed as it is"),
@@ -48,8 +50,10 @@ impl IntoResponse for Problem {
             detail: self.0.to_string(),
             code: self.0.code.into(),
         };
+        let code = Code(self.0.code);
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let mut response = (status, body).into_response();
+        response.extensions_mut().insert(code);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::UNAUTHORIZED {

@@ -5,7 +5,7 @@ use crate::auth::Permission::{self, Admin, Approve, Look, Open, Operate, Work};
 use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
-use crate::route::{act, events, flow, meta, run, work};
+use crate::route::{act, audit, events, flow, meta, run, work};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::Method;
@@ -71,6 +71,8 @@ const QUERY: Query = Query { name: "q", about: "a search such as `state:failed f
 const ALL: Query = Query { name: "all", about: "`true` for runs that are parts of others as well" };
 const WAIT: Query = Query { name: "wait_ms", about: "how long to wait for the end; not at all if absent" };
 
+const SINCE: Query = Query { name: "since", about: "nothing before this instant, RFC 3339" };
+
 macro_rules! table {
     ($($method:ident $path:literal $name:ident $needs:ident, $summary:literal, [$($query:ident),*], $takes:expr => $gives:expr, $handler:expr;)*) => {
         /// Every address there is.
@@ -120,6 +122,7 @@ table! {
     POST "/api/v1/runs/{run}/approve" approve_gate Approve, "Says yes to a gate.", [], GATE => TAKEN, post(act::approve);
     POST "/api/v1/runs/{run}/withdraw" withdraw_gate Approve, "Takes a yes back.", [], GATE => TAKEN, post(act::withdraw);
     POST "/api/v1/runs/{run}/reject" reject_gate Approve, "Says no to a gate.", [], GATE => TAKEN, post(act::reject);
+    GET "/api/v1/audit" list_audit Admin, "Who did what: the newest lines of the trail, the oldest of them first.", [SINCE, LIMIT], None => Gives::Form(form::<wire::Audit>), get(audit::list);
     POST "/api/v1/work/claim" claim_work Work, "Leases of tasks, as soon as there are some.", [], Some(form::<wire::Claim>) => Gives::Form(form::<wire::Leases>), post(work::claim);
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);
     POST "/api/v1/work/complete" complete_work Work, "Reports how attempts ended.", [], Some(form::<wire::Complete>) => Gives::Form(form::<wire::Completed>), post(work::complete);
@@ -130,7 +133,8 @@ table! {
 pub fn router(app: &App) -> Router {
     let mut router = Router::new();
     for route in table() {
-        let guarded = Guarded { app: app.clone(), route: route.name, needs: route.needs };
+        let changes = route.method != Method::GET;
+        let guarded = Guarded { app: app.clone(), route: route.name, needs: route.needs, changes };
         let mut handler = (route.handler)();
         if route.method == Method::POST {
             handler = handler.layer(from_fn_with_state(app.clone(), once));

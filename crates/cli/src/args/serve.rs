@@ -1,13 +1,19 @@
 //! `edgewise serve`, `edgewise dev`, `edgewise token`: a server, and who may use it.
 
+use super::At;
 use clap::{Args, Subcommand, ValueEnum};
 use edgewise_core::name::Name;
+use edgewise_core::rate::Rate;
 use edgewise_core::time::Millis;
 use edgewise_server::auth::Role;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Where a server listens unless it is told otherwise: for this machine alone.
 pub const ADDRESS: &str = "127.0.0.1:7420";
+
+/// Where the workspaces of a server are.
+const WORKSPACES: &str = "EDGEWISE_WORKSPACES";
 
 /// Serve the API over HTTP: workers in any language take tasks from it.
 #[derive(Debug, Args)]
@@ -15,8 +21,11 @@ pub const ADDRESS: &str = "127.0.0.1:7420";
 Examples:
   edgewise serve                         for this machine alone, without tokens
   edgewise serve --work                  and do commands and requests of tasks here
-  edgewise token create ann --role admin; edgewise serve --addr 0.0.0.0:7420
-                                         for others, who need a token each")]
+  edgewise token create ann --role admin
+  edgewise serve --addr 0.0.0.0:7420 --tls-cert cert.pem --tls-key key.pem
+                                         for others, who need a token each
+  edgewise serve --workspaces /srv/edgewise
+                                         many workspaces, each at /t/TENANT/WORKSPACE")]
 pub struct Serve {
     /// Where to listen; any other address than this machine's own needs tokens
     #[arg(long, value_name = "HOST:PORT", default_value = ADDRESS, env = "EDGEWISE_LISTEN")]
@@ -24,6 +33,40 @@ pub struct Serve {
     /// Also do commands and requests of tasks in this process
     #[arg(long)]
     pub work: bool,
+    /// Serve every TENANT/WORKSPACE of this folder, at /t/TENANT/WORKSPACE; everybody needs a token of theirs
+    #[arg(long, value_name = "DIR", env = WORKSPACES, conflicts_with = "work")]
+    pub workspaces: Option<PathBuf>,
+    /// Speak TLS with this certificate, or chain of them, in PEM form; a renewed one is noticed
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// The certificate's private key, in PEM form
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// Be reached from other machines without TLS: something before this server speaks it
+    #[arg(long)]
+    pub insecure_http: bool,
+    /// How often one token may ask, such as 1000/s; without bounds on this machine's own address
+    #[arg(long, value_name = "RATE", value_parser = Rate::parse)]
+    pub token_rate: Option<Rate>,
+    /// How often one address may ask, such as 2000/s; without bounds on this machine's own address
+    #[arg(long, value_name = "RATE", value_parser = Rate::parse)]
+    pub address_rate: Option<Rate>,
+}
+
+impl Serve {
+    /// A server for whoever tries things out.
+    pub fn dev(addr: SocketAddr) -> Self {
+        Self {
+            addr,
+            work: true,
+            workspaces: None,
+            tls_cert: None,
+            tls_key: None,
+            insecure_http: false,
+            token_rate: None,
+            address_rate: None,
+        }
+    }
 }
 
 /// Serve the API for this machine, and do commands and requests of tasks: all that is needed to try things out.
@@ -37,6 +80,12 @@ pub struct Dev {
 /// See who may use the server, and change it.
 #[derive(Debug, Args)]
 pub struct Token {
+    /// Which workspace of those that `serve --workspaces DIR` serves; made with its first token
+    #[arg(long, value_name = "TENANT/WORKSPACE", global = true, requires = "workspaces")]
+    pub workspace: Option<String>,
+    /// Where these workspaces are
+    #[arg(long, value_name = "DIR", global = true, env = WORKSPACES)]
+    pub workspaces: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: TokenCommand,
@@ -69,6 +118,21 @@ pub struct TokenCreate {
     /// Not good any more after so long; for ever if not said
     #[arg(long, value_name = "DURATION", value_parser = Millis::parse)]
     pub expires: Option<Millis>,
+}
+
+/// See who did what at the server: acts, and what was refused.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  edgewise audit                         the newest lines
+  edgewise audit --since 1d --json       everything of a day, for programs")]
+pub struct Audit {
+    /// Nothing before this: how long ago, or an instant
+    #[arg(long, value_name = "WHEN", value_parser = At::parse)]
+    pub since: Option<At>,
+    /// At most so many lines, the newest
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
 }
 
 /// A role as it is typed.

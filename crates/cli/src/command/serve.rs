@@ -2,18 +2,21 @@
 
 use super::Context;
 use super::engine::become_engine;
+use crate::args::Serve;
 use crate::exit::Exit;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use crate::signals::Signals;
 use crate::view::reader;
 use edgewise_core::Kind;
+use edgewise_core::rate::Rate;
 use edgewise_engine::Home;
 use edgewise_engine::engine::wall_clock;
 use edgewise_server::auth::Tokens;
-use edgewise_server::{App, Parts, serve};
+use edgewise_server::{App, Listen, Parts, Served, Serving, Tls, Workspaces, limits, serve_as};
 use serde_json::json;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -21,20 +24,23 @@ use tokio::net::TcpListener;
 /// How long requests under way may take when the server is told to stop.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(super) fn perform(address: SocketAddr, work: bool, context: &mut Context<'_>) -> Result<Exit> {
+pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
     let place = Place::of(context.config);
-    let trust = address.ip().is_loopback();
-    if !trust {
-        there_are_tokens(&place, address)?;
+    let local = args.addr.ip().is_loopback();
+    if !local {
+        is_encrypted(args)?;
+    }
+    let listen = listen(args, local)?;
+    if let Some(dir) = &args.workspaces {
+        return many(args, dir, &place, listen, context);
+    }
+    if !local {
+        there_are_tokens(&place, args.addr)?;
     }
     runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
-        let listener = TcpListener::bind(address).await.map_err(|error| {
-            Problem::new(Kind::Unavailable, "no_address", format!("{address} cannot be listened at"))
-                .why(error.to_string())
-                .next("name another with --addr, or stop whoever listens there")
-        })?;
-        let options = place.server(work);
+        let listener = bind(args.addr).await?;
+        let options = place.server(args.work);
         let open = tokio::select! {
             open = become_engine(&place, &options) => open?,
             () = signals.next() => return Ok(Exit::Ok),
@@ -44,12 +50,10 @@ pub(super) fn perform(address: SocketAddr, work: bool, context: &mut Context<'_>
             home: Home::local(),
             dir: place.folder.dir().to_owned(),
             clock: Arc::new(wall_clock),
-            trust_loopback: trust,
+            trust_loopback: local,
         };
-        let serving = serve(listener, &App::new(parts)).map_err(|error| {
-            Problem::new(Kind::Unavailable, "no_address", "the address is not known").why(error.to_string())
-        })?;
-        say(serving.address, work, trust, context)?;
+        let serving = start(listener, Served::One(App::new(parts)), listen)?;
+        say(serving.address, args, local, context)?;
         signals.next().await;
         serving.stop(PATIENCE).await;
         open.close().await?;
@@ -57,20 +61,78 @@ pub(super) fn perform(address: SocketAddr, work: bool, context: &mut Context<'_>
     })
 }
 
-fn say(address: SocketAddr, work: bool, trust: bool, context: &mut Context<'_>) -> Result<()> {
-    let url = format!("http://{address}");
-    let lines = [
+/// Many workspaces: their engines work here, and tasks are done by workers that connect.
+fn many(args: &Serve, dir: &Path, place: &Place, listen: Listen, context: &mut Context<'_>) -> Result<Exit> {
+    runtime()?.block_on(async {
+        let mut signals = Signals::listen()?;
+        let listener = bind(args.addr).await?;
+        let workspaces = Workspaces::open(dir, place.server(false)).await?;
+        let serving = start(listener, Served::Many(workspaces.clone()), listen)?;
+        say(serving.address, args, false, context)?;
+        let running = workspaces.running().await;
+        if running.is_empty() {
+            context.printer.say("there are no workspaces yet: `edgewise token create NAME --role admin --workspace TENANT/WORKSPACE` makes one");
+        }
+        signals.next().await;
+        serving.stop(PATIENCE).await;
+        workspaces.close().await?;
+        Ok(Exit::Ok)
+    })
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        Problem::new(Kind::Unavailable, "no_address", format!("{address} cannot be listened at"))
+            .why(error.to_string())
+            .next("name another with --addr, or stop whoever listens there")
+    })
+}
+
+fn start(listener: TcpListener, served: Served, listen: Listen) -> Result<Serving> {
+    serve_as(listener, served, listen).map_err(|error| {
+        Problem::new(Kind::Unavailable, "no_address", "the address is not known").why(error.to_string())
+    })
+}
+
+/// How to listen. On this machine's own address nobody is bounded unless it is said.
+fn listen(args: &Serve, local: bool) -> Result<Listen> {
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Some(Tls::open(certificate, key, Arc::new(wall_clock))?),
+        _ => None,
+    };
+    let usual = |rate: &str| if local { Ok(None) } else { Rate::parse(rate).map(Some) };
+    let token_rate = args.token_rate.map_or_else(|| usual(limits::TOKEN_RATE), |rate| Ok(Some(rate)))?;
+    let address_rate = args.address_rate.map_or_else(|| usual(limits::ADDRESS_RATE), |rate| Ok(Some(rate)))?;
+    Ok(Listen { tls, token_rate, address_rate, ..Listen::default() })
+}
+
+fn say(address: SocketAddr, args: &Serve, trust: bool, context: &mut Context<'_>) -> Result<()> {
+    let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{address}");
+    let tasks = if args.work { "here, and by workers that connect" } else { "by workers that connect" };
+    let mut lines = vec![
         format!("listening at {url}"),
         format!("  the API          {url}/api/openapi.json"),
         format!("  who may use it   {}", if trust { "every program of this machine" } else { "whoever has a token" }),
-        format!(
-            "  tasks are done   {}",
-            if work { "here, and by workers that connect" } else { "by workers that connect" }
-        ),
-        "Ctrl-C stops it".to_owned(),
+        format!("  tasks are done   {tasks}"),
     ];
-    context.printer.one(url.clone(), &lines, &json!({ "listening": url, "work": work, "tokens": !trust }))?;
+    if let Some(dir) = &args.workspaces {
+        lines.push(format!("  workspaces       those in {}, each at {url}/t/TENANT/WORKSPACE", dir.display()));
+    }
+    lines.push("Ctrl-C stops it".to_owned());
+    context.printer.one(url.clone(), &lines, &json!({ "listening": url, "work": args.work, "tokens": !trust }))?;
     context.printer.flush()
+}
+
+/// Tokens that others could read on their way would be good for whoever reads them.
+fn is_encrypted(args: &Serve) -> Result<()> {
+    if args.tls_cert.is_some() || args.insecure_http {
+        return Ok(());
+    }
+    let what = format!("{} can be reached from other machines, and nothing would be encrypted", args.addr);
+    Err(Problem::new(Kind::Denied, "no_tls", what)
+        .why("tokens and everything else could be read on their way")
+        .next("name a certificate with --tls-cert and --tls-key, or say --insecure-http if something before this server speaks TLS"))
 }
 
 /// Nobody outside is let in without a token, so without tokens nobody could use it: better said now.

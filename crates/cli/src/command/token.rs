@@ -2,8 +2,9 @@
 
 use super::Context;
 use super::schedule::record;
-use crate::args::{TokenCommand, TokenCreate};
+use crate::args::{Token as TokenArgs, TokenCommand, TokenCreate};
 use crate::clock::{Clock, rfc3339};
+use crate::config::{Config, Origin, Setting};
 use crate::exit::Exit;
 use crate::output::Row;
 use crate::place::Place;
@@ -12,23 +13,43 @@ use crate::style::Ink;
 use crate::table::Cell;
 use crate::view::View;
 use edgewise_core::Kind;
-use edgewise_core::control::{Setting, SettingChanged};
+use edgewise_core::control::{Setting as Known, SettingChanged};
 use edgewise_core::id::Token;
 use edgewise_core::name::Name;
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::folder::Ask;
 use edgewise_server::auth::{Kept, PREFIX};
+use edgewise_server::workspaces::is_name;
 use serde_json::json;
+use std::path::Path;
 
 const HEADER: [&str; 5] = ["name", "role", "expires", "made", "by"];
 
-pub(super) fn perform(command: &TokenCommand, context: &mut Context<'_>) -> Result<Exit> {
-    match command {
+pub(super) fn perform(args: &TokenArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let config = match (&args.workspaces, &args.workspace) {
+        (Some(dir), Some(workspace)) => within(dir, workspace, context.config)?,
+        _ => context.config.clone(),
+    };
+    let context = &mut Context { config: &config, cwd: context.cwd, printer: &mut *context.printer };
+    match &args.command {
         TokenCommand::Create(args) => create(args, context),
         TokenCommand::List => list(context),
         TokenCommand::Revoke { name } => revoke(name, context),
     }
+}
+
+/// The settings for one workspace of many: its folder is the data folder.
+fn within(dir: &Path, workspace: &str, config: &Config) -> Result<Config> {
+    if !workspace.split_once('/').is_some_and(|(tenant, name)| is_name(tenant) && is_name(name)) {
+        let what = format!("{workspace:?} is no workspace");
+        return Err(Problem::new(Kind::Invalid, "bad_name", what)
+            .next("write TENANT/WORKSPACE, each of small letters, digits, `-` and `_`"));
+    }
+    let dir = Setting { value: dir.join(workspace), origin: Origin::Flag("--workspace") };
+    let mut config = config.clone();
+    config.dir = dir;
+    Ok(config)
 }
 
 fn create(args: &TokenCreate, context: &mut Context<'_>) -> Result<Exit> {
@@ -53,7 +74,7 @@ fn create(args: &TokenCreate, context: &mut Context<'_>) -> Result<Exit> {
 
 fn list(context: &mut Context<'_>) -> Result<Exit> {
     let clock = Clock::local(wall_clock());
-    let row = |(name, kept, setting): (Name, Kept, Setting)| {
+    let row = |(name, kept, setting): (Name, Kept, Known)| {
         let role = format!("{:?}", kept.role).to_lowercase();
         let cells = vec![
             Cell::new(name.as_str(), Ink::Bold),
@@ -88,7 +109,7 @@ fn revoke(name: &Name, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 /// The tokens there are; none where nothing was ever run.
-fn known(place: &Place, context: &Context<'_>) -> Result<Vec<(Name, Kept, Setting)>> {
+fn known(place: &Place, context: &Context<'_>) -> Result<Vec<(Name, Kept, Known)>> {
     if place.there_are_runs().is_err() {
         return Ok(Vec::new());
     }

@@ -7,6 +7,7 @@ use edgewise_core::id::{EventId, RunId, TokenHash};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Appended, Guard};
 use edgewise_store::quick::QuickSet;
+use std::time::Duration;
 
 /// Whether a batch is in the ledger.
 pub(super) enum Landed {
@@ -155,6 +156,9 @@ fn keep(desk: &mut Desk, batch: &Append) {
     desk.batch.given = Given::default();
     for (run, task, lease) in std::mem::take(&mut desk.batch.leases) {
         desk.counts.leases += 1;
+        if let Some(entry) = desk.runs.get(&run).and_then(|cached| cached.run.task(task)) {
+            desk.ready_to_start.add(Duration::from_millis(desk.now.since(entry.ready_at).0));
+        }
         desk.leases.put(run, task, lease);
     }
 }

@@ -150,7 +150,6 @@ impl Line {
     }
 
     /// How many tasks wait; it counts them.
-    #[cfg(test)]
     pub fn len(&self) -> usize {
         let of = |of: &Of| match &of.tasks {
             Tasks::One(..) => 1,

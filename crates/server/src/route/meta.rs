@@ -2,9 +2,12 @@
 
 use crate::app::App;
 use crate::body::Json;
+use crate::door::Visit;
+use crate::limits;
+use crate::metrics::Known;
 use crate::openapi::document;
 use crate::problem::Result;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use edgewise_core::Error;
 use serde_json::Value;
 
@@ -21,9 +24,15 @@ pub async fn readyz(State(app): State<App>) -> Result<&'static str> {
     Ok("ready\n")
 }
 
-pub async fn metrics(State(app): State<App>) -> Result<String> {
-    let counts = app.engine().counts().await?;
-    Ok(app.metrics().text(&counts))
+pub async fn metrics(State(app): State<App>, visit: Option<Extension<Visit>>) -> Result<String> {
+    let known = Known {
+        counts: app.engine().counts().await?,
+        pulse: app.engine().pulse().await?,
+        door: visit.map(|visit| visit.door.counts()).unwrap_or_default(),
+        streams: limits::STREAMS - app.streams().available_permits(),
+        unwritten: app.audit().failed(),
+    };
+    Ok(app.metrics().text(&known))
 }
 
 pub async fn openapi() -> Json<Value> {

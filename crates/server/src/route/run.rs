@@ -2,6 +2,7 @@
 
 use super::find;
 use crate::app::App;
+use crate::audit::Made;
 use crate::auth::Principal;
 use crate::body::Json;
 use crate::limits;
@@ -33,10 +34,11 @@ pub async fn start(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
     Json(asked): Json<wire::Start>,
-) -> Result<Json<wire::Started>> {
+) -> Result<(Extension<Made>, Json<wire::Started>)> {
     let start = app.readers().look(move |reader| prepare(asked, who.name, reader)).await?;
     let (run, new) = app.engine().start_run(start).await?;
-    Ok(Json(wire::Started { run: run.to_string(), new }))
+    let run = run.to_string();
+    Ok((Extension(Made(run.clone())), Json(wire::Started { run, new })))
 }
 
 /// Everything that can be wrong is found here, before anything is written.

@@ -2,7 +2,11 @@
 
 mod client;
 mod hostile;
+mod limited;
 mod matrix;
 mod runs;
 mod stage;
+mod tls;
+mod trail;
+mod walls;
 mod workers;

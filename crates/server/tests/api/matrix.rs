@@ -22,6 +22,12 @@ async fn nobody_gets_past_a_guard_without_the_permission_that_the_route_needs() 
         tokens.push((who.clone(), Some(stage.token(&who, role, None).await), Some(role)));
     }
     let expired = stage.token("gone", Role::Admin, Some(Time(1))).await;
+    let revoked = stage.token("taken-away", Role::Admin, None).await;
+    stage.revoke("taken-away").await;
+    // A token of another workspace: good there, and nobody's here.
+    let elsewhere = Stage::with(false).await.token("somebody-else", Role::Admin, None).await;
+    tokens.push(("somebody revoked".into(), Some(revoked), None));
+    tokens.push(("another tenant".into(), Some(elsewhere), None));
     tokens.push(("nobody".into(), None, None));
     tokens.push(("a stranger".into(), Some("eve.0000000000000000000000000a".into()), None));
     tokens.push(("somebody late".into(), Some(expired), None));
@@ -43,7 +49,7 @@ async fn nobody_gets_past_a_guard_without_the_permission_that_the_route_needs() 
             asked += 1;
         }
     }
-    assert_eq!(asked, table().len() * (Role::ALL.len() + 3));
+    assert_eq!(asked, table().len() * (Role::ALL.len() + 5));
 }
 
 #[tokio::test]

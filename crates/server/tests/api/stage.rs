@@ -10,11 +10,12 @@ use edgewise_engine::engine::{Engine, Parts, wall_clock};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::queues::Queues;
 use edgewise_server::auth::{Kept, PREFIX, Role};
-use edgewise_server::{App, Serving, serve};
+use edgewise_server::{App, Listen, Served, Serving, serve_as};
 use edgewise_store::sqlite;
 use serde_json::Value;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -27,8 +28,8 @@ pub const GATED: &str = "flow: gated\ntasks:\n  ask: { gate: { approval: { from:
 pub struct Stage {
     pub engine: Engine,
     pub address: SocketAddr,
-    _serving: Serving,
-    _folder: TempDir,
+    serving: Mutex<Vec<Serving>>,
+    folder: TempDir,
 }
 
 /// What a server answered.
@@ -61,6 +62,10 @@ impl Stage {
     }
 
     pub async fn with(trust_loopback: bool) -> Self {
+        Self::listening(trust_loopback, Listen::default()).await
+    }
+
+    pub async fn listening(trust_loopback: bool, listen: Listen) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let stores = sqlite::open(folder.path()).unwrap();
         let reader = sqlite::open_reader(folder.path()).unwrap();
@@ -82,8 +87,32 @@ impl Stage {
             trust_loopback,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let serving = serve(listener, &App::new(parts)).unwrap();
-        Self { engine, address: serving.address, _serving: serving, _folder: folder }
+        let serving = serve_as(listener, Served::One(App::new(parts)), listen).unwrap();
+        Self { engine, address: serving.address, serving: Mutex::new(vec![serving]), folder }
+    }
+
+    /// Where everything is kept.
+    pub fn dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Another server of the same engine, which ends with this one.
+    pub fn keep(&self, serving: Serving) {
+        self.serving.lock().unwrap().push(serving);
+    }
+
+    /// How many bytes come back to these, on a connection that stays open on this side.
+    pub async fn raw_open(&self, bytes: &[u8]) -> usize {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        // A connection that is cut has said nothing either.
+        stream.read_to_end(&mut Vec::new()).await.unwrap_or(0)
+    }
+
+    /// Says something and hangs up at once.
+    pub async fn send_and_leave(&self, text: &str) {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
     }
 
     /// Makes a token; `expires` in the past makes one that has expired.
@@ -93,6 +122,13 @@ impl Stage {
         let change = SettingChanged { key, value: Some(serde_json::to_value(kept).unwrap()), by: name("test") };
         self.engine.ask(Command::ChangeSetting(change)).await.unwrap();
         text
+    }
+
+    /// Takes a token away.
+    pub async fn revoke(&self, who: &str) {
+        let key = name(&format!("{PREFIX}{who}"));
+        let change = SettingChanged { key, value: None, by: name("test") };
+        self.engine.ask(Command::ChangeSetting(change)).await.unwrap();
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -105,24 +141,12 @@ impl Stage {
 
     /// One request on a connection of its own.
     pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let mut request = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
-        for (key, value) in headers {
-            request.push_str(&format!("{key}: {value}\r\n"));
-        }
-        if method == "POST" {
-            request.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
-        }
-        self.raw(format!("{request}\r\n{body}").as_bytes()).await
+        ask(self.address, method, path, headers, body).await
     }
 
     /// Bytes as they are, and everything that comes back.
     pub async fn raw(&self, bytes: &[u8]) -> Answer {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        // A server that has heard enough may hang up before everything is said.
-        let _ = stream.write_all(bytes).await;
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer).await;
-        parse(&answer)
+        raw(self.address, bytes).await
     }
 
     /// Starts a run of a flow whose text comes along.
@@ -133,7 +157,34 @@ impl Stage {
     }
 }
 
-fn parse(bytes: &[u8]) -> Answer {
+/// One request on a connection of its own.
+pub async fn ask(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    raw(address, written(method, path, headers, body).as_bytes()).await
+}
+
+/// A request as bytes.
+pub fn written(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+    let mut request = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+    for (key, value) in headers {
+        request.push_str(&format!("{key}: {value}\r\n"));
+    }
+    if !matches!(method, "GET" | "DELETE") {
+        request.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
+    }
+    format!("{request}\r\n{body}")
+}
+
+/// Bytes as they are, and everything that comes back.
+pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Answer {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // A server that has heard enough may hang up before everything is said.
+    let _ = stream.write_all(bytes).await;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    parse(&answer)
+}
+
+pub fn parse(bytes: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);

@@ -1,0 +1,59 @@
+//! `edgewise audit`: who did what at the server.
+
+use super::Context;
+use crate::args::Audit;
+use crate::clock::{Clock, rfc3339};
+use crate::exit::Exit;
+use crate::output::Row;
+use crate::place::Place;
+use crate::problem::{Problem, Result};
+use crate::style::Ink;
+use crate::table::Cell;
+use edgewise_core::Kind;
+use edgewise_core::time::Time;
+use edgewise_engine::engine::wall_clock;
+use edgewise_server::audit::{Line, read};
+use serde_json::json;
+
+const HEADER: [&str; 6] = ["when", "who", "from", "what", "answer", "times"];
+
+pub(super) fn perform(args: &Audit, context: &mut Context<'_>) -> Result<Exit> {
+    let since = match args.since {
+        None => Time(0),
+        Some(at) => at.instant(wall_clock()).ok_or_else(|| {
+            Problem::new(Kind::Invalid, "bad_time", "the trail has no seq")
+                .next("say how long ago, such as --since 1h, or an instant")
+        })?,
+    };
+    let place = Place::of(context.config);
+    let lines = read(place.folder.dir(), since, args.limit)?;
+    if lines.is_empty() && context.printer.for_people() {
+        context.printer.say("nobody has asked the server of this folder for anything");
+        return Ok(Exit::Ok);
+    }
+    let clock = Clock::local(wall_clock());
+    let rows = lines.iter().map(|line| row(line, &clock)).collect::<Result<Vec<_>>>()?;
+    context.printer.rows(&HEADER, &rows)?;
+    Ok(Exit::Ok)
+}
+
+fn row(line: &Line, clock: &Clock) -> Result<Row> {
+    let Line { at, who, role, peer, route, path, made, status, code, times } = line;
+    let what = match (path, made) {
+        (_, Some(made)) => format!("{route} {made}"),
+        (Some(path), None) => format!("{route} {path}"),
+        (None, None) => route.clone(),
+    };
+    let answer = code.as_ref().map_or_else(|| status.to_string(), |code| format!("{status} {code}"));
+    let cells = vec![
+        Cell::from(clock.short(*at)),
+        Cell::new(who.as_deref().unwrap_or("-"), Ink::Bold),
+        Cell::from(peer.clone()),
+        Cell::from(what),
+        Cell::from(answer),
+        Cell::from(times.to_string()),
+    ];
+    let facts = json!({ "at": rfc3339(*at), "who": who, "role": role, "peer": peer, "route": route, "path": path,
+        "made": made, "status": status, "code": code, "times": times });
+    Row::new(route.clone(), cells, &facts)
+}

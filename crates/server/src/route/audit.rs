@@ -1,0 +1,38 @@
+//! The trail: who did what.
+
+use crate::app::App;
+use crate::audit;
+use crate::body::Json;
+use crate::limits;
+use crate::params::Query;
+use crate::problem::Result;
+use axum::extract::State;
+use edgewise_client::wire::{Audit, AuditLine};
+use edgewise_core::Error;
+use edgewise_core::time::Time;
+use serde::Deserialize;
+
+/// What of the trail is wanted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditQuery {
+    since: Option<String>,
+    limit: Option<usize>,
+}
+
+pub async fn list(State(app): State<App>, Query(asked): Query<AuditQuery>) -> Result<Json<Audit>> {
+    let since = asked.since.as_deref().map_or(Ok(Time(0)), Time::parse)?;
+    let limit = asked.limit.unwrap_or(limits::PAGE_DEFAULT).clamp(1, limits::PAGE);
+    let lines = tokio::task::spawn_blocking(move || {
+        app.audit().settle();
+        audit::read(app.dir(), since, limit)
+    });
+    let lines = lines.await.map_err(|_| Error::bug("reader_panicked", "a look at the trail panicked"))??;
+    Ok(Json(Audit { lines: lines.into_iter().map(shown).collect() }))
+}
+
+fn shown(line: audit::Line) -> AuditLine {
+    let audit::Line { at, who, role, peer, route, path, made, status, code, times } = line;
+    let role = role.map(|role| format!("{role:?}").to_lowercase());
+    AuditLine { at: at.to_string(), who, role, peer, route, path, made, status, code, times }
+}

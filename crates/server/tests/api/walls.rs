@@ -1,0 +1,163 @@
+//! Many workspaces behind one address: what is in one cannot be reached from another.
+
+use crate::stage::{Answer, FLOW, ask, name};
+use edgewise_core::control::SettingChanged;
+use edgewise_core::id::Token;
+use edgewise_core::time::Time;
+use edgewise_engine::Home;
+use edgewise_engine::command::Command;
+use edgewise_engine::folder::{Folder, Options};
+use edgewise_engine::queues::Queues;
+use edgewise_server::auth::{Kept, PREFIX, Permission, Role};
+use edgewise_server::routes::table;
+use edgewise_server::{Listen, Served, Serving, Workspaces, serve_as};
+use serde_json::json;
+use std::net::SocketAddr;
+use std::path::Path;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+fn options() -> Options {
+    Options { home: Home::local(), work: None, background: true, queues: Queues::default() }
+}
+
+/// Makes a token in a workspace, and the workspace with it.
+async fn token(dir: &Path, place: &str, who: &str, role: Role, expires: Option<Time>) -> String {
+    let open = Folder::at(dir.join(place)).open_engine(&options()).await.unwrap().unwrap();
+    let secret = Token(place.bytes().chain(who.bytes()).map(u128::from).sum());
+    let (kept, text) = Kept::new(&name(who), secret, role, expires);
+    let key = name(&format!("{PREFIX}{who}"));
+    let change = SettingChanged { key, value: Some(serde_json::to_value(kept).unwrap()), by: name("test") };
+    open.engine.ask(Command::ChangeSetting(change)).await.unwrap();
+    open.close().await.unwrap();
+    text
+}
+
+struct Site {
+    address: SocketAddr,
+    workspaces: Workspaces,
+    dir: TempDir,
+    _serving: Serving,
+}
+
+impl Site {
+    async fn open(dir: TempDir) -> Self {
+        let workspaces = Workspaces::open(dir.path(), options()).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let serving = serve_as(listener, Served::Many(workspaces.clone()), Listen::default()).unwrap();
+        Self { address: serving.address, workspaces, dir, _serving: serving }
+    }
+
+    async fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> Answer {
+        let bearer = format!("Bearer {token}");
+        let headers = [("Authorization", bearer.as_str())];
+        ask(self.address, method, path, if token.is_empty() { &[] } else { &headers }, body).await
+    }
+}
+
+/// Two workspaces of one tenant and one of another, each with an admin.
+async fn site() -> (Site, [String; 3]) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut tokens = Vec::new();
+    for place in ["acme/web", "acme/ops", "umbrella/web"] {
+        tokens.push(token(dir.path(), place, "ann", Role::Admin, None).await);
+    }
+    (Site::open(dir).await, tokens.try_into().unwrap())
+}
+
+#[tokio::test]
+async fn every_route_of_a_workspace_refuses_the_tokens_of_all_others() {
+    let (site, [own, sibling, foreign]) = site().await;
+    for route in table() {
+        let path = route.path.replace("{run}", "0000000000000000");
+        for (who, token, known) in [
+            ("its own", &own, true),
+            ("another of the tenant", &sibling, false),
+            ("another tenant", &foreign, false),
+            ("nobody", &String::new(), false),
+        ] {
+            let answer = site.ask(route.method.as_str(), &format!("/t/acme/web{path}"), token, "{}").await;
+            if route.needs == Permission::Open && path.starts_with("/api/v1/") {
+                continue;
+            }
+            let refused = answer.status == 401;
+            assert_eq!(refused, !known, "{} for {who}: {}", route.name, answer.status);
+        }
+    }
+}
+
+#[tokio::test]
+async fn whether_a_workspace_exists_is_told_to_nobody_who_is_not_in_it() {
+    let (site, [own, ..]) = site().await;
+    for token in ["", own.as_str(), "ann.x", "nonsense"] {
+        for path in ["/api/v1/runs", "/metrics", "/healthz", "/nothing", "/", ""] {
+            let there = site.ask("GET", &format!("/t/umbrella/web{path}"), token, "").await;
+            for missing in ["umbrella/none", "none/web", "../web", "a%2fb/web", "umbrella/..", "%00/x", "UMBRELLA/web"]
+            {
+                let gone = site.ask("GET", &format!("/t/{missing}{path}"), token, "").await;
+                assert_eq!((gone.status, &gone.text), (there.status, &there.text), "{missing}{path} with {token:?}");
+            }
+            assert_eq!(there.status, 401);
+        }
+    }
+    assert_eq!(site.workspaces.running().await, ["acme/ops", "acme/web", "umbrella/web"]);
+}
+
+#[tokio::test]
+async fn runs_claims_keys_and_figures_stay_within_their_walls() {
+    let (site, [own, _, foreign]) = site().await;
+    let start = json!({ "source": FLOW, "key": "same" }).to_string();
+    let key = [("Idempotency-Key", "same")];
+    let mut runs = Vec::new();
+    for (place, token) in [("acme/web", &own), ("umbrella/web", &foreign)] {
+        let bearer = format!("Bearer {token}");
+        let headers = [("Authorization", bearer.as_str()), key[0]];
+        let answer = ask(site.address, "POST", &format!("/t/{place}/api/v1/runs"), &headers, &start).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        assert_eq!(answer.json()["new"], true, "the same keys mean nothing to each other");
+        runs.push(answer.json()["run"].as_str().unwrap().to_owned());
+    }
+    for path in ["", "/end", "/why", "/events"] {
+        let answer = site.ask("GET", &format!("/t/acme/web/api/v1/runs/{}{path}", runs[1]), &own, "").await;
+        assert_eq!((answer.status, answer.code().as_str()), (404, "run_not_found"), "{path}");
+    }
+    let cancel = site.ask("POST", &format!("/t/acme/web/api/v1/runs/{}/cancel", runs[1]), &own, "{}").await;
+    assert_eq!(cancel.status, 404);
+    let claim = json!({ "worker": "w", "actions": ["greet"], "max": 10 }).to_string();
+    let leases = site.ask("POST", "/t/acme/web/api/v1/work/claim", &own, &claim).await.json();
+    assert_eq!(leases["leases"].as_array().unwrap().len(), 1);
+    assert_eq!(leases["leases"][0]["run"], runs[0].as_str());
+    let report = json!({ "results": [{ "lease": leases["leases"][0]["lease"] }] }).to_string();
+    let elsewhere = site.ask("POST", "/t/umbrella/web/api/v1/work/complete", &foreign, &report).await;
+    assert_ne!(elsewhere.json()["results"][0]["status"], 200, "{}", elsewhere.text);
+    let metrics = site.ask("GET", "/t/umbrella/web/metrics", &foreign, "").await;
+    assert!(metrics.text.contains("edgewise_leases_total 0\n"), "{}", metrics.text);
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_made_later_is_opened_by_whoever_belongs_there() {
+    let (site, [own, ..]) = site().await;
+    let newcomer = token(site.dir.path(), "late/one", "bob", Role::Viewer, None).await;
+    let late = token(site.dir.path(), "late/two", "bob", Role::Viewer, Some(Time(1))).await;
+    assert_eq!(site.ask("GET", "/t/late/one/api/v1/runs", &own, "").await.status, 401);
+    assert_eq!(site.ask("GET", "/t/late/two/api/v1/runs", &late, "").await.status, 401);
+    assert_eq!(site.workspaces.running().await.len(), 3, "nobody has proven that they belong there");
+    assert_eq!(site.ask("GET", "/t/late/one/api/v1/runs", &newcomer, "").await.status, 200);
+    assert_eq!(site.workspaces.running().await.len(), 4);
+}
+
+#[tokio::test]
+async fn the_server_says_of_itself_only_what_is_nobodys() {
+    let (site, [own, ..]) = site().await;
+    for (path, status) in [
+        ("/healthz", 200),
+        ("/readyz", 200),
+        ("/api/openapi.json", 200),
+        ("/metrics", 404),
+        ("/api/v1/runs", 404),
+        ("/t", 404),
+        ("/", 404),
+    ] {
+        assert_eq!(site.ask("GET", path, &own, "").await.status, status, "{path}");
+    }
+}
