@@ -3,10 +3,17 @@
 //! Unknown fields of a request are refused, so that a misspelt one is not silently without effect; unknown fields of
 //! an answer are ignored, so that an older client reads a newer server.
 
+mod gate;
+mod item;
 mod problem;
 mod run;
 mod work;
 
+pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
+pub use item::{
+    AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct, ItemChange,
+    ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
+};
 pub use problem::Problem;
 pub use run::{
     ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,

@@ -3,7 +3,11 @@
 
 mod event;
 mod listed;
+pub mod primer;
+pub mod record;
 mod run;
+pub mod spelled;
+pub mod work;
 
 pub use event::{EventFacts, Teller};
 pub use listed::{Cursor, Listed, took};

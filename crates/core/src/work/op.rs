@@ -105,6 +105,13 @@ pub enum Op {
     Satisfy(Act),
     /// Say no to a gate.
     Reject(Act),
+    /// Refuse all of this commit unless an item or a gate is just as somebody saw it.
+    Expect {
+        /// Which.
+        id: String,
+        /// The version that they saw: any one of these.
+        version: Vec<String>,
+    },
 }
 
 /// Make an item.
