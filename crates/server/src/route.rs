@@ -3,6 +3,7 @@
 pub mod act;
 pub mod events;
 pub mod flow;
+pub mod item;
 pub mod meta;
 pub mod run;
 pub mod work;

@@ -5,13 +5,13 @@ use crate::auth::Permission::{self, Admin, Approve, Look, Open, Operate, Work};
 use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
-use crate::route::{act, events, flow, meta, run, work};
+use crate::route::{act, events, flow, item, meta, run, work};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, get, patch, post};
 use edgewise_client::wire;
 use edgewise_core::Error;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -71,8 +71,31 @@ const QUERY: Query = Query { name: "q", about: "a search such as `state:failed f
 const ALL: Query = Query { name: "all", about: "`true` for runs that are parts of others as well" };
 const WAIT: Query = Query { name: "wait_ms", about: "how long to wait for the end; not at all if absent" };
 
+const KINDS: Query = Query { name: "kinds", about: "of these kinds, with commas between them; tasks if absent" };
+const STATUS: Query = Query { name: "status", about: "in one of these, with commas; not closed if absent" };
+const PRIORITY: Query = Query { name: "priority", about: "of one of these priorities, with commas" };
+const ASSIGNEE: Query = Query { name: "assignee", about: "whose it is to do" };
+const UNASSIGNED: Query = Query { name: "unassigned", about: "`true` for what is nobody's to do" };
+const OWNER: Query = Query { name: "owner", about: "who answers for it" };
+const TYPE: Query = Query { name: "type", about: "of one of these types, with commas" };
+const TAGS: Query = Query { name: "tags", about: "with all of these tags, with commas" };
+const ANY_TAGS: Query = Query { name: "anyTags", about: "with at least one of these tags" };
+const NO_TAGS: Query = Query { name: "noTags", about: "with none of these tags" };
+const DUE: Query = Query { name: "dueBefore", about: "due before this instant" };
+const PARENT: Query = Query { name: "parent", about: "directly below this item" };
+const PLAN: Query = Query { name: "plan", about: "somewhere below this item" };
+const TEXT: Query = Query { name: "text", about: "with this text in title, description or id" };
+const EPHEMERAL: Query = Query { name: "ephemeral", about: "`true` for what is in ephemeral instances as well" };
+const SORT: Query = Query { name: "sort", about: "`effective`, `priority`, `unblocks`, `deadline` or `oldest`" };
+
+/// Which items.
+const ITEMS: [Query; 18] = [
+    KINDS, STATUS, PRIORITY, ASSIGNEE, UNASSIGNED, OWNER, TYPE, TAGS, ANY_TAGS, NO_TAGS, DUE, PARENT, PLAN, TEXT,
+    EPHEMERAL, SORT, AFTER, LIMIT,
+];
+
 macro_rules! table {
-    ($($method:ident $path:literal $name:ident $needs:ident, $summary:literal, [$($query:ident),*], $takes:expr => $gives:expr, $handler:expr;)*) => {
+    ($($method:ident $path:literal $name:ident $needs:ident, $summary:literal, $query:expr, $takes:expr => $gives:expr, $handler:expr;)*) => {
         /// Every address there is.
         pub fn table() -> Vec<Route> {
             vec![$(Route {
@@ -81,7 +104,7 @@ macro_rules! table {
                 name: stringify!($name),
                 summary: $summary,
                 needs: $needs,
-                query: const { &[$($query),*] },
+                query: const { &$query },
                 takes: $takes,
                 gives: $gives,
                 handler: || $handler,
@@ -93,6 +116,9 @@ macro_rules! table {
 const ACT: Option<Form> = Some(form::<wire::ActRequest>);
 const GATE: Option<Form> = Some(form::<wire::GateRequest>);
 const TAKEN: Gives = Gives::Form(form::<wire::ActTaken>);
+const ITEM_ACT: Option<Form> = Some(form::<wire::ItemAct>);
+const DONE: Gives = Gives::Form(form::<wire::ItemDone>);
+const ITEM_PAGE: Gives = Gives::Form(form::<wire::Items>);
 
 table! {
     GET "/healthz" healthz Open, "Whether the process is there.", [], None => Gives::Text, get(meta::healthz);
@@ -120,6 +146,31 @@ table! {
     POST "/api/v1/runs/{run}/approve" approve_gate Approve, "Says yes to a gate.", [], GATE => TAKEN, post(act::approve);
     POST "/api/v1/runs/{run}/withdraw" withdraw_gate Approve, "Takes a yes back.", [], GATE => TAKEN, post(act::withdraw);
     POST "/api/v1/runs/{run}/reject" reject_gate Approve, "Says no to a gate.", [], GATE => TAKEN, post(act::reject);
+    GET "/api/v1/items" list_items Look, "Items of the work graph.", ITEMS, None => ITEM_PAGE, get(item::list);
+    POST "/api/v1/items" add_item Operate, "Makes an item.", [], Some(form::<wire::AddItem>) => DONE, post(item::add);
+    GET "/api/v1/items/ready" ready_items Look, "What somebody can begin with, the most urgent first.", ITEMS, None => ITEM_PAGE, get(item::ready);
+    GET "/api/v1/items/blocked" blocked_items Look, "What something is in the way of, with all of it.", ITEMS, None => ITEM_PAGE, get(item::blocked);
+    GET "/api/v1/items/stats" item_stats Look, "How many items stand where.", [], None => Gives::Json, get(item::stats);
+    GET "/api/v1/items/cycles" item_cycles Look, "Cycles among dependencies; there are none unless something is broken.", [], None => Gives::Json, get(item::cycles);
+    GET "/api/v1/items/export" export_items Look, "All items, gates and dependencies, one JSON line each, as `edgewise import` takes them.", [], None => Gives::Text, get(item::export);
+    POST "/api/v1/items/batch" batch_items Operate, "Several operations as one: all of them, or none.", [], Some(form::<wire::BatchItems>) => Gives::Form(form::<wire::BatchDone>), post(item::batch);
+    POST "/api/v1/items/claim-next" claim_next_item Operate, "The first ready item of those that fit is the caller's for a while.", [], Some(form::<wire::ClaimNextItem>) => DONE, post(item::claim_next);
+    GET "/api/v1/items/{item}" show_item Look, "An item with what it is bound to; its `ETag` is what `If-Match` takes.", [], None => Gives::Json, get(item::show);
+    PATCH "/api/v1/items/{item}" update_item Operate, "Changes an item.", [], Some(form::<wire::ItemChange>) => DONE, patch(item::update);
+    GET "/api/v1/items/{item}/why" why_item Look, "All that is in the way of an item, down to who or what can help.", [], None => Gives::Json, get(item::why);
+    GET "/api/v1/items/{item}/tree" item_tree Look, "What an item waits for, and what waits for it.", [], None => Gives::Json, get(item::tree);
+    GET "/api/v1/items/{item}/thread" item_thread Look, "A message and what it was answered.", [], None => ITEM_PAGE, get(item::thread);
+    GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [], None => Gives::Json, get(item::history);
+    POST "/api/v1/items/{item}/close" close_item Operate, "Closes an item.", [], Some(form::<wire::CloseItem>) => DONE, post(item::close);
+    POST "/api/v1/items/{item}/reopen" reopen_item Operate, "Opens a closed item again.", [], ITEM_ACT => DONE, post(item::reopen);
+    POST "/api/v1/items/{item}/delete" delete_item Operate, "Deletes an item: a tombstone and its history stay.", [], ITEM_ACT => DONE, post(item::delete);
+    POST "/api/v1/items/{item}/move" move_item Operate, "Gives an item another parent, or none.", [], Some(form::<wire::MoveItem>) => DONE, post(item::relocate);
+    POST "/api/v1/items/{item}/claim" claim_item Operate, "An item is the caller's for a while.", [], Some(form::<wire::ClaimItem>) => DONE, post(item::claim);
+    POST "/api/v1/items/{item}/extend" extend_item Operate, "A claim lasts longer.", [], Some(form::<wire::ExtendClaim>) => DONE, post(item::extend);
+    POST "/api/v1/items/{item}/release" release_item Operate, "Gives a claim back.", [], Some(form::<wire::ReleaseItem>) => DONE, post(item::release);
+    POST "/api/v1/items/{item}/depend" add_dependency Operate, "An item waits for something, or has to do with it; a cycle is refused with its path.", [], Some(form::<wire::AddDependency>) => DONE, post(item::depend);
+    POST "/api/v1/items/{item}/undepend" remove_dependency Operate, "Takes dependencies away.", [], Some(form::<wire::RemoveDependency>) => DONE, post(item::undepend);
+    GET "/api/v1/prime" prime Look, "What an agent must know to work here.", [], None => Gives::Json, get(item::prime);
     POST "/api/v1/work/claim" claim_work Work, "Leases of tasks, as soon as there are some.", [], Some(form::<wire::Claim>) => Gives::Form(form::<wire::Leases>), post(work::claim);
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);
     POST "/api/v1/work/complete" complete_work Work, "Reports how attempts ended.", [], Some(form::<wire::Complete>) => Gives::Form(form::<wire::Completed>), post(work::complete);
