@@ -3,12 +3,17 @@
 //! Unknown fields of a request are refused, so that a misspelt one is not silently without effect; unknown fields of
 //! an answer are ignored, so that an older client reads a newer server.
 
+mod flow;
 mod gate;
 mod item;
 mod problem;
 mod run;
 mod work;
 
+pub use flow::{
+    BackfillSchedule, CreateToken, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken, Schedules,
+    SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
+};
 pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
 pub use item::{
     AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct, ItemChange,

@@ -112,6 +112,7 @@ fn perform(stage: &mut Stage<'_>, op: &Op) -> Result<Done> {
         Op::Withdraw(act) => act::withdraw(stage, act),
         Op::Satisfy(act) => act::satisfy(stage, act),
         Op::Reject(act) => act::reject(stage, act),
+        Op::Deliver { id, evidence } => act::deliver(stage, id, evidence),
         Op::Expect { id, version } => expect::expect(stage, id, version),
     }
 }

@@ -5,14 +5,15 @@ use crate::idempotency::Repeats;
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::readers::Readers;
+use crate::tail::Tail;
 use edgewise_core::Result;
 use edgewise_core::time::Time;
 use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// What a server is made of.
 pub struct Parts {
@@ -39,12 +40,15 @@ struct Inner {
     repeats: Repeats,
     streams: Arc<Semaphore>,
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
+    hooks: tokio::sync::Mutex<()>,
+    tail: Tail,
 }
 
 impl App {
     /// A server that nobody is connected to yet.
     pub fn new(parts: Parts) -> Self {
         let readers = Readers::new(parts.dir.clone(), parts.home.clone());
+        let tail = Tail::new(readers.clone());
         Self(Arc::new(Inner {
             parts,
             readers,
@@ -52,6 +56,8 @@ impl App {
             repeats: Repeats::default(),
             streams: Arc::new(Semaphore::new(limits::STREAMS)),
             tokens: Mutex::default(),
+            hooks: tokio::sync::Mutex::default(),
+            tail,
         }))
     }
 
@@ -73,6 +79,21 @@ impl App {
     /// Whether somebody without a token is let in.
     pub(crate) fn trusts_loopback(&self) -> bool {
         self.0.parts.trust_loopback
+    }
+
+    /// Hears of every move of the ledger's end.
+    pub(crate) fn tail(&self) -> watch::Receiver<u64> {
+        self.0.tail.listen()
+    }
+
+    /// The folder that the engine keeps everything in.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.0.parts.dir
+    }
+
+    /// Whoever makes the secret of gates' addresses holds this: two would make two.
+    pub(crate) fn hooks(&self) -> &tokio::sync::Mutex<()> {
+        &self.0.hooks
     }
 
     pub(crate) fn readers(&self) -> &Readers {

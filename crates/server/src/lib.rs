@@ -15,6 +15,7 @@ pub mod auth;
 mod body;
 mod conditional;
 mod guard;
+pub mod hook;
 mod idempotency;
 pub mod limits;
 mod metrics;
@@ -25,6 +26,7 @@ mod problem;
 mod readers;
 mod route;
 pub mod routes;
+mod tail;
 
 pub use accept::{Serving, serve};
 pub use app::{App, Parts};

@@ -105,6 +105,13 @@ pub enum Op {
     Satisfy(Act),
     /// Say no to a gate.
     Reject(Act),
+    /// Open a gate that waits for another system, with what came from there.
+    Deliver {
+        /// Which gate.
+        id: String,
+        /// What came.
+        evidence: Value,
+    },
     /// Refuse all of this commit unless an item or a gate is just as somebody saw it.
     Expect {
         /// Which.

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::problem::Result;
 use crate::style::{Ink, Style};
 use crate::text;
-use edgewise_core::work::{Dependency, DependencyKind, Item, ItemId};
+use edgewise_core::work::{DependencyKind, Item, ItemId, ItemKind};
 
 pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> Result<Exit> {
     let Some(item) = board.work.item(id.as_str()) else { return gate::print(board, id, context) };
