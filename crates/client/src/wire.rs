@@ -4,11 +4,23 @@
 //! an answer are ignored, so that an older client reads a newer server.
 
 mod audit;
+mod flow;
+mod gate;
+mod item;
 mod problem;
 mod run;
 mod work;
 
 pub use audit::{Audit, AuditLine};
+pub use flow::{
+    BackfillSchedule, CreateToken, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken, Schedules,
+    SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
+};
+pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
+pub use item::{
+    AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct, ItemChange,
+    ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
+};
 pub use problem::Problem;
 pub use run::{
     ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,

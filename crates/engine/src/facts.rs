@@ -1,9 +1,17 @@
 //! Facts: runs, tasks and events as programs see them. The command line prints them with `--json`, the server answers
 //! with them: one form, made in one place.
 
+pub mod check;
 mod event;
+pub mod gate;
+pub mod history;
 mod listed;
+pub mod primer;
+pub mod record;
 mod run;
+pub mod schedule;
+pub mod spelled;
+pub mod work;
 
 pub use event::{EventFacts, Teller};
 pub use listed::{Cursor, Listed, took};

@@ -2,17 +2,21 @@
 //!
 //! What a queue is set to comes from outside; what holds its slots is counted from leases.
 
+use edgewise_core::control::Setting;
 use edgewise_core::name::Name;
 use edgewise_core::rate::{Arrival, Rate};
 use edgewise_core::time::Time;
 use edgewise_store::quick::QuickMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The queue of tasks that name none.
 pub const DEFAULT_QUEUE: &str = "default";
 
 /// What a queue is set to. What is not said is not bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct QueueSettings {
     /// Most attempts at work at once.
     pub slots: Option<u32>,
@@ -24,6 +28,21 @@ pub struct QueueSettings {
 
 /// What all queues are set to, by their names.
 pub type Queues = BTreeMap<Name, QueueSettings>;
+
+/// What the keys of settings begin with that say what a queue is set to.
+pub const SETTING: &str = "queue/";
+
+/// What the workspace's settings say of a queue: they go before the file of whoever runs the engine.
+pub fn set_by(key: &Name, value: Option<&Value>) -> Option<(Name, QueueSettings)> {
+    let name = Name::parse(key.strip_prefix(SETTING)?).ok()?;
+    let set = value.map(|value| serde_json::from_value(value.clone())).transpose().ok()?;
+    Some((name, set.unwrap_or_default()))
+}
+
+/// The queues that the settings speak of.
+pub fn all_set_by(settings: &BTreeMap<Name, Setting>) -> Queues {
+    settings.iter().filter_map(|(key, setting)| set_by(key, Some(&setting.value))).collect()
+}
 
 /// Names a queue within one engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,10 @@
 //! Looking at runs without being the engine: rows plus the ledger's tail, also while another process writes.
 
+mod past;
+mod told;
 mod work;
+
+pub use told::Told;
 
 use crate::desk::Home;
 use crate::load::{self, Plans};
@@ -86,18 +90,24 @@ impl Reader {
 
     /// The records of a run after a seq, verified.
     pub fn records(&mut self, run: RunId, after: u64) -> Result<Vec<Committed>> {
-        let stream = self.home.stream(run);
         let (mut records, mut after) = (Vec::new(), after);
         loop {
-            let page = self.ledger.read(&stream, after, PAGE)?;
+            let page = self.some_records(run, after)?;
             let Some(last) = page.last() else { return Ok(records) };
-            after = last.record.last();
-            for stored in page {
-                stored.record.verify(&stored.stream.label())?;
-                let (envelope, events) = decode(&stored.record)?;
-                records.push(Committed { first: stored.record.first, envelope, events });
-            }
+            after = last.first + last.events.len() as u64 - 1;
+            records.extend(page);
         }
+    }
+
+    /// Some records of a run after a seq, verified; none at its end.
+    pub fn some_records(&mut self, run: RunId, after: u64) -> Result<Vec<Committed>> {
+        let mut records = Vec::new();
+        for stored in self.ledger.read(&self.home.stream(run), after, PAGE)? {
+            stored.record.verify(&stored.stream.label())?;
+            let (envelope, events) = decode(&stored.record)?;
+            records.push(Committed { first: stored.record.first, envelope, events });
+        }
+        Ok(records)
     }
 
     /// The run that a person means: an id, a unique beginning of one, or `@` for the newest.

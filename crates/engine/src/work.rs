@@ -8,6 +8,7 @@ mod add;
 mod claim;
 mod close;
 mod depend;
+mod expect;
 mod extend;
 mod look;
 mod make_gate;
@@ -111,6 +112,8 @@ fn perform(stage: &mut Stage<'_>, op: &Op) -> Result<Done> {
         Op::Withdraw(act) => act::withdraw(stage, act),
         Op::Satisfy(act) => act::satisfy(stage, act),
         Op::Reject(act) => act::reject(stage, act),
+        Op::Deliver { id, evidence } => act::deliver(stage, id, evidence),
+        Op::Expect { id, version } => expect::expect(stage, id, version),
     }
 }
 

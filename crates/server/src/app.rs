@@ -6,6 +6,7 @@ use crate::idempotency::Repeats;
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::readers::Readers;
+use crate::tail::Tail;
 use edgewise_core::Result;
 use edgewise_core::time::Time;
 use edgewise_engine::Home;
@@ -13,7 +14,7 @@ use edgewise_engine::engine::{Clock, Engine};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// What a server is made of.
 pub struct Parts {
@@ -41,6 +42,8 @@ struct Inner {
     audit: Audit,
     streams: Arc<Semaphore>,
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
+    hooks: tokio::sync::Mutex<()>,
+    tail: Tail,
 }
 
 impl App {
@@ -48,6 +51,7 @@ impl App {
     pub fn new(parts: Parts) -> Self {
         let readers = Readers::new(parts.dir.clone(), parts.home.clone());
         let audit = Audit::new(&parts.dir);
+        let tail = Tail::new(readers.clone());
         Self(Arc::new(Inner {
             parts,
             readers,
@@ -56,6 +60,8 @@ impl App {
             audit,
             streams: Arc::new(Semaphore::new(limits::STREAMS)),
             tokens: Mutex::default(),
+            hooks: tokio::sync::Mutex::default(),
+            tail,
         }))
     }
 
@@ -83,6 +89,21 @@ impl App {
         self.0.parts.trust_loopback
     }
 
+    /// Hears of every move of the ledger's end.
+    pub(crate) fn tail(&self) -> watch::Receiver<u64> {
+        self.0.tail.listen()
+    }
+
+    /// The folder that the engine keeps everything in.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.0.parts.dir
+    }
+
+    /// Whoever makes the secret of gates' addresses holds this: two would make two.
+    pub(crate) fn hooks(&self) -> &tokio::sync::Mutex<()> {
+        &self.0.hooks
+    }
+
     pub(crate) fn readers(&self) -> &Readers {
         &self.0.readers
     }
@@ -93,11 +114,6 @@ impl App {
 
     pub(crate) fn repeats(&self) -> &Repeats {
         &self.0.repeats
-    }
-
-    /// The folder that everything is kept in.
-    pub(crate) fn dir(&self) -> &Path {
-        &self.0.parts.dir
     }
 
     pub(crate) fn audit(&self) -> &Audit {

@@ -19,7 +19,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         check_type(request.headers())?;
-        let bytes = read(request).await?;
+        let bytes = read_within(request, limits::BODY_BYTES).await?;
         // An empty body is an empty object: most acts have nothing more to say.
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         let value = serde_json::from_slice(text)
@@ -50,16 +50,15 @@ fn check_type(headers: &HeaderMap) -> Result<()> {
     Err(Error::invalid("not_json", format!("the body is said to be {kind:?}: send application/json")))
 }
 
-/// The whole body, if it comes within its size and its time.
-pub(crate) async fn read(request: Request) -> Result<Bytes> {
+/// A body as it came, if it comes within its size and its time.
+pub async fn read_within(request: Request, most: usize) -> Result<Bytes> {
     let patience = request.extensions().get::<Visit>().map_or(limits::BODY, |visit| visit.door.patience.body);
-    let body = tokio::time::timeout(patience, to_bytes(request.into_body(), limits::BODY_BYTES)).await;
+    let body = tokio::time::timeout(patience, to_bytes(request.into_body(), most)).await;
     let Ok(body) = body else {
         let message = format!("the body did not arrive within {} seconds", patience.as_secs());
         return Err(Error::unavailable("too_slow", message));
     };
     body.map_err(|error| {
-        let most = limits::BODY_BYTES;
         Error::limit("body_too_large", format!("the body broke off or is larger than {most} bytes")).with_source(error)
     })
 }

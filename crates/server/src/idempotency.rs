@@ -5,7 +5,7 @@
 
 use crate::app::App;
 use crate::auth::Principal;
-use crate::body::read;
+use crate::body::read_within;
 use crate::limits;
 use crate::problem::Problem;
 use axum::body::{Body, Bytes, to_bytes};
@@ -75,7 +75,7 @@ async fn perform(app: &App, key: Key, request: Request, next: Next) -> Result<Re
     let (parts, body) = request.into_parts();
     let mut bare = Request::new(body);
     *bare.extensions_mut() = parts.extensions.clone();
-    let body = read(bare).await?;
+    let body = read_within(bare, limits::BODY_BYTES).await?;
     let digest = *blake3::hash(&body).as_bytes();
     let cell = app.repeats().cell(key);
     let first = cell

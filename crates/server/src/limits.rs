@@ -36,6 +36,10 @@ pub const LEASE_DEFAULT_MS: u64 = 30_000;
 pub const PAGE: usize = 1_000;
 /// Runs of a page whose length is not said.
 pub const PAGE_DEFAULT: usize = 100;
+/// Largest body of a call to a gate's address: it is kept with the gate.
+pub const HOOK_BYTES: usize = 48 << 10;
+/// Runs taken away by one request: the engine has other things to do, too.
+pub const RETAIN: usize = 100;
 /// Most readers of the store at once.
 pub const READERS: usize = 4;
 /// Most readers of event streams at once.
@@ -48,5 +52,9 @@ pub const KEY_BYTES: usize = 256;
 pub const TOKENS_FRESH: Duration = Duration::from_millis(500);
 /// The shortest pause between two looks of one event stream.
 pub const STREAM_PAUSE: Duration = Duration::from_millis(25);
+/// Records of the ledger that one look of an event stream reads at most.
+pub const STREAM_RECORDS: usize = 200;
+/// How long a reader of an event stream may read nothing before it is cut off.
+pub const STREAM_STALL: Duration = Duration::from_secs(30);
 /// How often a silent event stream says that it is still there.
 pub const STREAM_ALIVE: Duration = Duration::from_secs(15);

@@ -40,6 +40,12 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Gives::Form(form) => json!({ "application/json": { "schema": form(generator) } }),
         Gives::Json => json!({ "application/json": { "schema": {} } }),
         Gives::Text => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        Gives::Picture => json!({
+            "application/json": { "schema": {} },
+            "image/svg+xml": { "schema": { "type": "string" } },
+            "text/vnd.graphviz": { "schema": { "type": "string" } },
+            "text/plain": { "schema": { "type": "string" } },
+        }),
         Gives::Stream => json!({ "text/event-stream": { "schema": { "type": "string" } } }),
     };
     let problem = json!({

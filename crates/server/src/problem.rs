@@ -28,6 +28,7 @@ pub fn status_of(error: &Error) -> (StatusCode, &'static str) {
         (_, "not_json") => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body must be JSON"),
         (_, "too_often") => (StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
         (_, "too_many") => (StatusCode::TOO_MANY_REQUESTS, "Too many at once"),
+        (_, "version_mismatch") => (StatusCode::PRECONDITION_FAILED, "It is not as it was seen"),
         (_, "too_slow") => (StatusCode::REQUEST_TIMEOUT, "The request came too slowly"),
         (Kind::Invalid, _) => (StatusCode::BAD_REQUEST, "The request cannot succeed as it is"),
         (Kind::NotFound, _) => (StatusCode::NOT_FOUND, "What is named does not exist"),

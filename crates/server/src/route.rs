@@ -4,8 +4,14 @@ pub mod act;
 pub mod audit;
 pub mod events;
 pub mod flow;
+pub mod gate;
+pub mod hook;
+pub mod insight;
+pub mod item;
 pub mod meta;
+pub mod operate;
 pub mod run;
+pub mod schedule;
 pub mod work;
 
 use crate::app::App;

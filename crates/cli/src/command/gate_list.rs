@@ -3,7 +3,7 @@
 use super::Context;
 use super::work::{self, Board, Found, found};
 use crate::args::{GateList, RunRef};
-use crate::clock::{Clock, rfc3339};
+use crate::clock::Clock;
 use crate::exit::Exit;
 use crate::output::Row;
 use crate::problem::Result;
@@ -11,42 +11,16 @@ use crate::style::Ink;
 use crate::table::Cell;
 use crate::view::View;
 use edgewise_core::Kind;
-use edgewise_core::event::TaskIx;
-use edgewise_core::gate::OnDeadline;
-use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
-use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
-use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
-use edgewise_core::why::{Because, Cause, Escalates, Mover};
+use edgewise_core::why::Escalates;
 use edgewise_engine::engine::wall_clock;
-use edgewise_store::RunFilter;
-use serde::Serialize;
+use edgewise_engine::facts::gate::{ClosedGate, begun};
 
 const HEADER: [&str; 6] = ["of", "gate", "since", "until", "has", "for"];
 /// Commands that are shown below the table, at most.
 const SHOWN: usize = 5;
-
-/// A gate that is closed.
-#[derive(Serialize)]
-struct Closed {
-    run: RunId,
-    flow: Option<Name>,
-    task: String,
-    generation: u16,
-    since: Option<String>,
-    /// How many must say yes; absent if it only waits for an instant.
-    count: Option<u32>,
-    from: Vec<Name>,
-    approved: Vec<Name>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    escalates: Vec<Escalates>,
-    opens_at: Option<String>,
-    deadline: Option<String>,
-    on_deadline: Option<OnDeadline>,
-    approve: Vec<String>,
-}
 
 pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit> {
     let only = args.of.as_ref().map(|of| found(of, None, context)).transpose()?;
@@ -86,7 +60,7 @@ fn of_runs(
     let mut view = View::open(context.config)?;
     let runs = match only {
         Some(run) => vec![view.find(run)?],
-        None => unfinished(&mut view)?,
+        None => begun(&mut view.reader)?,
     };
     let clock = Clock::local(wall_clock());
     for id in runs {
@@ -99,8 +73,8 @@ fn of_runs(
             }
             Err(error) => return Err(error.into()),
         };
-        for task in (0..run.total()).map(TaskIx).filter(|t| is_closed(&run, *t)) {
-            let (row, command) = row(&run, task, &clock)?;
+        for closed in ClosedGate::of_run(&run) {
+            let (row, command) = row(&run, closed, &clock)?;
             rows.push(row);
             commands.extend(command);
         }
@@ -108,73 +82,25 @@ fn of_runs(
     Ok(())
 }
 
-/// The oldest first: whoever waited longest is read first.
-fn unfinished(view: &mut View) -> Result<Vec<RunId>> {
-    let states = RunState::ALL.into_iter().filter(|state| !state.is_done()).collect();
-    let rows = view.reader.runs(&RunFilter { states, limit: usize::MAX, ..RunFilter::default() })?;
-    let begun = rows.iter().rev().filter(|row| row.counts[TaskState::InProgress as usize] > 0);
-    Ok(begun.map(|row| row.id).collect())
-}
-
-fn is_closed(run: &Run, task: TaskIx) -> bool {
-    run.tasks[task.0 as usize].state == TaskState::InProgress && matches!(run.spec_of(task).work, Work::Gate(_))
-}
-
 /// The gate, and the first command that brings it nearer to being open.
-fn row(run: &Run, task: TaskIx, clock: &Clock) -> Result<(Row, Option<String>)> {
-    let (closed, whom, until) = Closed::new(run, task, clock);
+fn row(run: &Run, closed: ClosedGate, clock: &Clock) -> Result<(Row, Option<String>)> {
+    let since = run.find(&closed.task).map_or(Time::NEVER, |task| run.tasks[task.0 as usize].started_at);
+    let later = |step: &Escalates| format!("; from {} on {}", clock.short(step.at), list(&step.to));
+    let whom = match closed.count {
+        Some(count) => whom(count, &closed.from) + &closed.escalates.iter().map(later).collect::<String>(),
+        None if closed.opens_at.is_some() => "the clock".to_owned(),
+        None => String::new(),
+    };
     let cells = vec![
         Cell::new(run.id.short(), Ink::Bold),
         Cell::new(&closed.task, Ink::Wait),
-        Cell::from(clock.short(run.tasks[task.0 as usize].started_at)),
-        Cell::from(clock.short(until)),
+        Cell::from(clock.short(since)),
+        Cell::from(clock.short(closed.until)),
         Cell::from(list(&closed.approved)),
         Cell::from(whom),
     ];
     let row = Row::new(format!("{} {}", closed.run, closed.task), cells, &closed)?;
     Ok((row, closed.approve.into_iter().next()))
-}
-
-impl Closed {
-    /// The gate, for whom it waits in words, and until when at most.
-    fn new(run: &Run, task: TaskIx, clock: &Clock) -> (Self, String, Time) {
-        let cause = Cause::of(run, task);
-        let entry = &run.tasks[task.0 as usize];
-        let commands = cause.moved_by.into_iter().filter_map(|mover| match mover {
-            Mover::Person { command, .. } => Some(command),
-            _ => None,
-        });
-        let mut closed = Self {
-            run: run.id,
-            flow: run.about.as_ref().map(|about| about.flow.clone()),
-            task: cause.path,
-            generation: entry.generation,
-            since: rfc3339(entry.started_at),
-            approve: commands.collect(),
-            count: None,
-            from: Vec::new(),
-            approved: Vec::new(),
-            escalates: Vec::new(),
-            opens_at: None,
-            deadline: None,
-            on_deadline: None,
-        };
-        match cause.because {
-            Because::Approval { count, from, have, escalates, deadline, on_deadline } => {
-                let later = |step: &Escalates| format!("; from {} on {}", clock.short(step.at), list(&step.to));
-                let whom = whom(count, &from) + &escalates.iter().map(later).collect::<String>();
-                closed.escalates.clone_from(&escalates);
-                (closed.count, closed.from, closed.approved) = (Some(count), from, have);
-                (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
-                (closed, whom, deadline)
-            }
-            Because::Time { until } => {
-                closed.opens_at = rfc3339(until);
-                (closed, "the clock".to_owned(), until)
-            }
-            _ => (closed, String::new(), Time::NEVER),
-        }
-    }
 }
 
 fn whom(count: u32, from: &[Name]) -> String {

@@ -127,6 +127,9 @@ pub struct ActTaken {
 pub struct Flows {
     /// By their names.
     pub flows: Vec<FlowListed>,
+    /// What `after` takes for the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A registered flow.

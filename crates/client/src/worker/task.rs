@@ -4,6 +4,7 @@ use crate::wire::{Lease, TaskError};
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// One attempt of a task.
@@ -78,22 +79,41 @@ pub struct Failure {
     pub message: String,
     /// Trying again cannot help.
     pub permanent: bool,
+    /// How long to wait at least before the next attempt.
+    pub after: Option<Duration>,
+    /// The wider kinds that it also is, nearest first.
+    pub is: Vec<String>,
 }
 
 impl Failure {
     /// Another attempt may help; whether there is one is the flow's to say.
     pub fn retryable(kind: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { kind: kind.into(), message: message.into(), permanent: false }
+        Self { kind: kind.into(), message: message.into(), permanent: false, after: None, is: Vec::new() }
     }
 
     /// Trying again cannot help.
     pub fn permanent(kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self { permanent: true, ..Self::retryable(kind, message) }
     }
+
+    /// Not before this much time has passed.
+    #[must_use]
+    pub fn after(self, wait: Duration) -> Self {
+        Self { after: Some(wait), ..self }
+    }
+
+    /// It is one of a wider kind as well: a flow's handler for that one fits too.
+    #[must_use]
+    pub fn also(mut self, kind: impl Into<String>) -> Self {
+        self.is.push(kind.into());
+        self
+    }
 }
 
 impl From<Failure> for TaskError {
     fn from(failure: Failure) -> Self {
-        Self { kind: failure.kind, message: failure.message, permanent: failure.permanent }
+        let retry_after_ms = failure.after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        let Failure { kind, message, permanent, is, .. } = failure;
+        Self { kind, message, permanent, retry_after_ms, is }
     }
 }

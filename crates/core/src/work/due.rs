@@ -17,7 +17,7 @@ impl Work {
         let mut events = Vec::new();
         for (_, n) in self.timers.iter().take_while(|(at, _)| *at <= now) {
             let gate = self.gates[*n as usize].gate.id.clone();
-            events.push(WorkEvent::GateSatisfied(GateSatisfied { gate, by: None, why: None }));
+            events.push(WorkEvent::GateSatisfied(GateSatisfied { gate, by: None, why: None, evidence: None }));
         }
         for (_, n) in self.claims.iter().take_while(|(at, _)| *at <= now) {
             let item = &self.slot(*n).item;

@@ -252,6 +252,9 @@ pub struct GateSatisfied {
     /// What else they said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What came with it from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Value>,
 }
 
 /// See [`WorkEvent::GateRejected`].

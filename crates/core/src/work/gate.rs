@@ -77,6 +77,9 @@ pub struct GateEnded {
     pub why: Option<String>,
     /// When.
     pub at: Time,
+    /// What came with it from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Value>,
 }
 
 impl WorkGate {

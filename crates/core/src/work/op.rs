@@ -105,6 +105,20 @@ pub enum Op {
     Satisfy(Act),
     /// Say no to a gate.
     Reject(Act),
+    /// Open a gate that waits for another system, with what came from there.
+    Deliver {
+        /// Which gate.
+        id: String,
+        /// What came.
+        evidence: Value,
+    },
+    /// Refuse all of this commit unless an item or a gate is just as somebody saw it.
+    Expect {
+        /// Which.
+        id: String,
+        /// The version that they saw: any one of these.
+        version: Vec<String>,
+    },
 }
 
 /// Make an item.

@@ -176,7 +176,12 @@ impl World {
     }
 
     pub fn satisfy(&mut self, text: &str, who: Option<&str>) -> Result<()> {
-        self.fold(WorkEvent::GateSatisfied(GateSatisfied { gate: id(text), by: who.map(name), why: None }))
+        self.fold(WorkEvent::GateSatisfied(GateSatisfied {
+            gate: id(text),
+            by: who.map(name),
+            why: None,
+            evidence: None,
+        }))
     }
 
     pub fn reject(&mut self, text: &str, who: &str) -> Result<()> {

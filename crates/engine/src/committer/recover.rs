@@ -3,6 +3,7 @@
 use super::Committer;
 use crate::desk::{Desk, lost_lease, offer_turn};
 use crate::lanes::Offer;
+use crate::queues::all_set_by;
 use edgewise_core::id::RunId;
 use edgewise_core::run::{ADVANCE_ACTION, DISOWNED_ACTION, SUB_RUN_ACTION};
 use edgewise_core::state::TaskState;
@@ -25,10 +26,10 @@ impl<R> Committer<R> {
         for (stream, reason) in self.desk.ledger.frozen()? {
             self.desk.frozen.insert(stream.run, reason);
         }
-        match self.desk.control().map(drop) {
+        match self.desk.control().map(|control| all_set_by(&control.settings)) {
             // Runs go on, whatever became of schedules and settings.
             Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}
-            other => other?,
+            queues => self.set_queues(&queues?),
         }
         match self.desk.work().map(drop) {
             Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}

@@ -49,6 +49,38 @@ pub struct Page {
     pub next: u64,
 }
 
+/// One attempt that has a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Attempt {
+    /// Of which task.
+    pub task: TaskIx,
+    /// In which generation of it.
+    pub generation: u16,
+    /// Which attempt.
+    pub attempt: u16,
+}
+
+/// The attempts of a run that have a log, in their order.
+pub fn attempts(dir: &Path, run: RunId) -> io::Result<Vec<Attempt>> {
+    let entries = match std::fs::read_dir(dir.join(run.to_string())) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut found: Vec<Attempt> = names.filter_map(|name| attempt(&name)).collect();
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// `3-1-2.log`: task 3, generation 1, attempt 2.
+fn attempt(name: &str) -> Option<Attempt> {
+    let mut parts = name.strip_suffix(".log")?.split('-');
+    let task = TaskIx(parts.next()?.parse().ok()?);
+    let (generation, attempt) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    parts.next().is_none().then_some(Attempt { task, generation, attempt })
+}
+
 /// The log of one attempt. Only numbers are in the file's name, so no task's path leads elsewhere.
 pub fn log_path(dir: &Path, run: RunId, task: TaskIx, generation: u16, attempt: u16) -> PathBuf {
     dir.join(run.to_string()).join(format!("{}-{generation}-{attempt}.log", task.0))

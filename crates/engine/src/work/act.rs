@@ -1,8 +1,9 @@
 //! Acts on one item or one gate that only say which one and why.
 
 use super::stage::Stage;
-use edgewise_core::work::{Act, Done, GateActed, GateRejected, GateSatisfied, ItemAct, ItemId, WorkEvent};
+use edgewise_core::work::{Act, Done, GateActed, GateRejected, GateSatisfied, GateWait, ItemAct, ItemId, WorkEvent};
 use edgewise_core::{Error, Result};
+use serde_json::Value;
 
 pub(super) fn reopen(stage: &mut Stage<'_>, act: &Act) -> Result<Done> {
     on_item(stage, act, WorkEvent::ItemReopened)
@@ -30,7 +31,7 @@ pub(super) fn withdraw(stage: &mut Stage<'_>, act: &Act) -> Result<Done> {
 
 pub(super) fn satisfy(stage: &mut Stage<'_>, act: &Act) -> Result<Done> {
     let gate = gate(stage, act)?;
-    let event = GateSatisfied { gate: gate.clone(), by: Some(stage.by.clone()), why: act.why.clone() };
+    let event = GateSatisfied { gate: gate.clone(), by: Some(stage.by.clone()), why: act.why.clone(), evidence: None };
     on_gate(stage, gate, WorkEvent::GateSatisfied(event))
 }
 
@@ -51,6 +52,20 @@ fn on_gate(stage: &mut Stage<'_>, gate: ItemId, event: WorkEvent) -> Result<Done
     let mut done = Done { id: Some(gate), ..Done::default() };
     stage.record(&mut done, [event])?;
     Ok(done)
+}
+
+/// Opens a gate that waits for another system: for nobody here, and not for an instant.
+pub(super) fn deliver(stage: &mut Stage<'_>, id: &str, evidence: &Value) -> Result<Done> {
+    let gate = gate(stage, &Act { id: id.to_owned(), why: None })?;
+    if let Some(wait @ (GateWait::Timer { .. } | GateWait::Approval { .. })) =
+        stage.work().gate(gate.as_str()).map(|known| &known.wait)
+    {
+        let message = format!("gate {gate} is of the type {}: nothing from outside opens it", wait.name());
+        return Err(Error::denied("wrong_gate", message));
+    }
+    let (by, evidence) = (Some(stage.by.clone()), Some(evidence.clone()));
+    let event = GateSatisfied { gate: gate.clone(), by, why: None, evidence };
+    on_gate(stage, gate, WorkEvent::GateSatisfied(event))
 }
 
 fn gate(stage: &Stage<'_>, act: &Act) -> Result<ItemId> {

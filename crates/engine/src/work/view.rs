@@ -74,6 +74,11 @@ impl ItemView {
         })
     }
 
+    /// Names all that is shown of an item here: another one as soon as anything of it is different.
+    pub fn version(&self) -> String {
+        version(self)
+    }
+
     /// An item as it is shown by itself.
     pub fn whole(work: &Work, now: Time, item: &Item) -> Self {
         Self {
@@ -90,4 +95,16 @@ impl GateView {
         let waiters = work.dependents_of(gate.id.as_str()).into_iter().map(|known| known.source.clone()).collect();
         Self { gate: gate.clone(), waiters }
     }
+
+    /// Names all that is shown of a gate: another one as soon as anything of it is different.
+    pub fn version(&self) -> String {
+        version(self)
+    }
+}
+
+/// A hash of what is shown: the same wherever it is computed, and nothing more has to be kept.
+fn version(shown: &impl Serialize) -> String {
+    // Our own types always have a JSON form.
+    let text = serde_json::to_vec(shown).unwrap_or_default();
+    blake3::hash(&text).to_hex()[..16].to_owned()
 }

@@ -1,56 +1,49 @@
-//! Events of a run as they are committed, as server-sent events. Whoever was cut off says the last id and goes on
-//! behind it: nothing is lost and nothing comes twice, because an event's id is its place in the ledger.
+//! Events as they are committed, of a run or of the whole workspace, as server-sent events. Whoever was cut off says the
+//! last id and goes on behind it: nothing is lost and nothing comes twice, because an event's id is its place in the
+//! ledger. A stream reads the ledger only as fast as its reader reads, and one that reads nothing for long is cut off.
+
+mod follow;
 
 use super::find;
 use crate::app::App;
 use crate::limits;
-use crate::params::Path;
+use crate::params::{Path, Query};
 use crate::problem::Result;
-use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Response};
-use edgewise_core::history::Entry;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use edgewise_core::id::RunId;
 use edgewise_core::run::Run;
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::facts::Teller;
-use edgewise_engine::reader::Reader;
+use edgewise_engine::reader::{Committed, Reader, Told};
+use edgewise_store::Position;
+use follow::{Looked, Source, stream};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::time::Instant;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
-
-/// Chunks that wait for a slow reader before its stream stops reading the ledger.
-const AHEAD: usize = 4;
 
 pub async fn of_run(State(app): State<App>, Path(run): Path<String>, headers: HeaderMap) -> Result<Response> {
     let run = find(&app, run).await?;
-    let after = last_seen(&headers)?;
+    let wrong = || Error::invalid("bad_event_id", "Last-Event-ID is the `id` of an event of this stream: a number");
+    let after = last_seen(&headers, |text| text.parse().ok()).ok_or_else(wrong)?.unwrap_or(0);
     let home = app.home().clone();
     let teller = app.readers().look(move |reader| {
         let now = reader.run(run)?;
         Ok(Teller::new(Run::new(run, now.plan_hash, Arc::clone(&now.plan)), home))
     });
     let teller = teller.await?;
-    let permit = Arc::clone(app.streams()).try_acquire_owned().map_err(|_| {
-        let most = limits::STREAMS;
-        Error::limit("too_many", format!("{most} event streams are open, no more are: close one, or come again later"))
-    })?;
-    let (send, chunks) = mpsc::channel(AHEAD);
-    tokio::spawn(follow(Following { app, run, after, teller, told: 0 }, send, permit));
-    let body = Body::from_stream(Chunks(chunks));
-    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    Ok((headers, body).into_response())
+    Ok(stream(&app, OfRun { run, after, teller, told: 0 })?)
 }
 
-fn last_seen(headers: &HeaderMap) -> Done<u64> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(0) };
-    let seq = value.to_str().ok().and_then(|text| text.parse().ok());
-    seq.ok_or_else(|| Error::invalid("bad_event_id", "Last-Event-ID is the `id` of an event of this stream: a number"))
+/// What `Last-Event-ID` says; `None` if it says something else.
+fn last_seen<T>(headers: &HeaderMap, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    match headers.get("last-event-id") {
+        None => Some(None),
+        Some(value) => value.to_str().ok().and_then(read).map(Some),
+    }
 }
 
-struct Following {
-    app: App,
+struct OfRun {
     run: RunId,
     /// Events up to this one are not wanted.
     after: u64,
@@ -59,72 +52,93 @@ struct Following {
     told: u64,
 }
 
-async fn follow(mut following: Following, send: mpsc::Sender<Bytes>, _permit: OwnedSemaphorePermit) {
-    let mut spoke = Instant::now();
-    loop {
-        let app = following.app.clone();
-        let looked = app.readers().look(move |reader| following.look(reader)).await;
-        let Ok((back, text, over)) = looked else { return };
-        following = back;
-        if !text.is_empty() || spoke.elapsed() > limits::STREAM_ALIVE {
-            let text = if text.is_empty() { ": still here\n\n".to_owned() } else { text };
-            // A reader that is gone is no error.
-            if send.send(text.into()).await.is_err() {
-                return;
-            }
-            spoke = Instant::now();
-        }
-        if over {
-            return;
-        }
-        tokio::select! {
-            () = tokio::time::sleep(limits::STREAM_PAUSE) => {}
-            () = send.closed() => return,
-        }
-    }
-}
-
-impl Following {
-    /// What is new, and whether nothing more will come.
-    fn look(mut self, reader: &mut Reader) -> Done<(Self, String, bool)> {
+impl Source for OfRun {
+    fn look(&mut self, reader: &mut Reader) -> Done<Looked> {
         let mut text = String::new();
-        for record in reader.records(self.run, self.told)? {
-            for entry in entries(&record) {
-                self.told = entry.seq;
-                let facts = self.teller.tell(&entry)?;
-                if entry.seq > self.after {
-                    let data = serde_json::to_string(&facts)
-                        .map_err(|error| Error::bug("unprintable", "an event has no JSON form").with_source(error))?;
-                    text.push_str(&format!("id: {}\nevent: {}\ndata: {data}\n\n", entry.seq, entry.event.name()));
-                }
+        let records = reader.some_records(self.run, self.told)?;
+        let more = !records.is_empty();
+        for entry in records.into_iter().flat_map(Committed::entries) {
+            self.told = entry.seq;
+            let facts = self.teller.tell(&entry)?;
+            if entry.seq > self.after {
+                text.push_str(&written(&entry.seq.to_string(), entry.event.name(), &facts)?);
             }
         }
-        let over = self.teller.run.state.is_done();
-        Ok((self, text, over))
+        let over = !more && self.teller.run.state.is_done();
+        Ok(Looked { text, more, over })
     }
 }
 
-fn entries(record: &edgewise_engine::reader::Committed) -> Vec<Entry> {
-    let source: Arc<str> = record.envelope.source.as_ref().into();
-    let place = |(n, event): (u64, &edgewise_core::event::Event)| Entry {
-        seq: record.first + n,
-        stamp: edgewise_core::fold::Stamp { id: record.envelope.id.plus(n), at: record.envelope.at },
-        source: Arc::clone(&source),
-        event: event.clone(),
-    };
-    (0..).zip(&record.events).map(place).collect()
+fn written(id: &str, kind: &str, facts: &impl Serialize) -> Done<String> {
+    let data = serde_json::to_string(facts)
+        .map_err(|error| Error::bug("unprintable", "an event has no JSON form").with_source(error))?;
+    Ok(format!("id: {id}\nevent: {kind}\ndata: {data}\n\n"))
 }
 
-/// A channel as a stream.
-struct Chunks(mpsc::Receiver<Bytes>);
+/// Which events of a workspace.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventsQuery {
+    #[serde(rename = "type")]
+    kinds: Option<String>,
+    run: Option<String>,
+}
 
-impl futures_core::Stream for Chunks {
-    type Item = std::result::Result<Bytes, std::convert::Infallible>;
+/// All of the workspace. Without a last id it begins with what happens from now on; `0` is the beginning of the ledger.
+pub async fn of_workspace(
+    State(app): State<App>,
+    Query(asked): Query<EventsQuery>,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let run = match asked.run {
+        Some(run) => Some(find(&app, run).await?),
+        None => None,
+    };
+    let wrong = || Error::invalid("bad_event_id", "Last-Event-ID is the `id` of an event of this stream, or a position");
+    let (position, place) = match last_seen(&headers, place).ok_or_else(wrong)? {
+        Some(seen) => seen,
+        None => (app.readers().look(Reader::tail).await?.0, None),
+    };
+    // A record whose first events were seen is read again for the others.
+    let at = Position(if place.is_some() { position.saturating_sub(1) } else { position });
+    let kinds = asked.kinds.map(|kinds| kinds.split(',').map(|kind| kind.trim().to_owned()).collect());
+    Ok(stream(&app, OfWorkspace { at, seen: (position, place), kinds, run })?)
+}
 
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        self.0.poll_recv(context).map(|chunk| chunk.map(Ok))
+/// `17.2`, the third event of the record at 17; or `17`, all of it.
+fn place(text: &str) -> Option<(u64, Option<u32>)> {
+    match text.split_once('.') {
+        Some((position, place)) => Some((position.parse().ok()?, Some(place.parse().ok()?))),
+        None => Some((text.parse().ok()?, None)),
+    }
+}
+
+struct OfWorkspace {
+    at: Position,
+    /// Nothing up to here is wanted.
+    seen: (u64, Option<u32>),
+    kinds: Option<Vec<String>>,
+    run: Option<RunId>,
+}
+
+impl OfWorkspace {
+    fn wants(&self, event: &Told) -> bool {
+        let (position, place) = self.seen;
+        let new = event.position > position || (event.position == position && Some(event.place) > place && place.is_some());
+        let kind = self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&event.kind));
+        new && kind && self.run.is_none_or(|run| event.run == Some(run))
+    }
+}
+
+impl Source for OfWorkspace {
+    fn look(&mut self, reader: &mut Reader) -> Done<Looked> {
+        let (events, at) = reader.told(self.at, limits::STREAM_RECORDS)?;
+        let mut text = String::new();
+        for event in events.iter().filter(|event| self.wants(event)) {
+            text.push_str(&written(&format!("{}.{}", event.position, event.place), &event.kind, event)?);
+        }
+        let more = at != self.at;
+        self.at = at;
+        Ok(Looked { text, more, over: false })
     }
 }

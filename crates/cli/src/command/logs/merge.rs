@@ -4,41 +4,17 @@ use crate::problem::{Problem, Result};
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
 use edgewise_core::time::Time;
+pub(super) use edgewise_engine::runner::logs::Attempt;
 use edgewise_engine::runner::logs::{self, Line, log_path};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// One attempt that has a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Attempt {
-    pub task: TaskIx,
-    pub generation: u16,
-    pub attempt: u16,
-}
-
 /// The attempts of a run's tasks that have a log, in their order.
 pub(super) fn attempts(dir: &Path, run: RunId, wanted: impl Fn(TaskIx) -> bool) -> Result<Vec<Attempt>> {
-    let folder = dir.join(run.to_string());
-    let entries = match fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Problem::file("read", &folder, &error)),
-    };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut found: Vec<Attempt> = names.filter_map(|name| parse(&name)).filter(|a| wanted(a.task)).collect();
-    found.sort_unstable();
-    Ok(found)
-}
-
-/// `3-1-2.log`: task 3, generation 1, attempt 2.
-fn parse(name: &str) -> Option<Attempt> {
-    let mut parts = name.strip_suffix(".log")?.split('-');
-    let task = TaskIx(parts.next()?.parse().ok()?);
-    let (generation, attempt) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    parts.next().is_none().then_some(Attempt { task, generation, attempt })
+    let found = logs::attempts(dir, run).map_err(|error| Problem::file("read", &dir.join(run.to_string()), &error))?;
+    Ok(found.into_iter().filter(|attempt| wanted(attempt.task)).collect())
 }
 
 /// Lines of several logs, the earliest first; within a log in the order in which they were written.

@@ -9,11 +9,10 @@ use crate::problem::Result;
 use crate::style::Ink;
 use crate::table::Cell;
 use crate::view::View;
-use edgewise_core::control::{Outcome, Scheduled};
-use edgewise_core::name::Name;
-use edgewise_core::schedule::Rhythm;
+use edgewise_core::control::Outcome;
 use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::facts::schedule::{coming, schedule as facts};
 use serde_json::{Value, json};
 
 const HEADER: [&str; 6] = ["schedule", "flow", "when", "next", "last", "runs"];
@@ -42,7 +41,7 @@ pub(in crate::command) fn list(args: &ScheduleList, context: &mut Context<'_>) -
             Cell::from(known.last.as_ref().map(|last| clock.second(last.due)).unwrap_or_default()),
             Cell::from(known.started.to_string()),
         ];
-        rows.push(Row::new(name.to_string(), cells, &value(name, known, now))?);
+        rows.push(Row::new(name.to_string(), cells, &facts(name, known, now))?);
     }
     if rows.is_empty() && context.printer.for_people() {
         context.printer.say("there are no schedules");
@@ -95,7 +94,7 @@ pub(in crate::command) fn show(args: &ScheduleName, context: &mut Context<'_>) -
         known.queue.len()
     ));
     let lines: Vec<String> = lines.iter().map(|line| crate::text::escape(line).to_string()).collect();
-    context.printer.one(args.name.to_string(), &lines, &value(&args.name, &known, now))?;
+    context.printer.one(args.name.to_string(), &lines, &facts(&args.name, &known, now))?;
     Ok(Exit::Ok)
 }
 
@@ -110,24 +109,4 @@ pub(in crate::command) fn next(args: &ScheduleNext, context: &mut Context<'_>) -
     let rows = ticks.iter().map(row).collect::<Result<Vec<Row>>>()?;
     context.printer.rows(&["tick", "here"], &rows)?;
     Ok(Exit::Ok)
-}
-
-/// The ticks that come; those that were missed are not among them.
-fn coming(known: &Scheduled, now: Time) -> Result<impl Iterator<Item = Time>> {
-    let rhythm = Rhythm::read(&known.schedule.when)?;
-    let mut last = known.after.max(now);
-    Ok(std::iter::from_fn(move || {
-        last = rhythm.next(last)?;
-        Some(last)
-    }))
-}
-
-fn value(name: &Name, known: &Scheduled, now: Time) -> Value {
-    let next = coming(known, now).into_iter().flatten().next().filter(|_| !known.schedule.paused);
-    json!({
-        "schedule": name, "flow": known.schedule.flow, "rules": known.schedule, "by": known.by, "why": known.why,
-        "set_at": rfc3339(known.set_at), "decided_until": rfc3339(known.after), "next": next.and_then(rfc3339),
-        "waiting": known.queue, "running": known.running, "last": known.last, "started": known.started,
-        "skipped": known.skipped, "paused": known.schedule.paused,
-    })
 }

@@ -1,16 +1,15 @@
 //! `edgewise export`: all items, gates and dependencies, one JSON line each, always in the same order.
 
 use super::board::Board;
-use super::record;
 use crate::args::ExportItems;
 use crate::command::Context;
 use crate::exit::Exit;
 use crate::problem::{Problem, Result};
-use edgewise_core::work::Status;
+use edgewise_engine::facts::record;
 
 pub(crate) fn perform(args: &ExportItems, context: &mut Context<'_>) -> Result<Exit> {
     let board = Board::open(context)?;
-    let lines = lines(&board)?;
+    let lines = record::lines(&board.work)?;
     match &args.to {
         None => lines.iter().try_for_each(|line| context.printer.raw(line))?,
         Some(file) => {
@@ -20,20 +19,4 @@ pub(crate) fn perform(args: &ExportItems, context: &mut Context<'_>) -> Result<E
         }
     }
     Ok(Exit::Ok)
-}
-
-/// What is deleted is not there any more.
-fn lines(board: &Board) -> Result<Vec<String>> {
-    let mut items: Vec<_> = board.work.items().filter(|item| item.status != Status::Tombstone).collect();
-    items.sort_by(|a, b| a.id.cmp(&b.id));
-    let mut gates: Vec<_> = board.work.gates().collect();
-    gates.sort_by(|a, b| a.id.cmp(&b.id));
-    let mut bonds: Vec<_> = items
-        .iter()
-        .flat_map(|item| board.needs(item.id.as_str()).into_iter().filter(|one| one.source == item.id))
-        .collect();
-    bonds.sort_by(|a, b| (&a.source, &a.target, a.kind).cmp(&(&b.source, &b.target, b.kind)));
-    let items = items.into_iter().map(record::item);
-    let gates = gates.into_iter().map(record::gate);
-    items.chain(gates).chain(bonds.into_iter().map(record::dependency)).collect()
 }

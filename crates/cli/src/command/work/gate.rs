@@ -15,6 +15,7 @@ use edgewise_core::Kind;
 use edgewise_core::time::Time;
 use edgewise_core::work::{Act, Depend, DependencyKind, GateWait, ItemId, Op, WorkGate};
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::work::GateView;
 
 /// What a new gate is called behind it in the same commit.
 const NEW: &str = "gate";
@@ -39,7 +40,7 @@ pub(crate) fn list(of: Option<&ItemId>, all: bool, board: &Board) -> Result<Vec<
             Cell::from(has.join(", ")),
             Cell::from(state(gate)),
         ];
-        Ok((Row::new(gate.id.to_string(), cells, &facts::gate(board, gate)?)?, next(gate)))
+        Ok((Row::new(gate.id.to_string(), cells, &facts::gate(&GateView::of(&board.work, gate))?)?, next(gate)))
     };
     board.work.gates().filter(waits).map(row).collect()
 }
@@ -87,7 +88,7 @@ pub(crate) fn print(board: &Board, id: &ItemId, context: &mut Context<'_>) -> Re
         Problem::new(Kind::Invalid, "not_a_gate", what).next(format!("`edgewise show {id}` shows it"))
     })?;
     let lines = lines(board, gate, context.printer.out_style);
-    context.printer.one(id.to_string(), &lines, &facts::gate(board, gate)?)?;
+    context.printer.one(id.to_string(), &lines, &facts::gate(&GateView::of(&board.work, gate))?)?;
     Ok(Exit::Ok)
 }
 

@@ -3,7 +3,8 @@
 use crate::clock::Clock;
 use crate::style::{Ink, Style, ink};
 use edgewise_core::state::Phase as Seen;
-use edgewise_core::work::{Blocker, Close, Item, ItemKind, Obstacle, Phase, Standing, Status, TaskType};
+use edgewise_core::work::{Close, Item, ItemKind, Phase, Standing, Status, TaskType};
+pub(crate) use edgewise_engine::facts::work::blocker;
 
 /// What people see of an item, in the words that runs are seen in.
 pub(crate) fn seen(item: &Item, standing: &Standing) -> Seen {
@@ -49,21 +50,6 @@ pub(crate) fn standing(item: &Item, standing: &Standing, clock: &Clock) -> Strin
             None => "deleted".to_owned(),
         },
         Standing::NotWork => kind_word(item.kind).to_owned(),
-    }
-}
-
-/// One thing in the way, in words.
-pub(crate) fn blocker(blocker: &Blocker) -> String {
-    let what = match blocker.reason {
-        Obstacle::Open => blocker.by.to_string(),
-        Obstacle::Gate => format!("gate {}", blocker.by),
-        Obstacle::Run => format!("run {}", blocker.by),
-        Obstacle::Unresolved => format!("{} (nobody here knows it)", blocker.by),
-        Obstacle::Unsatisfiable => format!("{} (it ended another way)", blocker.by),
-    };
-    match &blocker.through {
-        Some(around) => format!("{what} through {around}"),
-        None => what,
     }
 }
 

@@ -5,43 +5,14 @@ use crate::args::Prime;
 use crate::command::Context;
 use crate::exit::Exit;
 use crate::problem::Result;
-use serde_json::json;
-
-const PRIMER: &str = "\
-Work is kept in Edgewise: a graph of items, and what waits for what. Do not keep lists of your own.
-
-1. `edgewise ready --claim --json` takes the most urgent item that nothing is in the way of; nobody else gets it.
-   Exit code 3: nothing is ready. Keep its `id` and `token`. The claim ends by itself after 30 minutes:
-   `edgewise claim ID --token TOKEN` makes it last longer.
-2. `edgewise show ID` says what is to be done. `edgewise why ID` says what is in its way, and who can help.
-3. Found more work? `edgewise add 'TITLE' --type bug --priority 2`. Does something wait for it?
-   `edgewise dep A --needs B`: A waits for B. A cycle is refused with its path.
-4. `edgewise close ID --token TOKEN --reason 'WHAT WAS DONE'` says who is ready now. Could not be done:
-   add `--failed`. Not wanted any more: `--cancelled`. `--claim-next` takes the next one in the same step.
-   Cannot go on? `edgewise release ID`.
-
-Several things as one, all or none: `edgewise batch`, one JSON operation a line. Every command has `--json`.
-Exit codes: 0 done, 2 wrong usage, 3 no such thing, 4 somebody was first or the state forbids it, 5 not permitted.";
+use edgewise_engine::facts::primer::Primed;
 
 pub(crate) fn perform(_: &Prime, context: &mut Context<'_>) -> Result<Exit> {
     let board = Board::open(context)?;
-    let stats = board.work.stats(board.now);
-    let who = context.config.who.value.clone();
-    let now =
-        format!("You are {who}. Now: {} ready, {} blocked, {} claimed.", stats.ready, stats.blocked, stats.claimed);
-    let lines: Vec<String> = PRIMER.lines().map(str::to_owned).chain([String::new(), now]).collect();
-    let value = json!({ "primer": PRIMER, "who": who, "ready": stats.ready, "blocked": stats.blocked, "claimed": stats.claimed });
-    context.printer.one("", &lines, &value)?;
+    let primed = Primed::of(&board.work, board.now, context.config.who.value.clone());
+    let Primed { primer, who, ready, blocked, claimed } = &primed;
+    let now = format!("You are {who}. Now: {ready} ready, {blocked} blocked, {claimed} claimed.");
+    let lines: Vec<String> = primer.lines().map(str::to_owned).chain([String::new(), now]).collect();
+    context.printer.one("", &lines, &primed)?;
     Ok(Exit::Ok)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::PRIMER;
-
-    #[test]
-    fn the_primer_is_short() {
-        assert!(PRIMER.len() / 4 < 500, "about {} tokens", PRIMER.len() / 4);
-        assert!(PRIMER.lines().all(|line| line.len() <= 115));
-    }
 }

@@ -62,8 +62,8 @@ fn explain(filter: &Filter, context: &mut Context<'_>) -> Result<Exit> {
     let others: Vec<&Item> =
         board.work.list(&everything)?.into_iter().filter(|item| board.standing(item) != Standing::Ready).collect();
     if !context.printer.for_people() {
-        let ready: Vec<_> = items.iter().map(|item| facts::item(&board.view(item))).collect::<Result<_>>()?;
-        let not: Vec<_> = others.iter().map(|item| facts::item(&board.view(item))).collect::<Result<_>>()?;
+        let ready: Vec<_> = items.iter().map(|item| Ok(facts::item(&board.view(item))?)).collect::<Result<_>>()?;
+        let not: Vec<_> = others.iter().map(|item| Ok(facts::item(&board.view(item))?)).collect::<Result<_>>()?;
         let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
         context.printer.one(ids.join("\n"), &[], &json!({ "ready": ready, "notReady": not }))?;
         return Ok(Exit::Ok);

@@ -1,72 +1,18 @@
-//! The lines of an export: items, dependencies and gates, with everything that an import needs to make them again.
-//!
-//! The same graph is always the same text: lines in the order of their ids, instants spelled, nothing derived. Claims
-//! and approvals are left out: a token or a yes that was given in one place is not one in another.
+//! The lines of an export, read back: items, dependencies and gates are made again.
 
 use super::import::draft::{Draft, bad_line};
 use super::spelled;
-use crate::problem::{Problem, Result};
-use edgewise_core::Kind;
+use crate::problem::Result;
 use edgewise_core::work::{
-    Act, Add, Close, Depend, Dependency, DependencyKind, GateWait, Item, ItemId, Op, Status, When, WorkGate,
+    Act, Add, Close, Depend, DependencyKind, GateWait, ItemId, Op, Status, When,
 };
+use edgewise_engine::facts::record::RECORD;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-/// Where the sort of a line stands.
-const RECORD: &str = "record";
-/// What belongs to this folder alone.
-const LEFT_OUT: [&str; 4] = ["claim", "updatedAt", "waiter", "approvals"];
-/// Who did it and when, which an import does itself.
-const ITS_OWN: [&str; 4] = ["at", "by", "createdAt", "createdBy"];
 
 /// Whether a line is one of ours.
 pub(crate) fn is_ours(object: &Map<String, Value>) -> bool {
     object.contains_key(RECORD)
-}
-
-/// The line of an item.
-pub(crate) fn item(item: &Item) -> Result<String> {
-    let mut object = object(item)?;
-    if let Some(Value::Object(details)) = object.remove("details") {
-        object.extend(details);
-    }
-    if let Some(Value::Object(closed)) = object.get_mut("closed") {
-        ITS_OWN.iter().for_each(|key| drop(closed.remove(*key)));
-    }
-    line("item", object)
-}
-
-/// The line of a dependency.
-pub(crate) fn dependency(dependency: &Dependency) -> Result<String> {
-    let mut object = object(dependency)?;
-    ITS_OWN.iter().for_each(|key| drop(object.remove(*key)));
-    line("dependency", object)
-}
-
-/// The line of a gate.
-pub(crate) fn gate(gate: &WorkGate) -> Result<String> {
-    let mut object = object(gate)?;
-    ITS_OWN.iter().for_each(|key| drop(object.remove(*key)));
-    if let Some(Value::Object(ended)) = object.get_mut("ended") {
-        ITS_OWN.iter().for_each(|key| drop(ended.remove(*key)));
-    }
-    line("gate", object)
-}
-
-fn object(value: &impl serde::Serialize) -> Result<Map<String, Value>> {
-    match serde_json::to_value(value) {
-        Ok(Value::Object(object)) => Ok(object),
-        other => Err(Problem::new(Kind::Bug, "unprintable", "a value has no JSON form").why(format!("{other:?}"))),
-    }
-}
-
-fn line(sort: &str, mut object: Map<String, Value>) -> Result<String> {
-    LEFT_OUT.iter().for_each(|key| drop(object.remove(*key)));
-    object.insert(RECORD.to_owned(), sort.into());
-    let mut value = Value::Object(object);
-    spelled::spelled(&mut value);
-    Ok(value.to_string())
 }
 
 /// Where an item is, beside what `add` takes.

@@ -32,6 +32,8 @@ pub(crate) fn sentence(op: &Op, done: &Done) -> String {
         Op::Withdraw(_) => acted(&id, "withdrew your approval of", "was not approved by you", done),
         Op::Satisfy(_) => acted(&id, "opened", "is open already", done),
         Op::Reject(_) => acted(&id, "rejected", "was rejected already", done),
+        Op::Deliver { .. } => acted(&id, "opened", "is open already", done),
+        Op::Expect { .. } => format!("{id} is as expected"),
     };
     told + &consequences(done)
 }

@@ -8,33 +8,17 @@ use crate::exit::Exit;
 use crate::problem::Result;
 use crate::style::{Ink, Style};
 use crate::text;
-use edgewise_core::work::{Dependency, DependencyKind, Item, ItemId, ItemKind};
-use serde_json::json;
+use edgewise_core::work::{DependencyKind, Item, ItemId, ItemKind};
 
 pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> Result<Exit> {
     let Some(item) = board.work.item(id.as_str()) else { return gate::print(board, id, context) };
     if !context.printer.for_people() {
-        let mut value = facts::item(&board.view(item))?;
-        if let Some(object) = value.as_object_mut() {
-            object.insert("children".to_owned(), json!(board.children(id.as_str())));
-            if item.kind == ItemKind::Message {
-                let thread: Vec<&ItemId> = board.work.thread(id.as_str()).iter().map(|message| &message.id).collect();
-                object.insert("thread".to_owned(), json!(thread));
-            }
-            object.insert("dependencies".to_owned(), bonds(&board.needs(id.as_str()))?);
-            object.insert("dependents".to_owned(), bonds(&board.needed_by(id.as_str()))?);
-        }
+        let value = facts::whole(&board.work, board.now, item)?;
         context.printer.one(id.to_string(), &[], &value)?;
         return Ok(Exit::Ok);
     }
     print(board, item, context)?;
     Ok(Exit::Ok)
-}
-
-fn bonds(all: &[&Dependency]) -> Result<serde_json::Value> {
-    let mut value = json!(all);
-    super::spelled::spelled(&mut value);
-    Ok(value)
 }
 
 /// An item for people.

@@ -36,6 +36,6 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateActed) {
     turn.note(&event.gate, NoteKind::Approved { why: event.comment.clone() });
     if enough {
         let by = Some(event.by.clone());
-        work.end_gate(n, GateEnded { satisfied: true, by, why: event.comment.clone(), at }, turn);
+        work.end_gate(n, GateEnded { satisfied: true, by, why: event.comment.clone(), at, evidence: None }, turn);
     }
 }

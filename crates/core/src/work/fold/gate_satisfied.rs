@@ -10,6 +10,7 @@ use crate::work::{GateEnded, GateSatisfied, GateWait, Work};
 pub(super) fn check(work: &Work, at: Time, event: &GateSatisfied) -> Result<u32> {
     let n = work.gate_waiting(&event.gate)?;
     said::why(event.why.as_ref())?;
+    said::metadata(&event.evidence)?;
     let id = &event.gate;
     match (&work.gates[n as usize].gate.wait, &event.by) {
         (GateWait::Approval { .. }, _) => {
@@ -26,6 +27,7 @@ pub(super) fn check(work: &Work, at: Time, event: &GateSatisfied) -> Result<u32>
 
 pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateSatisfied) {
     let Some(n) = work.gate_number(event.gate.as_str()) else { return };
-    let ended = GateEnded { satisfied: true, by: event.by.clone(), why: event.why.clone(), at: turn.stamp.at };
+    let GateSatisfied { by, why, evidence, .. } = event.clone();
+    let ended = GateEnded { satisfied: true, by, why, at: turn.stamp.at, evidence };
     work.end_gate(n, ended, turn);
 }

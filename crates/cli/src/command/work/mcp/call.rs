@@ -12,7 +12,7 @@ use edgewise_core::time::Millis;
 use edgewise_core::work::{
     Add, Change, Close, CloseOp, Depend, DependencyKind, Done, Filter, ItemId, Op, TaskType, When,
 };
-use edgewise_engine::work::ItemView;
+use edgewise_engine::work::{GateView, ItemView};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ fn show(id: &str, context: &Context<'_>) -> Result<Value> {
     let id = board.find(id)?;
     let Some(item) = board.work.item(id.as_str()) else {
         return match board.work.gate(id.as_str()) {
-            Some(gate) => facts::gate(&board, gate),
+            Some(gate) => Ok(facts::gate(&GateView::of(&board.work, gate))?),
             None => Err(Problem::new(Kind::NotFound, "item_not_found", format!("there is no {id}"))),
         };
     };

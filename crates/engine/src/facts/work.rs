@@ -1,16 +1,14 @@
 //! An item as programs read it: the specification's names, with everything that is derived beside what was said.
 
-use super::board::Board;
-use super::look::{blocker, status_word};
 use super::spelled;
-use crate::problem::{Problem, Result};
-use edgewise_core::Kind;
-use edgewise_core::work::{Standing, WorkGate};
-use edgewise_engine::work::ItemView;
+use crate::work::{GateView, ItemView};
+use edgewise_core::time::Time;
+use edgewise_core::work::{Blocker, Item, ItemId, ItemKind, Obstacle, Standing, Work};
+use edgewise_core::{Error, Result};
 use serde_json::{Map, Value, json};
 
 /// All of an item. `status` is what is shown: `blocked` while something is in its way.
-pub(crate) fn item(view: &ItemView) -> Result<Value> {
+pub fn item(view: &ItemView) -> Result<Value> {
     let (item, standing) = (&view.item, &view.standing);
     let mut object = object(item)?;
     if let Some(Value::Object(details)) = object.remove("details") {
@@ -23,7 +21,7 @@ pub(crate) fn item(view: &ItemView) -> Result<Value> {
     let reasons = if reasons.is_empty() { Value::Null } else { reasons.join(", ").into() };
     for (key, value) in [
         ("status", view.shown.clone().into()),
-        ("baseStatus", status_word(item.status).into()),
+        ("baseStatus", item.status.name().into()),
         ("standing", word(standing).into()),
         ("ready", (*standing == Standing::Ready).into()),
         ("effectivePriority", view.effective_priority.into()),
@@ -38,8 +36,29 @@ pub(crate) fn item(view: &ItemView) -> Result<Value> {
     Ok(value)
 }
 
+/// An item as it is shown by itself: with what it is bound to.
+pub fn whole(work: &Work, now: Time, of: &Item) -> Result<Value> {
+    let view = ItemView::whole(work, now, of);
+    let mut bonds = json!({
+        "children": work.children(of.id.as_str()),
+        "dependencies": view.dependencies,
+        "dependents": view.dependents,
+    });
+    spelled::spelled(&mut bonds);
+    let mut value = item(&view)?;
+    if let (Value::Object(value), Value::Object(bonds)) = (&mut value, bonds) {
+        value.extend(bonds);
+        if of.kind == ItemKind::Message {
+            let thread: Vec<&ItemId> = work.thread(of.id.as_str()).iter().map(|message| &message.id).collect();
+            value.insert("thread".to_owned(), json!(thread));
+        }
+    }
+    Ok(value)
+}
+
 /// A gate with what the specification calls its metadata.
-pub(crate) fn gate(board: &Board, gate: &WorkGate) -> Result<Value> {
+pub fn gate(view: &GateView) -> Result<Value> {
+    let gate = &view.gate;
     let mut object = object(gate)?;
     let satisfied = gate.ended.as_ref().is_some_and(|ended| ended.satisfied);
     object.insert("satisfied".to_owned(), satisfied.into());
@@ -49,23 +68,22 @@ pub(crate) fn gate(board: &Board, gate: &WorkGate) -> Result<Value> {
     }
     let approvers: Vec<_> = gate.approvals.iter().map(|approval| &approval.by).collect();
     object.insert("currentApprovers".to_owned(), json!(approvers));
-    let waiters: Vec<_> = board.needed_by(gate.id.as_str()).into_iter().map(|one| one.source.clone()).collect();
-    object.insert("waiters".to_owned(), json!(waiters));
+    object.insert("waiters".to_owned(), json!(view.waiters));
     let mut value = Value::Object(object);
     spelled::spelled(&mut value);
     Ok(value)
 }
 
 /// Any value that is an object.
-pub(crate) fn object(value: &impl serde::Serialize) -> Result<Map<String, Value>> {
+pub fn object(value: &impl serde::Serialize) -> Result<Map<String, Value>> {
     match serde_json::to_value(value) {
         Ok(Value::Object(object)) => Ok(object),
-        other => Err(Problem::new(Kind::Bug, "unprintable", "a value has no JSON form").why(format!("{other:?}"))),
+        other => Err(Error::bug("unprintable", format!("a value has no JSON form: {other:?}"))),
     }
 }
 
 /// A standing in one word.
-pub(crate) fn word(standing: &Standing) -> &'static str {
+pub fn word(standing: &Standing) -> &'static str {
     match standing {
         Standing::Ready => "ready",
         Standing::Blocked => "blocked",
@@ -76,5 +94,20 @@ pub(crate) fn word(standing: &Standing) -> &'static str {
         Standing::Aside => "aside",
         Standing::Over => "over",
         Standing::NotWork => "not_work",
+    }
+}
+
+/// One thing in the way, in words.
+pub fn blocker(blocker: &Blocker) -> String {
+    let what = match blocker.reason {
+        Obstacle::Open => blocker.by.to_string(),
+        Obstacle::Gate => format!("gate {}", blocker.by),
+        Obstacle::Run => format!("run {}", blocker.by),
+        Obstacle::Unresolved => format!("{} (nobody here knows it)", blocker.by),
+        Obstacle::Unsatisfiable => format!("{} (it ended another way)", blocker.by),
+    };
+    match &blocker.through {
+        Some(around) => format!("{what} through {around}"),
+        None => what,
     }
 }

@@ -25,7 +25,7 @@ const SPANS: [&str; 2] = ["lease", "ephemeral"];
 const THEIRS: &str = "metadata";
 
 /// Spelled instants and lengths of time become milliseconds: `2027-01-31T12:00:00Z`, `30m`.
-pub(crate) fn counted(value: &mut Value) -> Result<()> {
+pub fn counted(value: &mut Value) -> Result<()> {
     each(value, &mut |key, value| {
         let Value::String(text) = &value else { return Ok(()) };
         if INSTANTS.contains(&key) {
@@ -38,7 +38,7 @@ pub(crate) fn counted(value: &mut Value) -> Result<()> {
 }
 
 /// Milliseconds become spelled instants and lengths of time.
-pub(crate) fn spelled(value: &mut Value) {
+pub fn spelled(value: &mut Value) {
     let spelling = each(value, &mut |key, value| {
         let Some(count) = value.as_u64() else { return Ok(()) };
         if INSTANTS.contains(&key) {

@@ -1,0 +1,150 @@
+//! Gates of runs as programs see them: what waits for people or for the world, and what somebody must know to decide.
+
+use super::history::{Moved, transitions};
+use super::run::TaskFacts;
+use super::rfc3339;
+use crate::reader::Reader;
+use edgewise_core::event::TaskIx;
+use edgewise_core::gate::OnDeadline;
+use edgewise_core::history::Stream;
+use edgewise_core::id::RunId;
+use edgewise_core::name::Name;
+use edgewise_core::plan::Work;
+use edgewise_core::run::Run;
+use edgewise_core::state::{RunState, TaskState};
+use edgewise_core::time::Time;
+use edgewise_core::why::{Because, Cause, Escalates, Mover};
+use edgewise_core::{Error, Result};
+use edgewise_store::RunFilter;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// A gate that is closed.
+#[derive(Debug, Serialize)]
+pub struct ClosedGate {
+    /// Which run.
+    pub run: RunId,
+    /// Its flow.
+    pub flow: Option<Name>,
+    /// The gate's path.
+    pub task: String,
+    /// Its generation.
+    pub generation: u16,
+    /// When it was reached.
+    pub since: Option<String>,
+    /// How many must say yes; absent if it only waits for an instant.
+    pub count: Option<u32>,
+    /// Who may.
+    pub from: Vec<Name>,
+    /// Who has.
+    pub approved: Vec<Name>,
+    /// Who may later.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub escalates: Vec<Escalates>,
+    /// When it opens by itself.
+    pub opens_at: Option<String>,
+    /// How long it may stay closed.
+    pub deadline: Option<String>,
+    /// What happens then.
+    pub on_deadline: Option<OnDeadline>,
+    /// What people would type.
+    pub approve: Vec<String>,
+    /// When it moves by itself at the latest, for whoever prints it otherwise.
+    #[serde(skip)]
+    pub until: Time,
+}
+
+impl ClosedGate {
+    /// All that are closed in a run.
+    pub fn of_run(run: &Run) -> Vec<Self> {
+        let gates = (0..run.total()).map(TaskIx).filter(|task| is_closed(run, *task));
+        gates.map(|task| Self::of(run, task)).collect()
+    }
+
+    fn of(run: &Run, task: TaskIx) -> Self {
+        let cause = Cause::of(run, task);
+        let entry = &run.tasks[task.0 as usize];
+        let commands = cause.moved_by.into_iter().filter_map(|mover| match mover {
+            Mover::Person { command, .. } => Some(command),
+            _ => None,
+        });
+        let mut closed = Self {
+            run: run.id,
+            flow: run.about.as_ref().map(|about| about.flow.clone()),
+            task: cause.path,
+            generation: entry.generation,
+            since: rfc3339(entry.started_at),
+            approve: commands.collect(),
+            count: None,
+            from: Vec::new(),
+            approved: Vec::new(),
+            escalates: Vec::new(),
+            opens_at: None,
+            deadline: None,
+            on_deadline: None,
+            until: Time::NEVER,
+        };
+        match cause.because {
+            Because::Approval { count, from, have, escalates, deadline, on_deadline } => {
+                (closed.count, closed.from, closed.approved) = (Some(count), from, have);
+                (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
+                (closed.escalates, closed.until) = (escalates, deadline);
+            }
+            Because::Time { until } => (closed.opens_at, closed.until) = (rfc3339(until), until),
+            _ => {}
+        }
+        closed
+    }
+}
+
+fn is_closed(run: &Run, task: TaskIx) -> bool {
+    run.tasks[task.0 as usize].state == TaskState::InProgress && matches!(run.spec_of(task).work, Work::Gate(_))
+}
+
+/// Runs in which a gate may be closed, the oldest first: whoever waited longest is read first.
+pub fn begun(reader: &mut Reader) -> Result<Vec<RunId>> {
+    let states = RunState::ALL.into_iter().filter(|state| !state.is_done()).collect();
+    let rows = reader.runs(&RunFilter { states, limit: usize::MAX, ..RunFilter::default() })?;
+    let begun = rows.iter().rev().filter(|row| row.counts[TaskState::InProgress as usize] > 0);
+    Ok(begun.map(|row| row.id).collect())
+}
+
+/// A gate with what somebody must know to decide: what the run was given, what the tasks before it made (or those that
+/// are named), and what was said so far.
+pub fn with_evidence(reader: &mut Reader, run: RunId, path: &str, named: &[String]) -> Result<Value> {
+    let run = reader.run(run)?;
+    let run = reader.whole(run)?;
+    let gate = find(&run, path)?;
+    if !matches!(run.spec_of(gate).work, Work::Gate(_)) {
+        let message = format!("`{path}` of run {} is no gate", run.id);
+        return Err(Error::invalid("not_a_gate", message));
+    }
+    let before: Vec<TaskIx> = match named {
+        [] => upstream(&run, gate),
+        named => named.iter().map(|path| find(&run, path)).collect::<Result<_>>()?,
+    };
+    let entries = reader.ledger(run.id)?;
+    let stream = Stream { run: run.id, plan_hash: run.plan_hash, plan: &run.plan, entries: &entries };
+    let said: Vec<Moved> = transitions(&run, &stream, Some(gate)).into_iter().filter(|m| m.said.is_some()).collect();
+    let closed = is_closed(&run, gate).then(|| ClosedGate::of(&run, gate));
+    let evidence: Vec<TaskFacts<'_>> = before.into_iter().map(|task| TaskFacts::new(&run, task)).collect();
+    Ok(json!({
+        "gate": TaskFacts::new(&run, gate),
+        "waits": closed,
+        "input": run.about.as_ref().map(|about| &about.input),
+        "evidence": evidence,
+        "said": said,
+    }))
+}
+
+fn upstream(run: &Run, task: TaskIx) -> Vec<TaskIx> {
+    let scope = run.scope_of(task);
+    run.region_of(scope).needs(run.node_of(task)).map(|(_, need)| TaskIx(scope.task + need.up)).collect()
+}
+
+fn find(run: &Run, path: &str) -> Result<TaskIx> {
+    run.find(path).ok_or_else(|| {
+        let message = format!("run {} has no task `{path}`; `edgewise show {}` lists them", run.id, run.id.short());
+        Error::not_found("task_not_found", message)
+    })
+}

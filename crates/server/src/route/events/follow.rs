@@ -1,0 +1,92 @@
+//! Following the ledger for one reader: look, tell, wait until there is more.
+
+use crate::app::App;
+use crate::limits;
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use edgewise_core::{Error, Result};
+use edgewise_engine::reader::Reader;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::timeout;
+
+/// Chunks that wait for a slow reader before its stream stops reading the ledger.
+const AHEAD: usize = 4;
+
+/// Something whose events are told, in its own order.
+pub trait Source: Send + 'static {
+    /// What is new, a bounded part of it.
+    fn look(&mut self, reader: &mut Reader) -> Result<Looked>;
+}
+
+/// What one look found.
+pub struct Looked {
+    /// What is told.
+    pub text: String,
+    /// Whether to look again at once.
+    pub more: bool,
+    /// Whether nothing will come any more.
+    pub over: bool,
+}
+
+/// A stream of what a source tells, from now on.
+pub fn stream(app: &App, source: impl Source) -> Result<Response> {
+    let permit = Arc::clone(app.streams()).try_acquire_owned().map_err(|_| {
+        let most = limits::STREAMS;
+        Error::limit("too_many", format!("{most} event streams are open, no more are: close one, or come again later"))
+    })?;
+    let (send, chunks) = mpsc::channel(AHEAD);
+    tokio::spawn(follow(app.clone(), source, send, permit));
+    let body = Body::from_stream(Chunks(chunks));
+    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, body).into_response())
+}
+
+async fn follow(app: App, mut source: impl Source, send: mpsc::Sender<Bytes>, _permit: OwnedSemaphorePermit) {
+    let mut tail = app.tail();
+    loop {
+        // Marked before the look: what is committed during it is looked for again.
+        tail.mark_unchanged();
+        let looked = app.readers().look(move |reader| source.look(reader).map(|looked| (source, looked))).await;
+        let Ok((back, Looked { text, more, over })) = looked else { return };
+        source = back;
+        if !text.is_empty() && !told(&send, text).await {
+            return;
+        }
+        if over {
+            return;
+        }
+        if more {
+            continue;
+        }
+        tokio::select! {
+            news = timeout(limits::STREAM_ALIVE, tail.changed()) => match news {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return,
+                Err(_) if told(&send, ": still here\n\n".to_owned()).await => {}
+                Err(_) => return,
+            },
+            () = send.closed() => return,
+        }
+    }
+}
+
+/// Hands text to the reader; false if it is gone, or has read nothing for too long.
+async fn told(send: &mpsc::Sender<Bytes>, text: String) -> bool {
+    matches!(timeout(limits::STREAM_STALL, send.send(text.into())).await, Ok(Ok(())))
+}
+
+/// A channel as a stream.
+struct Chunks(mpsc::Receiver<Bytes>);
+
+impl futures_core::Stream for Chunks {
+    type Item = std::result::Result<Bytes, std::convert::Infallible>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|chunk| chunk.map(Ok))
+    }
+}

@@ -1,0 +1,283 @@
+//! Items of the work graph. Whatever is done to one is one operation of the engine: its name, the item, and what the
+//! body says; `If-Match` puts an expectation before it, in the same commit.
+
+use crate::app::App;
+use crate::auth::{Principal, Role};
+use crate::body::Json;
+use crate::conditional::{self, Expected};
+use crate::page::Page;
+use crate::params::{Path, Query};
+use crate::problem::Result;
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use edgewise_client::wire;
+use edgewise_core::name::Name;
+use edgewise_core::time::Time;
+use edgewise_core::work::{Direction, Filter, Item, Op, Work};
+use edgewise_core::{Error, Result as Done};
+use edgewise_engine::facts::{primer::Primed, record, spelled, work as facts};
+use edgewise_engine::work::{ItemView, Look};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Deepest tree that is shown.
+const DEPTH: usize = 100;
+
+macro_rules! on_item {
+    ($($name:ident $op:literal $form:ident),* $(,)?) => {$(
+        pub async fn $name(
+            State(app): State<App>,
+            Extension(who): Extension<Principal>,
+            Path(item): Path<String>,
+            expected: Expected,
+            Json(body): Json<wire::$form>,
+        ) -> Result<Json<Value>> {
+            act(&app, who, (expected, item), $op, &body).await
+        }
+    )*};
+}
+
+on_item!(
+    close "close" CloseItem,
+    reopen "reopen" ItemAct,
+    delete "delete" ItemAct,
+    relocate "move" MoveItem,
+    claim "claim" ClaimItem,
+    extend "extend" ExtendClaim,
+    release "release" ReleaseItem,
+    depend "depend" AddDependency,
+    undepend "undepend" RemoveDependency,
+    approve "approve" ItemAct,
+    withdraw "withdraw" ItemAct,
+    reject "reject" ItemAct,
+    satisfy "satisfy" ItemAct,
+);
+
+pub async fn update(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Path(item): Path<String>,
+    expected: Expected,
+    Json(change): Json<wire::ItemChange>,
+) -> Result<Json<Value>> {
+    act(&app, who, (expected, item), "update", &json!({ "change": change })).await
+}
+
+pub async fn add(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Json(body): Json<wire::AddItem>,
+) -> Result<Json<Value>> {
+    alone(&app, who, operation("add", fields(&body)?)?).await
+}
+
+pub async fn claim_next(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Json(body): Json<wire::ClaimNextItem>,
+) -> Result<Json<Value>> {
+    alone(&app, who, operation("claim_next", fields(&body)?)?).await
+}
+
+pub async fn make_gate(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Json(body): Json<wire::MakeGate>,
+) -> Result<Json<Value>> {
+    alone(&app, who, operation("make_gate", fields(&body)?)?).await
+}
+
+pub async fn batch(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Json(asked): Json<wire::BatchItems>,
+) -> Result<Json<Value>> {
+    let read = |(n, op): (usize, Map<String, Value>)| {
+        read(op).map_err(|error| {
+            Error::invalid("bad_operation", format!("operation {}: {}; nothing was written", n + 1, error.message))
+        })
+    };
+    let ops = asked.ops.into_iter().enumerate().map(read).collect::<Done<Vec<Op>>>()?;
+    check_authors(&ops, &who)?;
+    let done = app.engine().work(ops, who.name, asked.key).await?;
+    Ok(Json(told(&json!({ "done": done }))))
+}
+
+/// One operation on one item, or on one gate.
+async fn act(
+    app: &App,
+    who: Principal,
+    (expected, item): (Expected, String),
+    op: &str,
+    body: &impl Serialize,
+) -> Result<Json<Value>> {
+    let mut asked = fields(body)?;
+    asked.insert("id".into(), item.clone().into());
+    let ops: Vec<Op> = expected.guard(&item).into_iter().chain([operation(op, asked)?]).collect();
+    last(app, who, ops).await
+}
+
+async fn alone(app: &App, who: Principal, op: Op) -> Result<Json<Value>> {
+    last(app, who, vec![op]).await
+}
+
+/// What the last of some operations came to.
+async fn last(app: &App, who: Principal, ops: Vec<Op>) -> Result<Json<Value>> {
+    let done = app.engine().work(ops, who.name, None).await?;
+    Ok(Json(told(&json!(done.last()))))
+}
+
+/// Who made an item elsewhere is believed of those who bring items in for everybody.
+fn check_authors(ops: &[Op], who: &Principal) -> Done<()> {
+    let other = |op: &Op| matches!(op, Op::Add(add) if add.created_by.as_ref().is_some_and(|by| *by != who.name));
+    if who.role == Role::Admin || !ops.iter().any(other) {
+        return Ok(());
+    }
+    let message = format!("`createdBy` names somebody else than {}: only an admin brings in items of others", who.name);
+    Err(Error::denied("not_yourself", message))
+}
+
+fn fields(body: &impl Serialize) -> Done<Map<String, Value>> {
+    facts::object(body)
+}
+
+fn operation(op: &str, mut asked: Map<String, Value>) -> Done<Op> {
+    asked.insert("op".into(), op.into());
+    read(asked)
+}
+
+/// An operation as programs write it.
+fn read(asked: Map<String, Value>) -> Done<Op> {
+    let mut value = Value::Object(asked);
+    spelled::counted(&mut value)?;
+    serde_json::from_value(value)
+        .map_err(|error| Error::invalid("bad_body", format!("the body is not what this address takes: {error}")))
+}
+
+fn told(value: &Value) -> Value {
+    let mut value = value.clone();
+    spelled::spelled(&mut value);
+    value
+}
+
+/// Looks at the work graph as it is after everything that was asked before.
+pub(super) async fn look<T: Send + 'static>(
+    app: &App,
+    look: impl FnOnce(&Work, Time) -> Done<T> + Send + 'static,
+) -> Result<T> {
+    Ok(app.engine().with_work(look).await??)
+}
+
+/// What a list of items is asked with.
+type Asked = Query<BTreeMap<String, String>>;
+
+pub async fn list(State(app): State<App>, Query(asked): Asked) -> Result<Json<Value>> {
+    listed(&app, asked, |work, _, filter| work.list(filter)).await
+}
+
+pub async fn blocked(State(app): State<App>, Query(asked): Asked) -> Result<Json<Value>> {
+    listed(&app, asked, |work, now, filter| work.blocked(now, filter)).await
+}
+
+pub async fn ready(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Query(asked): Asked,
+) -> Result<Json<Value>> {
+    listed(&app, asked, move |work, now, filter| work.ready(now, filter, Some(&who.name))).await
+}
+
+async fn listed<F>(app: &App, mut asked: BTreeMap<String, String>, which: F) -> Result<Json<Value>>
+where
+    F: for<'w> FnOnce(&'w Work, Time, &Filter) -> Done<Vec<&'w Item>> + Send + 'static,
+{
+    let page = Page::taken(&mut asked)?;
+    let filter = filter(asked)?;
+    let shown = look(app, move |work, now| {
+        let (items, next) = page.of(which(work, now, &filter)?, |item| item.id.as_str());
+        let items = items.into_iter().map(|item| facts::item(&ItemView::of(work, now, item)));
+        Ok(wire::Items { items: items.collect::<Done<_>>()?, next })
+    });
+    Ok(Json(json!(shown.await?)))
+}
+
+/// A filter out of a query: lists have commas between their words.
+fn filter(asked: BTreeMap<String, String>) -> Done<Filter> {
+    let mut fields = Map::new();
+    for (key, text) in asked {
+        let words = text.split(',').map(str::trim);
+        let value = match key.as_str() {
+            "kinds" | "status" | "type" | "tags" | "anyTags" | "noTags" => words.map(Value::from).collect(),
+            "priority" => words.map(|word| word.parse::<u8>().map_or(word.into(), Value::from)).collect(),
+            "unassigned" | "ephemeral" => text.parse::<bool>().map_or(text.into(), Value::from),
+            _ => text.into(),
+        };
+        fields.insert(key, value);
+    }
+    let mut value = Value::Object(fields);
+    spelled::counted(&mut value)?;
+    serde_json::from_value(value)
+        .map_err(|error| Error::invalid("bad_parameter", format!("the query cannot be read: {error}")))
+}
+
+pub async fn show(State(app): State<App>, Path(item): Path<String>, headers: HeaderMap) -> Result<Response> {
+    let (version, shown) = look(&app, move |work, now| {
+        let id = work.resolve(&item)?;
+        let Some(item) = work.item(id.as_str()) else {
+            let message = format!("{id} is a gate, not an item: GET /api/v1/gates/{id} shows it");
+            return Err(Error::not_found("item_not_found", message));
+        };
+        Ok((ItemView::whole(work, now, item).version(), facts::whole(work, now, item)?))
+    })
+    .await?;
+    Ok(conditional::answer(&headers, &version, shown)?)
+}
+
+pub async fn why(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {
+    let told = look(&app, move |work, now| Ok(told(&json!(work.why(work.resolve(&item)?.as_str(), now)))));
+    Ok(Json(told.await?))
+}
+
+pub async fn tree(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {
+    let drawn = look(&app, move |work, _| {
+        let id = work.resolve(&item)?;
+        let way = |direction| work.tree(id.as_str(), direction, DEPTH);
+        Ok(json!({ "dependencies": way(Direction::Dependencies), "dependents": way(Direction::Dependents) }))
+    });
+    Ok(Json(drawn.await?))
+}
+
+pub async fn thread(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {
+    let thread = look(&app, move |work, now| {
+        let items = work.thread(work.resolve(&item)?.as_str());
+        let items = items.into_iter().map(|item| facts::item(&ItemView::of(work, now, item)));
+        Ok(wire::Items { items: items.collect::<Done<_>>()?, next: None })
+    });
+    Ok(Json(json!(thread.await?)))
+}
+
+pub async fn history(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {
+    Ok(Json(told(&app.engine().look(Look::History { id: item }).await?)))
+}
+
+pub async fn cycles(State(app): State<App>) -> Result<Json<Value>> {
+    Ok(Json(app.engine().look(Look::Cycles).await?))
+}
+
+pub async fn stats(State(app): State<App>) -> Result<Json<Value>> {
+    Ok(Json(look(&app, |work, now| Ok(json!(work.stats(now)))).await?))
+}
+
+pub async fn prime(State(app): State<App>, Extension(who): Extension<Principal>) -> Result<Json<Value>> {
+    let who: Name = who.name;
+    Ok(Json(look(&app, move |work, now| Ok(json!(Primed::of(work, now, who)))).await?))
+}
+
+/// One JSON line for each item, gate and dependency.
+pub async fn export(State(app): State<App>) -> Result<Response> {
+    let lines = look(&app, |work, _| record::lines(work)).await?;
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
