@@ -26,6 +26,7 @@ use crate::leases::{Lease, Leases};
 use crate::links::Links;
 use crate::load::{self, Plans};
 use crate::metrics::Counts;
+use crate::publish::Tap;
 use crate::queues;
 use crate::rates::Rates;
 use crate::request::Encoded;
@@ -121,6 +122,8 @@ pub(crate) struct Desk {
     pub trouble: Option<String>,
     pub batch: Batch,
     pub counts: Counts,
+    /// Whoever publishes what is told to the outside world.
+    pub tap: Option<Tap>,
     /// The plan that was encoded last.
     pub encoded: Encoded,
     changes: Changes,
@@ -201,6 +204,7 @@ impl Desk {
             trouble: None,
             batch: Batch::default(),
             counts: Counts::default(),
+            tap: None,
             encoded: Encoded::default(),
             changes: Changes::default(),
             plans: Plans::default(),
