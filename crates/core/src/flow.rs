@@ -25,6 +25,7 @@ mod on;
 mod plain;
 mod policy;
 pub(crate) mod problem;
+mod publish;
 mod read;
 mod reference;
 mod scalar;
@@ -51,6 +52,7 @@ use compose::Composer;
 use graph::{Graph, Head};
 use holes::Holes;
 use problem::Sink;
+use publish::Of;
 use read::{Fields, Keys, choice, map, name, text};
 use reference::{Names, Place};
 use source::{Source, Span};
@@ -98,11 +100,9 @@ const FLOW: Keys = Keys {
         "queue",
         "priority",
         "on",
+        "publish",
     ],
-    later: &[
-        ("publish", "use a task with `run:` to tell the outside"),
-        ("emit", "use a task with `run:` to tell the outside"),
-    ],
+    later: &[("emit", "put `emit:` into a task, or use `publish:` here")],
 };
 const DEFAULTS: Keys =
     Keys { owner: "`defaults`", known: &["retry", "timeout", "env", "queue", "priority", "limit"], later: &[] };
@@ -175,10 +175,19 @@ fn flow(root: &Node<'_>, file: &str, composer: &mut Composer<'_>, sink: &mut Sin
     let flows = sub_run::children(tasks.unwrap_or_default(), file, composer);
     let graph = tasks.map(|tasks| graph(tasks, &Tasks { names: &names, defaults: &all, flows: &flows }, sink));
     let output = fields.get("output").map(|n| Holes::new(&names, Place::default()).template(n, sink));
+    let told =
+        fields.get("publish").map(|n| publish::publish(n, Of::Flow, &mut Holes::new(&names, Place::default()), sink));
     // A flow without a good name is not run, but its graph is still worth checking.
     let flow = flow.or_else(|| Name::parse("flow").ok())?;
     let schedules = fields.get("on").map(|n| on::on(n, &flow, sink)).unwrap_or_default();
-    let head = Head { flow, naming, inputs, on_failure: on_failure.unwrap_or_default(), output };
+    let head = Head {
+        flow,
+        naming,
+        inputs,
+        on_failure: on_failure.unwrap_or_default(),
+        output,
+        publish: told.unwrap_or_default(),
+    };
     let plan = graph??.build(head, sink)?;
     Some((plan, compose::plans_of(flows.values().flatten()), schedules))
 }

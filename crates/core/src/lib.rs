@@ -12,6 +12,7 @@
 
 pub mod attempts;
 pub mod control;
+pub mod domain;
 pub mod error;
 pub mod event;
 pub mod expr;

@@ -46,6 +46,10 @@ pub const PRIORITY: std::ops::RangeInclusive<i16> = -1_000..=1_000;
 pub const SLOTS: u32 = 1_000_000;
 /// Most that a rate may count.
 pub const RATE: u32 = 1_000_000;
+/// Most domain events that one flow, or one task, publishes.
+pub const PUBLISHED: usize = 32;
+/// Largest payload of a domain event, as JSON; a larger one is left out, and that is said.
+pub const DOMAIN_PAYLOAD_BYTES: usize = 256 << 10;
 /// Longest key of a limit, once it is evaluated.
 pub const LIMIT_KEY_BYTES: usize = 256;
 /// Longest duration a flow may name: ten years.

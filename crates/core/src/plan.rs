@@ -11,6 +11,7 @@ mod composite;
 mod http;
 mod naming;
 mod outline;
+mod publish;
 mod region;
 mod script;
 mod share;
@@ -21,6 +22,7 @@ pub use http::{Body, Http, Method, OWN_HEADERS, is_header};
 pub(crate) use naming::check_label;
 pub use naming::{Identity, Naming};
 pub use outline::Outlined;
+pub use publish::{Condition, Delivery, Emit, Publish};
 pub use region::{InEdge, OutEdge, Region};
 pub use script::{Statement, Var};
 pub use share::{Limit, Share};
@@ -56,6 +58,10 @@ pub struct Plan {
     pub inputs: Vec<Input>,
     /// The run's output; the map of all outputs of tasks without dependents if absent.
     pub output: Option<Template>,
+    /// What the outside world is told when a run ends.
+    pub publish: Vec<Publish>,
+    /// Whether the outside world is told anything at all, by the flow or by a task of it.
+    pub tells: bool,
 }
 
 /// What a permanent failure does to the rest of the run.
@@ -88,6 +94,9 @@ pub struct Spec {
     /// How it takes its turn among others.
     #[serde(default, skip_serializing_if = "is_default")]
     pub share: Share,
+    /// What the outside world is told when it, or an attempt of it, ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub publish: Vec<Publish>,
 }
 
 /// Who does a node's work.
@@ -114,6 +123,8 @@ pub enum Work {
     Item(ItemTask),
     /// Time passing: as many seconds as computed, or a duration as a text.
     Sleep(Expr),
+    /// A domain event, told when the flow comes to it.
+    Emit(Emit),
     /// One scope of a region for each item, all at once.
     Spread(Spread),
     /// One scope of each of several regions, all at once.

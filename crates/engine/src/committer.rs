@@ -98,6 +98,11 @@ impl<R> Committer<R> {
         queues.iter().for_each(|(name, set)| self.desk.set_queue(name, *set));
     }
 
+    /// Whoever publishes hears of every commit from now on.
+    pub(crate) fn tell(&mut self, tap: crate::publish::Tap) {
+        self.desk.tap = Some(tap);
+    }
+
     /// Takes commands, decides all of them, and makes them durable in one append.
     ///
     /// An error is fatal (an fsync that failed): the process must end, and nothing was answered.

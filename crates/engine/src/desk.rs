@@ -26,6 +26,7 @@ use crate::leases::{Lease, Leases};
 use crate::links::Links;
 use crate::load::{self, Plans};
 use crate::metrics::{Counts, Spread};
+use crate::publish::Tap;
 use crate::queues;
 use crate::rates::Rates;
 use crate::request::Encoded;
@@ -124,6 +125,8 @@ pub(crate) struct Desk {
     pub counts: Counts,
     /// From ready to leased.
     pub ready_to_start: Spread,
+    /// Whoever publishes what is told to the outside world.
+    pub tap: Option<Tap>,
     /// The plan that was encoded last.
     pub encoded: Encoded,
     changes: Changes,
@@ -205,6 +208,7 @@ impl Desk {
             batch: Batch::default(),
             counts: Counts::default(),
             ready_to_start: Spread::default(),
+            tap: None,
             encoded: Encoded::default(),
             changes: Changes::default(),
             plans: Plans::default(),

@@ -14,6 +14,7 @@ use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
 use crate::metrics::{Counts, Pulse, Spread};
+use crate::publish::{self, Listeners, Publishing};
 use crate::queues::Queues;
 use crate::retention::Retention;
 use crate::work::{Look, Ops};
@@ -24,7 +25,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{Done, Op, Work};
 use edgewise_core::{Error, Result};
-use edgewise_store::{Flush, Ledger, Projections};
+use edgewise_store::{Domain, Flush, Ledger, Projections};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -119,11 +120,13 @@ pub struct Engine {
     source: Arc<str>,
     trouble: watch::Receiver<Option<String>>,
     threads: Arc<Mutex<Option<Threads>>>,
+    listeners: Listeners,
 }
 
 struct Threads {
     committer: JoinHandle<Result<Counts>>,
     compactor: JoinHandle<()>,
+    publishing: Option<Publishing>,
 }
 
 impl Engine {
@@ -134,12 +137,27 @@ impl Engine {
 
     /// The same, and it takes runs away by itself that need not be kept any longer.
     pub fn start_keeping(parts: Parts, keeping: Keeping) -> Result<Self> {
+        Self::start_telling(parts, keeping, None)
+    }
+
+    /// The same, and it publishes domain events: `domain` is another handle on the ledger, with its queues.
+    pub fn start_telling(parts: Parts, keeping: Keeping, domain: Option<Box<dyn Domain>>) -> Result<Self> {
         let Parts { ledger, reader, writer, home, clock, mut entropy, queues } = parts;
         // Short: it stands in every record.
         let source: Arc<str> = format!("e{:06x}", entropy.bits() & 0xff_ffff).into();
+        let told_of = home.clone();
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
         committer.set_queues(&queues);
+        let publishing = domain.map(|domain| Listeners::publishing(domain, &told_of)).transpose()?;
         committer.recover(clock())?;
+        let (listeners, publishing) = match publishing {
+            Some((listeners, publisher)) => {
+                let (publishing, tap) = publish::start(publisher, Arc::clone(&clock))?;
+                committer.tell(tap);
+                (listeners, Some(publishing))
+            }
+            None => (Listeners::default(), None),
+        };
         if let Some(rules) = keeping.retention {
             committer.keep_to(rules, clock());
         }
@@ -152,13 +170,18 @@ impl Engine {
             let (listeners, idle, leaving, looks, looking, commit) = Default::default();
             Shell { committer, clock, flushes, listeners, idle, leaving, looks, looking, tell, commit }.run(&messages)
         })?;
-        let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor })));
-        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads })
+        let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor, publishing })));
+        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads, listeners })
     }
 
     /// Which engine this is.
     pub fn source(&self) -> &Arc<str> {
         &self.source
+    }
+
+    /// Whoever listens to domain events, and who begins to.
+    pub fn listeners(&self) -> &Listeners {
+        &self.listeners
     }
 
     /// Why nothing can be written at the moment, such as a full disk. Work goes on when it can be again.
@@ -274,6 +297,10 @@ impl Engine {
             .join()
             .unwrap_or_else(|_| Err(Error::bug("committer_panicked", "the committer panicked")));
         let _ = threads.compactor.join();
+        // Last: what the committer wrote in its last moment is told too.
+        if let Some(publishing) = threads.publishing {
+            publishing.stop();
+        }
         result
     }
 }

@@ -22,6 +22,7 @@ mod links;
 mod load;
 mod long_poll;
 pub mod metrics;
+pub mod publish;
 pub mod query;
 pub mod queues;
 mod rates;

@@ -164,7 +164,7 @@ fn fold_stored(cached: &mut Cached, stored: &Stored, changes: &mut Changes) -> R
     Ok(())
 }
 
-fn first_plan(first: &Stored) -> Result<PlanHash> {
+pub(crate) fn first_plan(first: &Stored) -> Result<PlanHash> {
     first.record.verify(&first.stream.label())?;
     match decode(&first.record)?.1.first() {
         Some(Event::RunTriggered(event)) => Ok(event.plan),

@@ -93,7 +93,7 @@ fn fill(dice: &mut Dice, draft: &mut PlanDraft, region: usize, nodes: u32, depth
         let ups: Vec<u32> = (0..node).filter(|_| dice.one_in(2)).collect();
         let work = work(dice, draft, depth, node, now);
         let share = share(dice, &work);
-        let spec = Spec { when: None, work, retry: retry(dice), timeouts: timeouts(dice), share };
+        let spec = Spec { when: None, work, retry: retry(dice), timeouts: timeouts(dice), share, publish: Vec::new() };
         draft.specs.push(spec);
         let join = match dice.below(6) {
             0 => Join::Any,

@@ -5,6 +5,7 @@
 
 mod commit;
 mod control;
+mod domain;
 pub(crate) mod fixture;
 mod keys;
 mod listing;
@@ -15,14 +16,14 @@ mod rows;
 mod search;
 mod work;
 
-use crate::{Ledger, Projections, Stores};
+use crate::{Domain, Projections, Stores};
 use edgewise_core::Result;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A place where one store lives. Opening it again, at once or later, finds what was committed there.
 pub trait Place {
     /// Its ledger.
-    type Ledger: Ledger;
+    type Ledger: Domain;
     /// Its projections.
     type Projections: Projections;
 
@@ -100,6 +101,11 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         listing::runs_are_listed_newest_first_by_flow_and_state,
         listing::waiting_tasks_timers_and_leases_are_listed_in_order,
         listing::a_plan_is_known_once_it_was_written,
+        domain::what_was_published_is_read_back_in_order_and_once_for_each_id,
+        domain::queues_of_two_tenants_are_apart,
+        domain::each_consumer_moves_on_by_itself_and_never_back,
+        domain::only_what_is_old_and_acknowledged_by_all_is_taken_away,
+        domain::documents_are_kept_by_key_until_they_are_taken_away,
         removal::a_stream_that_was_taken_away_is_not_found_and_the_others_stay,
         removal::a_stream_that_has_moved_on_is_left_as_it_is,
         removal::positions_go_on_behind_what_was_taken_away,

@@ -4,6 +4,7 @@
 //! number or by seed, so a failing test fails again. One [`Faults`] may be shared by ledger and projections;
 //! the test keeps a clone of it to count, to add faults later, or to end them.
 
+mod domain;
 mod ledger;
 mod plan;
 mod projections;

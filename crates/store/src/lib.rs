@@ -8,6 +8,7 @@
 //! compactor the projections. A store that speaks to a server blocks that thread, nobody else.
 
 pub mod conformance;
+pub mod domain;
 pub mod faulty;
 pub mod ledger;
 pub mod memory;
@@ -15,6 +16,7 @@ pub mod projections;
 pub mod quick;
 pub mod sqlite;
 
+pub use domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space};
 pub use ledger::{
     Append, Appended, Gone, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
 };

@@ -3,6 +3,7 @@
 //! A handle can be cloned, and all clones are the same memory. So a test that drops its engine and opens
 //! another one on a clone has crashed and restarted it, with exactly what was committed.
 
+mod domain;
 mod ledger;
 mod projections;
 mod work;

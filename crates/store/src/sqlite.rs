@@ -16,6 +16,7 @@
 mod append;
 mod backup;
 mod control;
+mod domain;
 mod error;
 mod file;
 mod flush;
@@ -62,6 +63,12 @@ pub fn open_reader(dir: &Path) -> Result<Stores> {
     let ledger = SqliteLedger::open_reader(dir)?;
     let projections = state::open_reader(dir, &ledger)?;
     Ok(Stores { ledger, projections })
+}
+
+/// Opens only the ledger of a folder for writing, beside whoever has it open: for the queues of domain events.
+pub fn open_ledger(dir: &Path) -> Result<SqliteLedger> {
+    file::make_folder(dir)?;
+    SqliteLedger::open(dir)
 }
 
 /// Opens only the ledger of a folder for looking, whatever has become of the rows.

@@ -97,6 +97,7 @@ fn noop() -> Spec {
         retry: Retry::default(),
         timeouts: Timeouts::default(),
         share: Share::default(),
+        publish: Vec::new(),
     }
 }
 

@@ -7,7 +7,9 @@ use crate::input::Input;
 use crate::limits;
 use crate::mark::mark_of;
 use crate::name::Name;
-use crate::plan::{Join, Naming, OnFailure, Plan, PlanDraft, RegionDraft, Share, Spec, Spread, Timeouts, Work};
+use crate::plan::{
+    Join, Naming, OnFailure, Plan, PlanDraft, Publish, RegionDraft, Share, Spec, Spread, Timeouts, Work,
+};
 use crate::recent::Recent;
 use crate::retry::Retry;
 use crate::template::Template;
@@ -41,6 +43,7 @@ pub(super) struct Head {
     pub(super) inputs: Vec<Input>,
     pub(super) on_failure: OnFailure,
     pub(super) output: Option<Template>,
+    pub(super) publish: Vec<Publish>,
 }
 
 impl Graph {
@@ -79,6 +82,7 @@ impl Graph {
                 retry: Retry::default(),
                 timeouts: Timeouts::default(),
                 share: Share::default(),
+                publish: Vec::new(),
             });
             spec = self.specs.len() as u32 - 1;
         }
@@ -124,8 +128,8 @@ impl Graph {
         if places.is_empty() {
             return None;
         }
-        let Head { flow, naming, inputs, on_failure, output } = head;
-        let draft = PlanDraft { specs, regions, on_failure, inputs, output, naming };
+        let Head { flow, naming, inputs, on_failure, output, publish } = head;
+        let draft = PlanDraft { specs, regions, on_failure, inputs, output, naming, publish };
         let problems = match draft.build(flow) {
             Ok(plan) => return Some(plan),
             Err(problems) => problems,
@@ -164,6 +168,7 @@ mod tests {
                 retry: Retry::default(),
                 timeouts: Timeouts::default(),
                 share: Share::default(),
+                publish: Vec::new(),
             };
             let (edges, uses, join) = (Vec::new(), Vec::new(), Join::All);
             graph.add(name, Span::default(), Task { spec, each: None, when: None, edges, uses, join, join_at: None })

@@ -116,6 +116,8 @@ impl<'s, 'n> Holes<'s, 'n> {
         }
         let mut secret = false;
         expr.roots(&mut |root| match root {
+            // Nobody waits for themselves.
+            Root::Output { up, node } if self.place.own && (*up != self.place.up || Some(*node) == self.place.of) => {}
             Root::Output { node, .. } => self.uses.push(*node),
             Root::Secret(_) => secret = true,
             _ => {}

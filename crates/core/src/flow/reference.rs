@@ -42,6 +42,8 @@ pub(super) struct Place<'p> {
     pub(super) only_inputs: bool,
     /// Whether what is evaluated here is given to whoever does the work and kept nowhere.
     pub(super) secrets: bool,
+    /// Whether the node's own output is known here, because it has ended.
+    pub(super) own: bool,
 }
 
 /// What to write, where a name alone says too little.
@@ -137,7 +139,8 @@ impl Names<'_> {
             let message = format!("there is no task {}", shown(name));
             return Err(Fault { help, ..Fault::new(after_dot(*span), "unknown_task", message) });
         };
-        if node.is_some() && node == place.of {
+        let own = node.is_some() && node == place.of;
+        if own && !place.own {
             let message = format!("{} cannot use its own output", shown(name));
             return Err(Fault::new(chain.span, "self_edge", message));
         }
@@ -148,6 +151,11 @@ impl Names<'_> {
                 let help = format!("write {}", shown(&format!("{}.output", chain.written(2, Hyphens::InNames))));
                 return Err(Fault::new(span, "bad_reference", "only the `output` of a task can be named").help(help));
             }
+        }
+        if own {
+            // Within a spread the task is the one node of its own region.
+            let node = if place.up == 0 { node.unwrap_or(0) } else { 0 };
+            return Ok((3, Root::Output { up: 0, node }));
         }
         // A task whose name is refused has no node; what names it is not at fault.
         Ok((3, node.map_or(Root::Input, |node| Root::Output { up: place.up, node })))

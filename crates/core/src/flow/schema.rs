@@ -14,20 +14,21 @@ use super::http::HTTP;
 use super::item::ITEM;
 use super::on::{ON, SCHEDULE};
 use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
+use super::publish::{EMIT, PUBLISH};
 use super::read::Keys;
 use super::share::LIMIT;
 use super::task::TASK;
 use super::{DEFAULTS, FLOW};
 use crate::input::InputType;
 use crate::limits;
-use crate::plan::{Identity, Method};
+use crate::plan::{Condition, Delivery, Identity, Method};
 use crate::schedule::Overlap;
 use serde_json::{Map, Value, json};
 
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
 type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
 
-const LEVELS: [Level; 15] = [
+const LEVELS: [Level; 17] = [
     ("flow", &FLOW, flow),
     ("defaults", &DEFAULTS, defaults),
     ("input", &INPUT, input),
@@ -38,6 +39,8 @@ const LEVELS: [Level; 15] = [
     ("http", &HTTP, http),
     ("item", &ITEM, item),
     ("limit", &LIMIT, limit),
+    ("publish", &PUBLISH, publish),
+    ("emit", &EMIT, emit),
     ("gate", &GATE, gate),
     ("approval", &APPROVAL, approval),
     ("escalate", &ESCALATE, escalate),
@@ -147,6 +150,35 @@ fn flow() -> Vec<(&'static str, Value)> {
         ("output", any("The output of the run, with `${{ … }}`; the outputs of its last tasks if absent")),
         ("queue", about("Where its tasks wait for workers", of("name"))),
         ("priority", priority()),
+        ("publish", published("What the outside world is told when a run ends")),
+    ]
+}
+
+/// Domain events, by their names or with all that can be said of them.
+fn published(words: &str) -> Value {
+    json!({ "description": words, "type": "array", "items": { "anyOf": [of("name"), of("publish")] } })
+}
+
+fn delivery() -> Value {
+    let words: Vec<&str> = Delivery::ALL.iter().map(|(word, _)| *word).collect();
+    about("How it travels: to whoever listens now, through a queue, or both", word_of(&words))
+}
+
+fn publish() -> Vec<(&'static str, Value)> {
+    let words: Vec<&str> = Condition::ALL.iter().map(|(word, _)| *word).collect();
+    vec![
+        ("name", about("What consumers see as its type", of("name"))),
+        ("condition", about("When it is told; on success if absent", word_of(&words))),
+        ("delivery", delivery()),
+        ("payload", any("What is told, with `${{ … }}`; the output if absent")),
+    ]
+}
+
+fn emit() -> Vec<(&'static str, Value)> {
+    vec![
+        ("name", about("What consumers see as its type", of("name"))),
+        ("delivery", delivery()),
+        ("payload", any("What is told, with `${{ … }}`; also the task's output")),
     ]
 }
 
@@ -192,6 +224,8 @@ fn task() -> Vec<(&'static str, Value)> {
         ("http", either("A request over HTTP; its response is the output", &[json!({ "type": "string" }), of("http")])),
         ("gate", about("A wait for time or for people", of("gate"))),
         ("item", either("Work of a person or an agent, who closes it", &[json!({ "type": "string" }), of("item")])),
+        ("emit", either("A domain event that is told when the flow comes here", &[of("name"), of("emit")])),
+        ("publish", published("What the outside world is told when the task, or an attempt of it, ends")),
         ("retry", attempts("How attempts follow each other")),
         ("timeout", bounds("How long an attempt may take, or several bounds")),
         ("queue", about("Where it waits for a worker", of("name"))),

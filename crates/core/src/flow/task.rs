@@ -7,6 +7,7 @@ use super::http::http;
 use super::item;
 use super::policy::{retry, timeouts};
 use super::problem::Sink;
+use super::publish;
 use super::read::{Fields, Keys, choice, flag, map, name, text, whole, wrong};
 use super::reference::{Names, Place};
 use super::scalar::{literal, resolve};
@@ -25,10 +26,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Keys of the design that this version refuses, with what to do instead.
-pub(super) const LATER: [(&str, &str); 6] = [
+pub(super) const LATER: [(&str, &str); 4] = [
     ("let", "name the value with `let:` at the top of the flow"),
-    ("emit", "use `run:` to tell the outside"),
-    ("publish", "use `run:` to tell the outside"),
     ("on", "start runs with `edgewise run`"),
     ("secrets", "put `secrets:` at the top of the flow, and name them in `env` or `with`"),
     ("labels", "put `labels:` at the top of the flow: runs have labels"),
@@ -53,6 +52,8 @@ pub(super) const TASK: Keys = Keys {
         "http",
         "gate",
         "item",
+        "emit",
+        "publish",
         "retry",
         "timeout",
         "queue",
@@ -63,7 +64,7 @@ pub(super) const TASK: Keys = Keys {
 };
 
 /// The keys that say who does a task's work.
-const WORKS: [&str; 6] = ["run", "action", "http", "flow", "gate", "item"];
+const WORKS: [&str; 7] = ["run", "action", "http", "flow", "gate", "item", "emit"];
 
 /// Which work a key belongs to, and what to use with another.
 const BELONGS: [(&str, &[&str], &str); 8] = [
@@ -138,6 +139,15 @@ impl Tasks<'_, '_> {
         let work = self.work(entry, &fields, &mut holes, sink);
         holes.place.secrets = false;
         let share = share(&fields, &self.defaults.share, &mut holes, sink);
+        // A task has ended when it is told of, so what is told may be its own output.
+        holes.place.own = true;
+        let publish = fields.get("publish").map(|n| publish::publish(n, publish::Of::Task, &mut holes, sink));
+        if let (Some(Work::Emit(emit)), Some(list)) = (&work, &publish)
+            && list.iter().any(|one| one.name == emit.name)
+        {
+            let message = format!("the domain event `{}` is emitted and published by one task", emit.name);
+            sink.error(entry.at, "duplicate_name", message).help(Some("`emit` alone tells it".into()));
+        }
         uses.append(&mut holes.uses);
         let mut spec = Spec {
             when: None,
@@ -145,9 +155,10 @@ impl Tasks<'_, '_> {
             retry: Retry::default(),
             timeouts: Timeouts::default(),
             share: Share::default(),
+            publish: publish.unwrap_or_default(),
         };
         match spec.work {
-            Work::Gate(_) => {}
+            Work::Gate(_) | Work::Emit(_) => {}
             Work::SubRun(_) | Work::Item(_) => sub_run::policies(&fields, &self.defaults.retry, &mut spec, sink),
             _ => {
                 spec.share = share;
@@ -170,7 +181,7 @@ impl Tasks<'_, '_> {
         let mut works = WORKS.iter().filter_map(|k| fields.entry(k));
         let (Some(work), None) = (works.next(), works.next()) else {
             let works: Vec<&Entry<'_>> = WORKS.iter().filter_map(|k| fields.entry(k)).collect();
-            no_single_work(entry, fields, &works, sink);
+            no_single_work(entry, &works, sink);
             return None;
         };
         for (key, owners, instead) in BELONGS {
@@ -189,6 +200,7 @@ impl Tasks<'_, '_> {
             }
             "http" => http(&work.value, holes, sink).map(Work::Http),
             "flow" => sub_run::read(work, fields, self.flows, holes, sink).map(Work::SubRun),
+            "emit" => publish::emit(&work.value, holes, sink).map(Work::Emit),
             "item" => item::item(&work.value, holes, sink).map(Work::Item),
             _ => gate(&work.value, sink).map(Work::Gate),
         }
@@ -236,19 +248,18 @@ fn nothing() -> Work {
     Work::Command(Command::default())
 }
 
-fn no_single_work(entry: &Entry<'_>, fields: &Fields<'_, '_>, works: &[&Entry<'_>], sink: &mut Sink<'_>) {
-    let later = fields.entry("emit").is_some();
-    if (works.len() > 1 || !later) && sink.only_counts() {
+fn no_single_work(entry: &Entry<'_>, works: &[&Entry<'_>], sink: &mut Sink<'_>) {
+    if sink.only_counts() {
         return;
     }
     if let [first, second, ..] = works {
         let message =
             format!("a task has one work, but {} has `{}` and `{}`", shown(&entry.key), first.key, second.key);
         sink.error(second.at, "several_works", message).help(Some("make two tasks of it".into()));
-    } else if !later {
+    } else {
         let message = format!("{} has no work to do", shown(&entry.key));
         sink.error(entry.at, "no_work", message)
-            .help(Some("give it one of `run`, `action`, `http`, `flow`, `gate` or `item`".into()));
+            .help(Some("give it one of `run`, `action`, `http`, `flow`, `gate`, `item` or `emit`".into()));
     }
 }
 

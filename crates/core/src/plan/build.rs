@@ -1,7 +1,7 @@
 //! Making a plan: whatever is wrong with a graph is found here, before anything is written.
 
 use super::region::Names;
-use super::{Accepts, InEdge, Join, Naming, OnFailure, OutEdge, Plan, Region, Spec, Statement};
+use super::{Accepts, InEdge, Join, Naming, OnFailure, OutEdge, Plan, Publish, Region, Spec, Statement, Work};
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
@@ -22,6 +22,8 @@ pub struct PlanDraft {
     pub output: Option<Template>,
     /// How its runs are told apart and found.
     pub naming: Naming,
+    /// What the outside world is told when a run ends.
+    pub publish: Vec<Publish>,
 }
 
 /// A region in the making.
@@ -114,8 +116,10 @@ impl PlanDraft {
             problems.truncate(limits::PROBLEMS);
             return Err(problems);
         }
-        let Self { specs, on_failure, inputs, output, naming, .. } = self;
-        Ok(Plan { flow, naming, on_failure, specs, regions, inputs, output })
+        let Self { specs, on_failure, inputs, output, naming, publish, .. } = self;
+        let told = |spec: &Spec| !spec.publish.is_empty() || matches!(spec.work, Work::Emit(_));
+        let tells = !publish.is_empty() || specs.iter().any(told);
+        Ok(Plan { flow, naming, on_failure, specs, regions, inputs, output, publish, tells })
     }
 
     fn check_size(&self, problems: &mut Vec<Problem>) {
@@ -140,8 +144,8 @@ impl PlanDraft {
     /// The run's output stands in the root region, outside of every spread.
     fn check_output(&self, problems: &mut Vec<Problem>) {
         let nodes = self.regions.first().map_or(0, RegionDraft::len);
-        let Some(output) = &self.output else { return };
-        output.expressions(&mut |expr| {
+        let told = self.publish.iter().filter_map(|one| one.payload.as_ref());
+        let mut see = |expr: &crate::expr::Expr| {
             expr.roots(&mut |root| {
                 let ok = match root {
                     Root::Input => true,
@@ -153,7 +157,8 @@ impl PlanDraft {
                     problems.push(Problem { region: 0, node: None, code: "unknown_reference", message });
                 }
             });
-        });
+        };
+        self.output.iter().chain(told).for_each(|template| template.expressions(&mut see));
     }
 }
 
@@ -312,7 +317,7 @@ fn check_cycles(number: u32, region: &Region, problems: &mut Vec<Problem>) {
 mod tests {
     use super::*;
     use crate::expr::Expr;
-    use crate::plan::{Command, Work};
+    use crate::plan::Command;
 
     fn draft(nodes: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> PlanDraft {
         let work = Work::Command(Command { script: "true".into(), ..Command::default() });
@@ -322,6 +327,7 @@ mod tests {
             retry: Default::default(),
             timeouts: Default::default(),
             share: Default::default(),
+            publish: Vec::new(),
         };
         let mut region = RegionDraft::default();
         for node in 0..nodes {

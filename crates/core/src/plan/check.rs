@@ -193,5 +193,8 @@ impl Spec {
         if let Some(limit) = &self.share.limit {
             limit.key.roots(see);
         }
+        for payload in self.publish.iter().filter_map(|one| one.payload.as_ref()) {
+            payload.expressions(&mut |expr| expr.roots(see));
+        }
     }
 }

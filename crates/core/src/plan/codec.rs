@@ -3,7 +3,7 @@
 //! The hash is taken over exactly these bytes, so encoding is canonical: one plan, one text.
 
 use super::build::{PlanDraft, RegionDraft};
-use super::{Accepts, Identity, Join, Naming, OnFailure, Plan, Region, Spec, Statement};
+use super::{Accepts, Identity, Join, Naming, OnFailure, Plan, Publish, Region, Spec, Statement};
 use crate::error::{Error, Result};
 use crate::id::PlanHash;
 use crate::input::Input;
@@ -32,6 +32,8 @@ struct Wire {
     inputs: Vec<Input>,
     #[serde(default)]
     output: Option<Template>,
+    #[serde(default)]
+    publish: Vec<Publish>,
     specs: Vec<Spec>,
     regions: Vec<WireRegion>,
 }
@@ -71,6 +73,8 @@ struct Written<'a> {
     inputs: &'a [Input],
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<&'a Template>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    publish: &'a [Publish],
     specs: &'a [Spec],
     regions: Vec<WrittenRegion<'a>>,
 }
@@ -126,6 +130,7 @@ impl Plan {
             on_failure: self.on_failure,
             inputs: &self.inputs,
             output: self.output.as_ref(),
+            publish: &self.publish,
             specs: &self.specs,
             regions: self.regions.iter().map(WrittenRegion).collect(),
         };
@@ -144,9 +149,9 @@ impl Plan {
         for region in wire.regions {
             regions.push(region.draft().ok_or_else(|| corrupt("its columns differ in length".into()))?);
         }
-        let Wire { namespace, labels, identity, specs, on_failure, inputs, output, .. } = wire;
+        let Wire { namespace, labels, identity, specs, on_failure, inputs, output, publish, .. } = wire;
         let naming = Naming { namespace, labels, identity };
-        let draft = PlanDraft { specs, regions, on_failure, inputs, output, naming };
+        let draft = PlanDraft { specs, regions, on_failure, inputs, output, naming, publish };
         draft.build(wire.flow).map_err(|problems| corrupt(problems[0].message.clone()))
     }
 }

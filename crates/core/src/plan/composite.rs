@@ -112,7 +112,7 @@ pub struct Call {
 impl Work {
     /// Whether its scopes do the work.
     pub fn is_composite(&self) -> bool {
-        !self.is_leased() && !self.is_linked() && !matches!(self, Work::Gate(_) | Work::Sleep(_))
+        !self.is_leased() && !self.is_linked() && !matches!(self, Work::Gate(_) | Work::Sleep(_) | Work::Emit(_))
     }
 
     /// Whether something of its own does it, which it waits for: a run, or an item.
@@ -129,7 +129,7 @@ impl Work {
     pub fn region_at(&self, index: u32) -> Option<u32> {
         match self {
             Work::Action { .. } | Work::Command(_) | Work::Http(_) => None,
-            Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_) | Work::Item(_) => None,
+            Work::Gate(_) | Work::Sleep(_) | Work::SubRun(_) | Work::Item(_) | Work::Emit(_) => None,
             Work::Spread(Spread { region, .. })
             | Work::For(For { region, .. })
             | Work::While(While { region, .. })
@@ -162,6 +162,7 @@ impl Work {
             Work::Sleep(_) => "sleep",
             Work::SubRun(_) => "flow",
             Work::Item(_) => "item",
+            Work::Emit(_) => "emit",
             Work::Spread(_) => "spread",
             Work::Parallel(_) => "parallel",
             Work::Branch(_) => "if",
@@ -185,6 +186,7 @@ impl Work {
             Work::Sleep(span) => see(span),
             Work::SubRun(sub) => sub.with.expressions(see),
             Work::Item(item) => item.fields.expressions(see),
+            Work::Emit(emit) => emit.payload.expressions(see),
             Work::Call(call) => call.args.iter().for_each(|(_, arg)| see(arg)),
             _ => {}
         }

@@ -3,7 +3,7 @@
 //! This is what the fold follows. Nothing in it was added for people, so names of variables are taken from the
 //! expressions that use them; one that nothing uses has only a number.
 
-use super::{Join, Plan, ROOT, Region, Resolution, Share, Spec, Statement, Var, Work};
+use super::{Join, Plan, Publish, ROOT, Region, Resolution, Share, Spec, Statement, Var, Work};
 use crate::expr::Expr;
 use crate::gate::{Escalation, Gate, Wait};
 use crate::name::Name;
@@ -103,7 +103,8 @@ impl<'p> Outline<'p> {
             Some(script) => ("a chain", script.iter().map(|line| self.statement(number, region, body, line)).collect()),
             None => ("a graph", nodes().collect()),
         };
-        Outlined { head: format!("region {number}, {role}: {kind}"), lines }
+        let told = if number == ROOT { published(&self.plan.publish) } else { String::new() };
+        Outlined { head: format!("region {number}, {role}: {kind}{told}"), lines }
     }
 
     /// `publish: run ./publish.sh, after build and approve (failed), when …, retry 5`
@@ -170,6 +171,7 @@ impl<'p> Outline<'p> {
             Work::Sleep(span) => format!("sleep {}", short(span.text())),
             Work::SubRun(sub) => format!("flow {}, plan {}", sub.flow, sub.plan),
             Work::Item(item) => format!("item {}", short(&item.title())),
+            Work::Emit(emit) => format!("emit {}, {}", emit.name, emit.delivery.word()),
             Work::Spread(spread) => {
                 let items = match &spread.items {
                     Items::Literal(list) => format!("{} items", list.len()),
@@ -246,7 +248,13 @@ fn policies(spec: &Spec) -> String {
     for (word, bound) in bounds {
         said += &bound.map_or(String::new(), |span| format!(", {word} {span}"));
     }
-    said + &share(&spec.share)
+    said + &share(&spec.share) + &published(&spec.publish)
+}
+
+/// What the outside world is told, and when.
+fn published(publish: &[Publish]) -> String {
+    let one = |p: &Publish| format!(", publishes {} on {} ({})", p.name, p.condition.word(), p.delivery.word());
+    publish.iter().map(one).collect()
 }
 
 fn share(share: &Share) -> String {

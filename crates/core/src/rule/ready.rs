@@ -3,7 +3,7 @@
 use crate::event::{Failure, TaskIx, TimerKind};
 use crate::fold::Fold;
 use crate::gate::{Gate, Wait};
-use crate::plan::{Spec, Work};
+use crate::plan::{Emit, Spec, Work};
 use crate::run::Reason;
 use crate::state::{Move, TaskState};
 use std::sync::Arc;
@@ -43,6 +43,7 @@ impl Fold<'_> {
             },
             Work::SubRun(_) => self.begin_sub_run(task),
             Work::Item(_) => self.begin_child(task),
+            Work::Emit(emit) => self.tell(task, emit),
             Work::Spread(spread) => self.begin_spread(task, spread),
             Work::Parallel(parallel) => self.begin_parallel(task, parallel),
             composite => self.begin_composite(task, composite),
@@ -62,6 +63,16 @@ impl Fold<'_> {
         if let Some(span) = self.run.spec_of(task).timeouts.queue {
             self.set_timer(task, TimerKind::Queue, self.stamp.at.plus(span));
         }
+    }
+
+    /// Telling the outside world is done at once: what is told is a fact now, and travels after the commit.
+    fn tell(&mut self, task: TaskIx, emit: &Emit) {
+        let payload = match self.run.evaluate(task, &emit.payload) {
+            Ok(payload) => payload.into_owned(),
+            Err(failure) => return self.fail_for_good(task, failure, Move::InputFailed),
+        };
+        self.begin(task);
+        self.succeed(task, payload);
     }
 
     fn begin_gate(&mut self, task: TaskIx, gate: &Gate) {

@@ -12,7 +12,7 @@ const NOTE_CHARS: usize = 60;
 pub(super) fn kind(spec: &Spec) -> NodeKind {
     match &spec.work {
         Work::Action { .. } => NodeKind::Action,
-        Work::Command(_) | Work::Http(_) => NodeKind::Command,
+        Work::Command(_) | Work::Http(_) | Work::Emit(_) => NodeKind::Command,
         Work::Gate(_) => NodeKind::Gate,
         Work::Spread(_) => NodeKind::Spread,
         // Somebody outside ends it, as they open a gate.
@@ -45,6 +45,7 @@ fn work(plan: &Plan, spec: &Spec) -> String {
         Work::Sleep(span) => format!("sleeps for {}", short(span.text())),
         Work::SubRun(sub) => format!("runs {}", sub.flow),
         Work::Item(item) => format!("item {}", short(&item.title())),
+        Work::Emit(emit) => format!("tells {}", emit.name),
         Work::Parallel(parallel) => format!("{} at once", parallel.arms.len()),
         Work::Branch(branch) => {
             branch.arms.first().and_then(|arm| arm.when.as_ref()).map_or_else(String::new, condition)

@@ -6,6 +6,7 @@
 
 mod body;
 mod command;
+mod emit;
 mod flows;
 mod http;
 mod names;

@@ -33,6 +33,7 @@ pub fn action(max_attempts: u16) -> Spec {
         retry: Retry { max_attempts, jitter_percent: 0, ..Retry::default() },
         timeouts: Timeouts::default(),
         share: Default::default(),
+        publish: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ mod codec;
 mod composites;
 mod defects;
 mod dice;
+mod domain;
 mod driver;
 mod exhaustive;
 mod found;

@@ -79,7 +79,7 @@ fn random_spec(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32) ->
     };
     let mut span = |n| dice.one_in(n).then(|| Millis(1_000 + dice.below(20_000)));
     let timeouts = Timeouts { overall: span(6), queue: span(6), ..Timeouts::default() };
-    Spec { when: None, work, retry, timeouts, share: Default::default() }
+    Spec { when: None, work, retry, timeouts, share: Default::default(), publish: Vec::new() }
 }
 
 fn random_gate(dice: &mut Dice) -> Work {

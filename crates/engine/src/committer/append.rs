@@ -2,11 +2,13 @@
 
 use crate::desk::{Desk, Given};
 use crate::leases::{Lapse, Lease};
+use crate::publish::Moved;
 use edgewise_core::event::{Envelope, Record, TaskIx, encode};
 use edgewise_core::id::{EventId, RunId, TokenHash};
 use edgewise_core::{Error, Kind, Result};
-use edgewise_store::{Append, Appended, Guard};
 use edgewise_store::quick::QuickSet;
+use edgewise_store::{Append, Appended, Guard, Position};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Whether a batch is in the ledger.
@@ -36,9 +38,11 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
     let landed = match desk.ledger.append(&batch) {
         Ok(Appended::Done(at)) => {
             // What others wrote in between is still to be looked at.
-            if at.0 == desk.seen.0 + batch.records.len() as u64 {
+            let next = at.0 == desk.seen.0 + batch.records.len() as u64;
+            if next {
                 desk.seen = at;
             }
+            tell(desk, next.then_some(at));
             Landed::Yes
         }
         Ok(Appended::Conflict(_) | Appended::KeyTaken(_)) => Landed::Conflict,
@@ -50,7 +54,10 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
             Landed::Conflict
         }
         Err(error) if error.code == "sync_failed" => return Err(error),
-        Err(error) if error.code == "unknown_commit" => read_back(desk, &batch, error)?,
+        Err(error) if error.code == "unknown_commit" => {
+            tell(desk, None);
+            read_back(desk, &batch, error)?
+        }
         Err(error) => Landed::No(error),
     };
     desk.trouble = match &landed {
@@ -64,6 +71,26 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
         }
     }
     Ok(landed)
+}
+
+/// Tells the publisher what landed, in runs that tell something; without a position the ledger must say what did.
+fn tell(desk: &mut Desk, at: Option<Position>) {
+    let Desk { tap: Some(tap), runs, batch, now, .. } = desk else { return };
+    let Some(at) = at else { return tap.look() };
+    let mut moved = Vec::new();
+    for run in &batch.touched {
+        let Some(cached) = runs.get_mut(run).filter(|cached| cached.run.plan.tells) else { continue };
+        moved.push(Moved {
+            run: *run,
+            plan_hash: cached.run.plan_hash,
+            plan: Arc::clone(&cached.run.plan),
+            first: cached.durable + 1,
+            id: cached.first_id,
+            at: *now,
+            events: std::mem::take(&mut cached.events),
+        });
+    }
+    tap.landed(moved, at);
 }
 
 fn encode_batch(desk: &mut Desk) -> Append {

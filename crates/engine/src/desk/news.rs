@@ -62,6 +62,9 @@ impl Desk {
             }
             // Both before the next read: it may fail, and what was seen must be on the desk or known to be missing.
             self.seen = last;
+            if let Some(tap) = self.tap.as_mut().filter(|_| !foreign.is_empty()) {
+                tap.look();
+            }
             self.forget(&foreign.into_iter().collect::<Vec<_>>());
             if work && !self.frozen.contains_key(&RunId::WORK) && self.newest_work().is_err() {
                 self.unloaded.insert(RunId::WORK);

@@ -139,5 +139,7 @@ fn start(folder: &Folder, options: &Options) -> Result<Engine> {
         entropy: Entropy::from_system()?,
         queues: options.queues.clone(),
     };
-    Engine::start_keeping(parts, keeping)
+    // Another handle: queues are written beside the committer, which must not wait for them.
+    let domain = sqlite::open_ledger(folder.dir())?;
+    Engine::start_telling(parts, keeping, Some(Box::new(domain)))
 }

@@ -82,6 +82,7 @@ pub fn plan(flow: &str) -> Plan {
         retry: Default::default(),
         timeouts: Default::default(),
         share: Default::default(),
+        publish: Vec::new(),
     }];
     PlanDraft { specs, regions: vec![root], ..PlanDraft::default() }.build(name(flow)).expect("a plan")
 }

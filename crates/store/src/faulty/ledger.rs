@@ -10,8 +10,8 @@ use edgewise_core::id::PlanHash;
 /// Wraps a ledger and fails as told.
 #[derive(Debug, Clone)]
 pub struct FaultyLedger<L> {
-    inner: L,
-    faults: Faults,
+    pub(super) inner: L,
+    pub(super) faults: Faults,
 }
 
 impl<L: Ledger> FaultyLedger<L> {
@@ -25,7 +25,7 @@ impl<L: Ledger> FaultyLedger<L> {
         &mut self.inner
     }
 
-    fn read_or_fail<T>(&mut self, op: Op, work: impl FnOnce(&mut L) -> Result<T>) -> Result<T> {
+    pub(super) fn read_or_fail<T>(&mut self, op: Op, work: impl FnOnce(&mut L) -> Result<T>) -> Result<T> {
         match self.faults.next(op) {
             None => work(&mut self.inner),
             // A read whose answer is lost is a read that did not happen.

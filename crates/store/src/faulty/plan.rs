@@ -44,6 +44,8 @@ pub enum Op {
     Remove,
     Gone,
     Holes,
+    Publish,
+    Queued,
     Find,
     Flush,
     Load,
@@ -62,7 +64,7 @@ pub enum Op {
 impl Op {
     /// Whether it changes what is stored.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Append | Self::Freeze | Self::Remove | Self::Flush | Self::Forget)
+        matches!(self, Self::Append | Self::Freeze | Self::Remove | Self::Publish | Self::Flush | Self::Forget)
     }
 
     /// Whether it belongs to the ledger.

@@ -1,6 +1,7 @@
 //! The ledger in memory.
 
 use super::Shared;
+use super::domain::Queues;
 use crate::ledger::{
     Append, Appended, Gone, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
 };
@@ -13,7 +14,13 @@ use std::collections::BTreeMap;
 
 /// A ledger in memory; clones are handles on the same one.
 #[derive(Debug, Clone, Default)]
-pub struct MemoryLedger(Shared<State>);
+pub struct MemoryLedger(Shared<State>, Shared<Queues>);
+
+impl MemoryLedger {
+    pub(super) fn domain(&self) -> std::sync::MutexGuard<'_, Queues> {
+        self.1.lock()
+    }
+}
 
 #[derive(Debug, Default)]
 struct State {

@@ -6,6 +6,7 @@
 
 use super::LEDGER;
 use super::append::{owner, tail, write_batch};
+use super::domain;
 use super::error::{Explain, damaged};
 use super::file::{self, Found};
 use super::heads::{self, Heads};
@@ -72,6 +73,7 @@ impl SqliteLedger {
         file::settle(&conn, LEDGER, &PRAGMAS)?;
         file::make(&conn, LEDGER, FORMAT, |conn| MAKE.iter().try_for_each(|sql| conn.execute_batch(sql)))?;
         add(&conn)?;
+        domain::make(&conn)?;
         let log = Arc::new(AtomicU32::new(0));
         let told = Arc::clone(&log);
         conn.wal_hook(Some(move |_: &mut _, pages: i32| {
@@ -101,7 +103,7 @@ impl SqliteLedger {
     }
 
     /// After a failed sync the next one may report success for pages that were dropped: nothing is written any more.
-    fn usable(&self) -> Result<()> {
+    pub(super) fn usable(&self) -> Result<()> {
         if !self.broken {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! One body, of a flow or of a function: statements become a script, blocks become regions inside of it.
 
 use super::command;
+use super::emit;
 use super::flows::Children;
 use super::http;
 use super::names::Names;
@@ -35,6 +36,7 @@ impl Regions {
             retry: Default::default(),
             timeouts: Default::default(),
             share: Default::default(),
+            publish: Vec::new(),
         });
         self.specs.len() as u32 - 1
     }
@@ -285,6 +287,8 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
             plan::Work::Command(command::command(call, values, self.sink)?)
         } else if call.name.as_str() == http::NAME {
             plan::Work::Http(http::http(call, values, self.sink)?)
+        } else if call.name.as_str() == emit::NAME {
+            plan::Work::Emit(emit::emit(call, values, self.sink)?)
         } else {
             let with = call.arguments.iter().zip(values).map(|((key, _), value)| (key.text.clone(), given_as(value)));
             plan::Work::Action { action: call.name.clone(), with: Template::Map(with.collect()) }

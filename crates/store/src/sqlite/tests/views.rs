@@ -30,6 +30,7 @@ fn plan(on_failure: OnFailure) -> Plan {
             retry: Default::default(),
             timeouts: Default::default(),
             share: Default::default(),
+            publish: Vec::new(),
         })
         .into();
     let (mut root, mut inner) = (RegionDraft::default(), RegionDraft::default());

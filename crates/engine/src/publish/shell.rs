@@ -1,0 +1,141 @@
+//! The publisher's thread: takes what the committer says, writes queues now and then, and begins again after errors.
+
+use super::KEPT;
+use super::listeners::Listeners;
+use super::publisher::{Publisher, WAITING};
+use super::tap::{News, Tap};
+use crate::engine::Clock;
+use edgewise_core::time::{Millis, Time};
+use edgewise_core::{Error, Result};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Commits that wait for the publisher; more of them it reads from the ledger.
+const AHEAD: usize = 4_096;
+/// Queues are written at most so often: each time costs the committer a look at its streams.
+const PACE: Duration = Duration::from_millis(100);
+/// How long to wait before a store that failed is asked again.
+const AGAIN: Duration = Duration::from_millis(500);
+/// How often it is looked for events that nobody needs any more.
+const EXPIRE_EVERY: Millis = Millis(60_000);
+
+/// The publisher at work.
+pub(crate) struct Publishing {
+    stop: SyncSender<News>,
+    thread: JoinHandle<()>,
+}
+
+impl Publishing {
+    /// Writes what is there, and ends.
+    pub fn stop(self) {
+        let _ = self.stop.send(News::Stop);
+        let _ = self.thread.join();
+    }
+}
+
+/// Starts the thread; the tap is for the committer.
+pub(crate) fn start(publisher: Publisher, clock: Clock) -> Result<(Publishing, Tap)> {
+    let (stop, news) = sync_channel(AHEAD);
+    let tap = Tap::new(stop.clone());
+    let shell = Shell { publisher, clock, wrote: None, expired: Time::NEVER, troubled: false };
+    let thread = std::thread::Builder::new()
+        .name("edgewise-publisher".into())
+        .spawn(move || shell.run(&news))
+        .map_err(|e| Error::unavailable("no_thread", "the system gave no thread").with_source(e))?;
+    Ok((Publishing { stop, thread }, tap))
+}
+
+struct Shell {
+    publisher: Publisher,
+    clock: Clock,
+    wrote: Option<Instant>,
+    expired: Time,
+    /// The store failed: the ledger is read again from the cursor before anything else is believed.
+    troubled: bool,
+}
+
+impl Shell {
+    fn run(mut self, news: &Receiver<News>) {
+        self.troubled = self.publisher.look(false).is_err();
+        loop {
+            let next = match self.patience() {
+                Some(patience) => news.recv_timeout(patience),
+                None => news.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            let goes_on = match next {
+                Ok(news) => self.hear(news),
+                Err(RecvTimeoutError::Timeout) => true,
+                Err(RecvTimeoutError::Disconnected) => false,
+            };
+            if self.troubled {
+                self.begin_again();
+            }
+            if self.is_due() || !goes_on {
+                self.write();
+            }
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    fn hear(&mut self, news: News) -> bool {
+        let stop = matches!(news, News::Stop);
+        // While the store is in trouble everything is read from the ledger later.
+        if !self.troubled || stop {
+            self.troubled |= self.publisher.hear(news).is_err();
+        }
+        !stop
+    }
+
+    fn begin_again(&mut self) {
+        if self.wrote.is_some_and(|at| at.elapsed() < AGAIN) {
+            return;
+        }
+        self.wrote = Some(Instant::now());
+        self.publisher.rewind();
+        self.troubled = self.publisher.look(true).is_err();
+    }
+
+    /// How long to wait for news; as long as it takes if nothing is to be written.
+    fn patience(&self) -> Option<Duration> {
+        if self.troubled {
+            return Some(AGAIN);
+        }
+        self.publisher.is_behind().then(|| PACE.saturating_sub(self.since_write()))
+    }
+
+    fn since_write(&self) -> Duration {
+        self.wrote.map_or(PACE, |at| at.elapsed())
+    }
+
+    fn is_due(&self) -> bool {
+        let much = self.publisher.waiting() >= WAITING;
+        !self.troubled && self.publisher.is_behind() && (much || self.since_write() >= PACE)
+    }
+
+    fn write(&mut self) {
+        self.troubled |= self.publisher.write().is_err();
+        self.wrote = Some(Instant::now());
+        let now = (self.clock)();
+        if now.since(self.expired) >= EXPIRE_EVERY {
+            self.expired = now;
+            // What is not taken away now is taken away the next time.
+            let _ = self.publisher.expire(now, KEPT);
+        }
+    }
+}
+
+impl Listeners {
+    /// Listeners, and a publisher that tells them and keeps the queues.
+    pub(crate) fn publishing(
+        ledger: Box<dyn edgewise_store::Domain>,
+        home: &crate::desk::Home,
+    ) -> Result<(Self, Publisher)> {
+        let listeners = Self::default();
+        let space = edgewise_store::Space { tenant: home.tenant.clone(), workspace: home.workspace.clone() };
+        let publisher = Publisher::open(ledger, space, listeners.clone())?;
+        Ok((listeners, publisher))
+    }
+}

@@ -1,0 +1,2 @@
+-- Forgets a consumer.
+DELETE FROM domain_consumers WHERE tenant = ?1 AND workspace = ?2 AND namespace = ?3 AND name = ?4

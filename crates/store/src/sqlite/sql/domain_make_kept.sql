@@ -1,0 +1,9 @@
+-- Webhooks, and the events that they could not be told.
+CREATE TABLE IF NOT EXISTS domain_kept (
+    tenant    TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    key       TEXT NOT NULL,
+    body      TEXT NOT NULL,
+    PRIMARY KEY (tenant, workspace, kind, key)
+) WITHOUT ROWID
