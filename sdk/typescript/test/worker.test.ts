@@ -178,6 +178,31 @@ test("a repeated report gets the first answer and another one is refused", async
   assert.equal(await run.result(20_000), "first");
 });
 
+test("what was done while the server was away is reported when it is back", async () => {
+  const own = await Server.start();
+  const [begun, goOn] = [signal(), signal()];
+  const said: string[] = [];
+  const away: Handler = async (context) => {
+    begun.give();
+    await goOn.wait;
+    return context.attempt;
+  };
+  const f = flow("away");
+  // A second attempt would fail the run: what was reported must be what was done.
+  f.output(f.task("a", call("away"), { retry: 1 }));
+  f.task("b", call("away"), { after: "a", retry: 1 });
+  const run = await own.client({ patience: 30_000 }).start(f);
+  await working({ away }, async () => {
+    await begun.wait;
+    await own.kill();
+    goOn.give();
+    await own.restart();
+    assert.equal(await run.result(20_000), 1);
+  }, { client: own.url, log: (line) => said.push(line) });
+  assert.ok(said.some((line) => line.includes("repeated")), said.join());
+  await own.close();
+});
+
 /** `test/paused.ts` as a process. */
 class Process {
   readonly folder = mkdtempSync(join(tmpdir(), "edgewise-paused-"));
