@@ -19,15 +19,21 @@ impl Tool {
             return Ok(());
         }
         println!("      {} is missing: installing the package {}", self.program, self.package);
-        if !apt(&["install", "--yes", "--no-install-recommends", self.package]) {
-            // A fresh machine has no package lists; then the first try cannot find anything.
-            apt(&["update"]);
-            apt(&["install", "--yes", "--no-install-recommends", self.package]);
-        }
+        install(self.package);
         match find(self.program) {
             Some(_) => Ok(()),
             None => Err(format!("needs `{}`: install the package {} and try again", self.program, self.package)),
         }
+    }
+}
+
+/// Installs a package, if this machine has such and we may.
+pub fn install(package: &str) {
+    let words = ["install", "--yes", "--no-install-recommends", package];
+    if !apt(&words) {
+        // A fresh machine has no package lists; then the first try cannot find anything.
+        apt(&["update"]);
+        apt(&words);
     }
 }
 

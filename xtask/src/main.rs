@@ -1,5 +1,5 @@
 //! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `sim`, `counted`, `fuzz`,
-//! `planted`.
+//! `sdk`, `planted`.
 //!
 //! No dependencies: whatever checks the code must build before the code does.
 
@@ -7,6 +7,7 @@ mod counted;
 mod debian;
 mod fuzz;
 mod planted;
+mod sdk;
 mod source;
 mod steps;
 mod tidy;
@@ -25,6 +26,8 @@ Usage: cargo xtask COMMAND
   counted       figures that are counted: syncs, instructions (needs a release build)
   fuzz [TARGET] [--minutes N] [--seed N]
                 strange input for everything that reads bytes, a minute for each target unless told
+  sdk [python | typescript | kill]
+                the SDKs against the real server, and kill -9 under load through both
   planted [NAME | --record]
                 proof of the simulator: bugs planted in a copy of the sources are found
 ";
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         ["sim", ..] => steps::sim(root, &words[1..]),
         ["counted"] => counted::run(root),
         ["fuzz", ref rest @ ..] => fuzz::run(root, rest),
+        ["sdk", ref rest @ ..] => sdk::run(root, rest),
         ["planted", ref rest @ ..] => planted::run(root, rest),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");

@@ -3,6 +3,7 @@
 //! The table is the definition. A further check is one more line in it.
 
 use crate::debian::{self, Tool};
+use crate::sdk;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -63,6 +64,7 @@ const STEPS: &[Step] = &[
     step("storms", "cargo xtask sim --seeds 10000"),
     step("storms over SQLite", "cargo xtask sim --seeds 200 --sqlite"),
     step("doc tests", "cargo test --workspace --doc --quiet"),
+    needs(sdk::TOOLS, step("SDKs", "cargo xtask sdk")),
     step("release build", "cargo build --workspace --release --quiet"),
     needs(&[STRACE], step("chaos", "cargo test --package edgewise-cli --release --test chaos --quiet")),
     needs(&[STRACE, VALGRIND], step("counted", "cargo xtask counted")),

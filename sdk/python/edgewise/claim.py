@@ -11,7 +11,8 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from .backoff import Backoff
@@ -24,8 +25,14 @@ log = logging.getLogger("edgewise")
 
 #: How far ahead a worker takes leases, in seconds of its work.
 AHEAD_SECONDS = 0.1
-#: Most leases ahead.
-AHEAD_MOST = 2_000
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many leases a worker takes: as many as can begin at once, and so many ahead at most."""
+
+    at_once: int
+    ahead: int
 
 
 class Claimer:
@@ -36,14 +43,15 @@ class Claimer:
         client: Client,
         hand: Hand,
         wish: dict[str, Any],
-        counts: Sequence[int],
+        room: Room,
         take: Callable[[list[Held]], None],
         broken: Callable[[EdgewiseError], None],
     ) -> None:
         self._client = client
         self._hand = hand
         self._wish = wish
-        self._most = sum(counts)
+        self._most = room.at_once
+        self._ahead_most = room.ahead
         self._ahead = 0
         self._take = take
         self._broken = broken
@@ -83,7 +91,7 @@ class Claimer:
         unfinished, finished = self._hand.counts()
         rate = (finished - before) / max(time.monotonic() - began, 0.001)
         # Halved at most: a moment without work is no reason to begin from nothing.
-        self._ahead = min(AHEAD_MOST, max(int(rate * AHEAD_SECONDS), self._ahead // 2))
+        self._ahead = min(self._ahead_most, max(int(rate * AHEAD_SECONDS), self._ahead // 2))
         return max(1, self._most + self._ahead - unfinished)
 
     def _claim(self, room: int) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .beat import Heart
-from .claim import Claimer
+from .claim import Claimer, Room
 from .client import Client
 from .errors import EdgewiseError
 from .hand import Hand, Held
@@ -33,8 +33,10 @@ H = TypeVar("H", bound=Callable[..., Any])
 class Worker:
     """A worker. Register handlers with `task`, then `run` it.
 
-    `concurrency` is how many handlers are at work at once; `lease` how many seconds the server waits for a sign of
-    life before it gives a task to somebody else; `grace` how long handlers may take when the worker is told to stop.
+    `concurrency` is how many handlers are at work at once; `ahead` how many leases at most it takes before they can
+    begin (0 where an attempt must not be spent by a worker that dies before it began); `lease` how many seconds the
+    server waits for a sign of life before it gives a task to somebody else; `grace` how long handlers may take when
+    the worker is told to stop.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Worker:
         name: str | None = None,
         queues: Sequence[str] | None = None,
         concurrency: int = 16,
+        ahead: int = 2_000,
         lease: float = 30.0,
         grace: float = 30.0,
     ) -> None:
@@ -51,6 +54,7 @@ class Worker:
         self._name = name or f"{socket.gethostname().split('.')[0]}-{os.getpid()}"
         self._queues = queues
         self._concurrency = concurrency
+        self._ahead = ahead
         self._lease = lease
         self._grace = grace
         self._plain: dict[str, Handler] = {}
@@ -116,8 +120,8 @@ class Worker:
             for handlers, performer in performers:
                 performer.offer(held for held in leases if held.context.action in handlers)
 
-        counts = [self._concurrency for _ in performers]
-        claimer = Claimer(self._client, hand, self._wish(), counts, take, self._stops.put)
+        room = Room(self._concurrency * len(performers), self._ahead)
+        claimer = Claimer(self._client, hand, self._wish(), room, take, self._stops.put)
         problem = self._stops.get()
         claimer.stop()
         self._wind_up(hand, heart)

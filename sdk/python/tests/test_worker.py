@@ -215,6 +215,33 @@ class Leases(unittest.TestCase):
         self.assertEqual(run.result(20), "first")
 
 
+class Restarts(unittest.TestCase):
+    def test_what_was_done_while_the_server_was_away_is_reported_when_it_is_back(self) -> None:
+        own = Server()
+        self.addCleanup(own.close)
+        worker = Worker(own.url)
+        begun, go_on = threading.Event(), threading.Event()
+
+        @worker.task("away")
+        def away(context: Context) -> int:
+            begun.set()
+            go_on.wait(20)
+            return context.attempt
+
+        f = flow("away")
+        # A second attempt would fail the run: what was reported must be what was done.
+        f.output(f.task("a", call("away"), retry=1))
+        f.task("b", call("away"), after="a", retry=1)
+        run = own.client(patience=30.0).start(f)
+        with working(worker), self.assertLogs("edgewise", "WARNING") as said:
+            self.assertTrue(begun.wait(20))
+            own.kill()
+            go_on.set()
+            own.restart()
+            self.assertEqual(run.result(20), 1)
+        self.assertTrue(any("repeated" in line for line in said.output), said.output)
+
+
 class Process:
     """`tests/paused.py` as a process."""
 

@@ -13,8 +13,6 @@ import type { Log } from "./worker.js";
 
 /** How far ahead a worker takes leases, in milliseconds of its work. */
 const AHEAD_MS = 100;
-/** Most leases ahead. */
-const AHEAD_MOST = 2_000;
 /** How long a claim that was broken off is asked about: its answer may have been on the way. */
 const LAST_LOOK_MS = 100;
 
@@ -26,40 +24,48 @@ export interface Wish {
   lease_ms: number;
 }
 
+/** How many leases a worker takes: as many as can begin at once, and so many ahead at most. */
+export interface Room {
+  atOnce: number;
+  ahead: number;
+}
+
 /** Claims, one after the other. */
 export class Claimer {
   readonly #client: Client;
   readonly #hand: Hand;
   readonly #wish: Wish;
-  readonly #most: number;
+  readonly #room: Room;
   readonly #log: Log;
   #ahead = 0;
   /** When the last claim was answered, and what had been finished by then. */
   #answered = { at: performance.now(), finished: 0 };
 
-  constructor(client: Client, hand: Hand, wish: Wish, most: number, log: Log) {
+  constructor(client: Client, hand: Hand, wish: Wish, room: Room, log: Log) {
     this.#client = client;
     this.#hand = hand;
     this.#wish = wish;
-    this.#most = most;
+    this.#room = room;
     this.#log = log;
   }
 
   /** Leases as there is room for them, until the signal is given. What comes after that is to be given back. */
   async *leases(stop: AbortSignal): AsyncGenerator<WireLease[]> {
     while (!stop.aborted) {
-      const room = await this.#room(stop);
+      const room = await this.#wait(stop);
       if (!stop.aborted) yield await this.#claim(room, stop);
     }
   }
 
-  async #room(stop: AbortSignal): Promise<number> {
-    await this.#hand.until(this.#ahead === 0 ? this.#most - 1 : this.#most + Math.floor(this.#ahead / 2), stop);
+  /** Waits until there is room, and says for how many. */
+  async #wait(stop: AbortSignal): Promise<number> {
+    const { atOnce, ahead } = this.#room;
+    await this.#hand.until(this.#ahead === 0 ? atOnce - 1 : atOnce + Math.floor(this.#ahead / 2), stop);
     const { at, finished } = this.#answered;
     const rate = (this.#hand.finished - finished) / Math.max(1, performance.now() - at);
     // Halved at most: a moment without work is no reason to begin from nothing.
-    this.#ahead = Math.min(AHEAD_MOST, Math.max(Math.floor(rate * AHEAD_MS), Math.floor(this.#ahead / 2)));
-    return Math.max(1, this.#most + this.#ahead - this.#hand.unfinished);
+    this.#ahead = Math.min(ahead, Math.max(Math.floor(rate * AHEAD_MS), Math.floor(this.#ahead / 2)));
+    return Math.max(1, atOnce + this.#ahead - this.#hand.unfinished);
   }
 
   /** Claims until there is an answer. The same key makes a repetition the same claim. */

@@ -103,6 +103,9 @@ export class Client {
     const { url, token, who, timeout, patience } = typeof options === "string" ? { url: options } as ClientOptions : options;
     const address = url ?? process.env["EDGEWISE_ADDR"] ?? DEFAULT_ADDRESS;
     this.#url = (address.includes("://") ? address : `http://${address}`).replace(/\/+$/, "");
+    if (!/^https?:\/\/./.test(this.#url) || !URL.canParse(this.#url)) {
+      throw new Error(`expected the address of a server such as ${DEFAULT_ADDRESS}, found ${JSON.stringify(address)}`);
+    }
     this.#headers = { accept: "application/json", "user-agent": "edgewise-typescript" };
     const secret = token ?? process.env["EDGEWISE_TOKEN"];
     if (secret !== undefined) this.#headers["authorization"] = `Bearer ${secret}`;

@@ -24,6 +24,11 @@ export interface WorkerOptions {
   queues?: readonly string[];
   /** How many handlers are at work at once. */
   concurrency?: number;
+  /**
+   * How many leases at most it takes before they can begin: 0 where an attempt must not be spent by a worker that
+   * dies before it began.
+   */
+  ahead?: number;
   /** How long the server waits for a sign of life before it gives a task to somebody else. */
   lease?: number;
   /** How long handlers may take when the worker is told to stop. */
@@ -53,7 +58,7 @@ export class Worker {
     const { client, ...rest } = options;
     this.#client = client instanceof Client ? client : new Client(client);
     const name = `${hostname().split(".")[0]}-${process.pid}`;
-    const usual = { name, concurrency: 16, lease: 30_000, grace: 30_000, signals: true, log: () => undefined };
+    const usual = { name, concurrency: 16, ahead: 2_000, lease: 30_000, grace: 30_000, signals: true, log: () => undefined };
     this.#options = { ...usual, ...rest };
   }
 
@@ -73,13 +78,13 @@ export class Worker {
   /** Works until it is stopped, by `stop`, SIGTERM or SIGINT. A refused claim is thrown. A worker runs once. */
   async run(): Promise<void> {
     if (this.#handlers.size === 0) throw new Error('the worker has no handlers: register some with worker.task("action", …)');
-    const { log, lease, concurrency, queues, name, signals } = this.#options;
+    const { log, lease, concurrency, ahead, queues, name, signals } = this.#options;
     const stop = (): void => this.stop();
     if (signals) for (const signal of SIGNALS) process.on(signal, stop);
     const reporter = new Reporter(this.#client, this.#hand, log);
     const heart = new Heart(this.#client, this.#hand, lease, log);
     const wish = { worker: name, actions: [...this.#handlers.keys()], queues, lease_ms: Math.round(lease) };
-    const claimer = new Claimer(this.#client, this.#hand, wish, concurrency, log);
+    const claimer = new Claimer(this.#client, this.#hand, wish, { atOnce: concurrency, ahead }, log);
     try {
       for await (const leases of claimer.leases(this.#stop.signal)) {
         this.#ready.push(...this.#hand.take(leases));

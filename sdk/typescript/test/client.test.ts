@@ -1,0 +1,178 @@
+/** What callers do: start, wait, look, act, and what they are told when it cannot be. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import * as edgewise from "../src/index.js";
+import { type Flow, approval, expr, flow, item, literal, shell, timer } from "../src/index.js";
+import { Server } from "./server.js";
+
+let server: Server;
+before(async () => {
+  server = await Server.start("--work");
+});
+after(() => server.close());
+
+function echo(name = "echo"): Flow {
+  const f = flow(name);
+  f.output(f.task("say", shell("printf hello")));
+  return f;
+}
+
+async function collect<T>(from: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of from) all.push(one);
+  return all;
+}
+
+test("a run is started and its result waited for", async () => {
+  const run = await server.client().start(echo());
+  assert.equal(await run.result(20_000), "hello");
+  assert.equal(run.isNew, true);
+  assert.equal((await run.show()).run, run.id);
+});
+
+test("the same key gives the same run", async () => {
+  const client = server.client();
+  const first = await client.start(echo(), undefined, { key: "k1", labels: { team: "web" } });
+  const again = await client.start(echo(), undefined, { key: "k1", labels: { team: "web" } });
+  assert.deepEqual([first.id, first.isNew, again.isNew], [again.id, true, false]);
+});
+
+test("text and input are taken as they are", async () => {
+  const text = "flow: f\ninputs: { n: { type: integer } }\ntasks:\n  a: { run: 'echo \"$N\"', env: { N: '${{ inputs.n }}' }, output: json }\n";
+  const run = await server.client().start(text, { n: 7 });
+  assert.deepEqual(await run.result(20_000), { a: 7 });
+});
+
+test("a wait that is too short says so, and a run that was cancelled has no result", async () => {
+  const f = flow("slow");
+  f.task("wait", timer("1h"));
+  const run = await server.client().start(f);
+  await assert.rejects(run.wait(50), edgewise.WaitOver);
+  assert.equal(await run.cancel({ why: "enough" }), true);
+  assert.equal(await run.cancel(), false);
+  const end = await run.wait(20_000);
+  assert.deepEqual([end.ok, end.state], [false, "Cancelled"]);
+  assert.throws(() => end.result(), edgewise.RunFailed);
+});
+
+test("runs are listed page after page", async () => {
+  const client = server.client();
+  const started = await Promise.all([1, 2, 3, 4, 5].map(() => client.start(echo("listed"))));
+  const listed = await collect(client.runs("flow:listed", { page: 2 }));
+  assert.deepEqual(listed.map((run) => run.run).sort(), started.map((run) => run.id).sort());
+});
+
+test("each refusal has a type and a stable code", async () => {
+  const client = server.client();
+  const cases: [() => Promise<unknown>, typeof edgewise.Problem, string][] = [
+    [() => client.show("r000000000000000"), edgewise.NotFound, "run_not_found"],
+    [() => client.start("nobody-registered-this"), edgewise.NotFound, "flow_not_found"],
+    [() => client.start("flow: x\n"), edgewise.Invalid, "bad_flow"],
+    [() => server.client({ token: "wrong" }).flows(), edgewise.Unauthorized, "bad_token"],
+    [() => collect(client.events("r000000000000000")), edgewise.NotFound, "run_not_found"],
+  ];
+  for (const [ask, kind, code] of cases) {
+    await assert.rejects(ask, (error) => {
+      assert.ok(error instanceof kind && error instanceof edgewise.EdgewiseError, String(error));
+      assert.equal(error.code, code);
+      return true;
+    });
+  }
+});
+
+test("nobody at the address is unreachable", async () => {
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const { port } = listener.address() as AddressInfo;
+  listener.close();
+  await once(listener, "close");
+  const client = server.client({ url: `http://127.0.0.1:${port}`, patience: 0 });
+  await assert.rejects(client.flows(), (error) => error instanceof edgewise.Unreachable && !error.sent);
+});
+
+test("a gate opens when the right people agree, and fails when one refuses", async () => {
+  const f = flow("release");
+  const ask = f.task("ask", approval(["lead", "quality"], { count: 2 }));
+  f.task("ship", shell("printf shipped"), { after: ask });
+  const [lead, quality] = [server.client({ who: "lead" }), server.client({ who: "quality" })];
+  const run = await lead.start(f);
+  assert.equal(await lead.approve(run.id, "ask", "fine"), true);
+  assert.equal(await lead.withdraw(run.id, "ask"), true);
+  assert.equal(await lead.approve(run.id, "ask"), true);
+  assert.equal(await quality.approve(run.id, "ask"), true);
+  assert.equal((await run.wait(20_000)).ok, true);
+  const refused = await lead.start(f);
+  await quality.reject(refused.id, "ask");
+  assert.equal((await refused.wait(20_000)).state, "Error");
+});
+
+test("a run is paused, resumed and done again", async () => {
+  const client = server.client();
+  const f = flow("again");
+  f.task("wait", timer("1h"));
+  const run = await client.start(f);
+  assert.equal(await client.pause(run.id), true);
+  assert.equal(await client.resume(run.id), true);
+  await client.skip(run.id, "wait");
+  await run.wait(20_000);
+  const done = await client.start(echo());
+  await done.wait(20_000);
+  assert.equal(await client.rerun(done.id, { why: "once more" }), 1);
+  assert.equal((await done.wait(20_000)).ok, true);
+});
+
+test("events come in order and go on behind the last", async () => {
+  const run = await server.client().start(echo());
+  const events = await collect(run.events());
+  assert.deepEqual(events.map((event) => event.seq), events.map((_, n) => n + 1));
+  assert.equal(events[0]?.name, "RunTriggered");
+  assert.deepEqual(await collect(run.events(2)), events.slice(2));
+});
+
+test("a stream goes on where it was when its server is killed", async () => {
+  const own = await Server.start("--work");
+  const f = flow("long");
+  f.task("ask", approval(["lead"]));
+  f.task("say", shell("printf hello"), { after: "ask" });
+  const run = await own.client({ patience: 30_000 }).start(f);
+  const seen: number[] = [];
+  for await (const event of run.events()) {
+    seen.push(event.seq);
+    if (seen.length > 1) continue;
+    await own.kill();
+    await own.restart();
+    await own.client({ who: "lead" }).approve(run.id, "ask");
+  }
+  assert.deepEqual(seen, (await collect(run.events())).map((event) => event.seq));
+  await own.close();
+});
+
+test("what the builder writes passes the check and runs", async () => {
+  const f = flow("built", { description: "Everything.", retry: { attempts: 3, base: 100, cap: "1m" }, timeout: "10m" });
+  const people = f.input("people", { type: "list", default: ["ann", "bob"] });
+  const greet = f.task("greet", shell('printf %s "$WHO"', { WHO: item }), { each: people, retry: 2, tolerate: 1, priority: 5 });
+  const count = f.task("count", shell("echo 2", undefined, "json"), { timeout: { attempt: 30_000, overall: "1h" } });
+  const text = `${greet.at(0)} and ${literal("${{ not this }}")}`;
+  f.task("both", shell('printf %s "$TEXT"', { TEXT: text }), { when: expr(`${count.output.text} == 2`) });
+  f.task("fixed", shell('printf %s "$N"', { N: item }), { each: ["${{ plain }}", people.at(0)] });
+  f.task("late", shell("true"), { after: { both: ["ok", "skipped"] } });
+  f.task("never", shell("true"), { after: { late: "failed" } });
+  f.output({ greeted: greet, first: people.at(0) });
+  const file = join(server.folder, "built.yaml");
+  writeFileSync(file, f.text());
+  const checked = server.command("check", file);
+  assert.equal(checked.status, 0, checked.text);
+  const run = await server.client().start(f, { people: ["cem", "dora"] });
+  assert.deepEqual(await run.result(20_000), { greeted: ["cem", "dora"], first: "cem" });
+});
+
+test("a name is used once", () => {
+  const f = flow("twice");
+  f.task("a", shell("true"));
+  assert.throws(() => f.task("a", shell("true")));
+});
