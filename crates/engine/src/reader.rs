@@ -1,6 +1,11 @@
 //! Looking at runs without being the engine: rows plus the ledger's tail, also while another process writes.
 
+mod elsewhere;
+mod peek;
 mod work;
+
+pub use elsewhere::Asking;
+pub use peek::Peek;
 
 use crate::desk::Home;
 use crate::load::{self, Plans};

@@ -46,10 +46,16 @@ async fn admit(app: &App, needs: Permission, headers: &HeaderMap) -> Result<Prin
         Some(token) => app.tokens().await?.check(token, app.now())?,
         None => neighbour(app, headers)?,
     };
-    if principal.role.may(needs) {
-        return Ok(principal);
+    permit(&principal, needs)?;
+    Ok(principal)
+}
+
+/// Lets somebody do what needs a permission, or says why not.
+pub fn permit(who: &Principal, needs: Permission) -> Result<()> {
+    let Principal { name, role } = who;
+    if role.may(needs) {
+        return Ok(());
     }
-    let Principal { name, role } = principal;
     let message = format!("{name} is trusted as {role:?} and this needs the permission to {needs:?}");
     Err(Error::denied("not_permitted", message.to_lowercase()))
 }

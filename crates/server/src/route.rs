@@ -1,6 +1,7 @@
 //! Handlers: one file for each noun. What is written goes to the engine, what is looked at comes from a reader.
 
 pub mod act;
+pub mod ask;
 pub mod events;
 pub mod flow;
 pub mod meta;

@@ -5,7 +5,7 @@ use crate::auth::Permission::{self, Admin, Approve, Look, Open, Operate, Work};
 use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
-use crate::route::{act, events, flow, meta, run, work};
+use crate::route::{act, ask, events, flow, meta, run, work};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::Method;
@@ -120,6 +120,8 @@ table! {
     POST "/api/v1/runs/{run}/approve" approve_gate Approve, "Says yes to a gate.", [], GATE => TAKEN, post(act::approve);
     POST "/api/v1/runs/{run}/withdraw" withdraw_gate Approve, "Takes a yes back.", [], GATE => TAKEN, post(act::withdraw);
     POST "/api/v1/runs/{run}/reject" reject_gate Approve, "Says no to a gate.", [], GATE => TAKEN, post(act::reject);
+    POST "/api/v1/ask" ask Look, "What the command line asks of the engine; each thing that is asked needs a permission of its own.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::ask);
+    POST "/api/v1/look" look Look, "What the command line reads off the store.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::look);
     POST "/api/v1/work/claim" claim_work Work, "Leases of tasks, as soon as there are some.", [], Some(form::<wire::Claim>) => Gives::Form(form::<wire::Leases>), post(work::claim);
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);
     POST "/api/v1/work/complete" complete_work Work, "Reports how attempts ended.", [], Some(form::<wire::Complete>) => Gives::Form(form::<wire::Completed>), post(work::complete);

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use crate::signals::Signals;
-use crate::view::reader;
+use crate::view::folder_reader;
 use edgewise_core::Kind;
 use edgewise_engine::Home;
 use edgewise_engine::engine::wall_clock;
@@ -76,7 +76,7 @@ fn say(address: SocketAddr, work: bool, trust: bool, context: &mut Context<'_>) 
 /// Nobody outside is let in without a token, so without tokens nobody could use it: better said now.
 fn there_are_tokens(place: &Place, address: SocketAddr) -> Result<()> {
     let settings = match place.there_are_runs() {
-        Ok(()) => reader(place.folder.dir(), Home::local())?.control()?.settings,
+        Ok(()) => folder_reader(place.folder.dir(), Home::local())?.control()?.settings,
         Err(_) => Default::default(),
     };
     if !Tokens::of(&settings).is_empty() {
