@@ -5,7 +5,7 @@ use crate::serving::{serve, stop};
 use std::collections::BTreeMap;
 
 const TASKS: &str = "  build: { run: echo built }\n  ask: { after: [build], gate: { approval: { count: 1 } } }\n  ship: { after: [ask], run: echo shipped }\n";
-const FAILS: &str = "  a: { run: 'exit 3' }\n  b: { after: [a], run: echo never }\n";
+const FAILS: &str = "  a: { run: 'exit 3', retry: 1 }\n  b: { after: [a], run: echo never }\n";
 
 /// Command lines; what one prints is remembered under the name before its colon.
 const LINES: &[&str] = &[
