@@ -77,14 +77,14 @@ pub fn is_of_folder(command: &Command) -> bool {
 /// Refuses what is only done in the folder itself where the settings name a server.
 fn only_here(command: &Command, context: &Context<'_>) -> Result<()> {
     let name = match command {
-        Command::Logs(_) => "logs",
         Command::Backup(_) => "backup",
         Command::Restore(_) => "restore",
         Command::Doctor(_) => "doctor",
         _ => return Ok(()),
     };
     let Some(addr) = &context.config.addr.value else { return Ok(()) };
-    let what = format!("`edgewise {name}` works in a data folder, and {} names the server {addr}", context.config.addr.origin);
+    let what =
+        format!("`edgewise {name}` works in a data folder, and {} names the server {addr}", context.config.addr.origin);
     let next = "run it on the machine of the server, or name a folder with --dir";
     Err(Problem::new(Kind::Invalid, "only_here", what).next(next))
 }

@@ -3,6 +3,10 @@
 //! What is done goes to the server's engine as it would go over the folder's socket; what is looked at is read off the
 //! server's store by the same reader. So a command does not know where it is.
 
+mod logs;
+
+pub use logs::Logs;
+
 use crate::config::Config;
 use crate::problem::{Problem, Result};
 use edgewise_client::Client;
@@ -36,7 +40,9 @@ impl Remote {
         let Some(address) = config.addr.value.clone() else { return Ok(None) };
         let remote = Self { address, token: config.token.clone(), who: config.who.value.to_string() };
         // A wrong address is said before anything is asked.
-        remote.client().map_err(|error| Problem::from(told(error)).next("set EDGEWISE_ADDR to something like http://127.0.0.1:7420"))?;
+        remote.client().map_err(|error| {
+            Problem::from(told(error)).next("set EDGEWISE_ADDR to something like http://127.0.0.1:7420")
+        })?;
         Ok(Some(remote))
     }
 
@@ -51,6 +57,11 @@ impl Remote {
     /// A way to the server's engine.
     pub fn door(self) -> Door {
         Door::elsewhere(Box::new(Far { remote: self, client: None }))
+    }
+
+    /// What brings logs here.
+    pub fn logs(self) -> Result<Logs> {
+        Logs::of(self)
     }
 
     /// A look at the server's store.
@@ -129,9 +140,11 @@ impl Line {
 /// An error of the server, or of the way there, as every other.
 fn told(error: edgewise_client::Error) -> Error {
     let message = match error.code.as_str() {
-        "no_token" => "the server lets nobody in without a token: set EDGEWISE_TOKEN to yours; whoever runs it makes one \
+        "no_token" => {
+            "the server lets nobody in without a token: set EDGEWISE_TOKEN to yours; whoever runs it makes one \
                        with `edgewise token create NAME --role ROLE`"
-            .to_owned(),
+                .to_owned()
+        }
         _ => error.message,
     };
     Error::new(error.kind, wire::known_code(&error.code), message)

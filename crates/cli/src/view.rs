@@ -7,7 +7,7 @@ use crate::args::{At, RunRef};
 use crate::clock::Clock;
 use crate::config::{Config, DIR};
 use crate::problem::{Problem, Result};
-use crate::remote::Remote;
+use crate::remote::{Logs, Remote};
 use edgewise_core::event::TaskIx;
 use edgewise_core::fold::{Changes, fold};
 use edgewise_core::history::{Entry, Stream};
@@ -40,6 +40,8 @@ pub struct View {
     pub dir: PathBuf,
     /// Whose runs these are.
     pub home: Home,
+    /// What brings logs from a server.
+    logs: Option<Logs>,
 }
 
 /// The owner of everything in an embedded store.
@@ -76,7 +78,8 @@ impl View {
     /// Opens the folder that the settings name.
     pub fn open(config: &Config) -> Result<Self> {
         there_is_a_ledger(config)?;
-        Ok(Self { reader: reader(config)?, dir: config.dir.value.clone(), home: home()? })
+        let logs = Remote::of(config)?.map(Remote::logs).transpose()?;
+        Ok(Self { reader: reader(config)?, dir: config.dir.value.clone(), home: home()?, logs })
     }
 
     /// The run that was meant.
@@ -178,9 +181,12 @@ impl View {
         Ok(Then { run: stream.refold(u64::MAX), entries, as_of })
     }
 
-    /// Where the logs are.
-    pub fn logs(&self) -> PathBuf {
-        self.dir.join(LOGS)
+    /// Where the logs of a run are, all that was written by now.
+    pub fn logs(&self, run: RunId) -> Result<PathBuf> {
+        match &self.logs {
+            Some(logs) => logs.fetch(run),
+            None => Ok(self.dir.join(LOGS)),
+        }
     }
 }
 

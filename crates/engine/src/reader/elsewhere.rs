@@ -190,12 +190,7 @@ impl Projections for Far {
         only_there()
     }
 
-    fn walk_items(
-        &mut self,
-        stream: &Stream,
-        _: ItemOrder,
-        _: &mut dyn FnMut(ItemRow) -> Result<bool>,
-    ) -> Result<u64> {
+    fn walk_items(&mut self, stream: &Stream, _: ItemOrder, _: &mut dyn FnMut(ItemRow) -> Result<bool>) -> Result<u64> {
         self.work_head(stream)
     }
 

@@ -15,7 +15,11 @@ use edgewise_core::work::{Note, WorkRows};
 use edgewise_core::{Error, Result};
 use edgewise_store::{KeyClaim, RunFilter};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 
+/// Most bytes of a log in one answer.
+const LOG_BYTES: u64 = 256 << 10;
 /// Most records of one answer.
 const RECORDS: usize = 1_000;
 
@@ -61,6 +65,17 @@ pub enum Peek {
     Outbox,
     /// The leases that are live.
     Leases,
+    /// The names and lengths of a run's logs.
+    Logs(RunId),
+    /// A page of a log, as hexadecimal text: commands may write anything.
+    Log {
+        /// Whose.
+        run: RunId,
+        /// The log's name.
+        name: String,
+        /// From which byte.
+        from: u64,
+    },
 }
 
 /// A record on the wire: its bytes are JSON text.
@@ -89,6 +104,8 @@ pub(super) type SentOutbox = Vec<(RunId, OutboxRow)>;
 pub(super) type SentLeases = Vec<(RunId, LeaseRow)>;
 pub(super) type SentNotes = Vec<Note>;
 pub(super) type SentWork = Option<WorkRows>;
+/// The names of logs, and how long they are.
+pub type SentLogs = Vec<(String, u64)>;
 pub(super) type SentFrozen = Vec<(RunId, String)>;
 
 impl Reader {
@@ -140,7 +157,31 @@ impl Reader {
                 let rows = self.projections.leases()?.into_iter().map(|(stream, row)| (stream.run, row));
                 text(&rows.collect::<SentLeases>())
             }
+            Peek::Logs(run) => text(&self.sent_logs(*run)?),
+            Peek::Log { run, name, from } => text(&self.sent_log(*run, name, *from)?),
         }
+    }
+
+    fn sent_logs(&self, run: RunId) -> Result<SentLogs> {
+        let Some(dir) = &self.logs else { return Ok(Vec::new()) };
+        let Ok(files) = std::fs::read_dir(dir.join(run.to_string())) else { return Ok(Vec::new()) };
+        let logs = files.flatten().filter_map(|file| {
+            let name = file.file_name().into_string().ok().filter(|name| is_log(name))?;
+            Some((name, file.metadata().ok()?.len()))
+        });
+        Ok(logs.collect())
+    }
+
+    fn sent_log(&self, run: RunId, name: &str, from: u64) -> Result<String> {
+        let missing = || Error::not_found("no_such_log", format!("run {run} has no log {name:?}"));
+        let dir = self.logs.as_ref().filter(|_| is_log(name)).ok_or_else(missing)?;
+        let mut bytes = Vec::new();
+        let read = File::open(dir.join(run.to_string()).join(name)).and_then(|mut file| {
+            file.seek(SeekFrom::Start(from))?;
+            file.take(LOG_BYTES).read_to_end(&mut bytes)
+        });
+        read.map_err(|error| missing().with_source(error))?;
+        Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     fn sent_records(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<SentRecord>> {
@@ -157,6 +198,12 @@ impl Reader {
         });
         Ok(sent.collect())
     }
+}
+
+/// Whether a name is one that logs have: it leads nowhere else.
+fn is_log(name: &str) -> bool {
+    let numbers = name.strip_suffix(".log").unwrap_or_default();
+    !numbers.is_empty() && numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
 fn rows_of(control: &Control) -> ControlRows {
