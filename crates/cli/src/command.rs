@@ -55,7 +55,8 @@ pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::output::Printer;
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
+use edgewise_core::Kind;
 use std::path::Path;
 
 /// What every command gets.
@@ -68,8 +69,30 @@ pub struct Context<'a> {
     pub printer: &'a mut Printer,
 }
 
+/// Whether a command makes a folder, or is its engine: a server that the settings name is for the others.
+pub fn is_of_folder(command: &Command) -> bool {
+    use Command::{Bench, Demo, Dev, Engine, Init, Serve};
+    matches!(command, Init(_) | Demo(_) | Bench(_) | Engine(_) | Serve(_) | Dev(_))
+}
+
+/// Refuses what is only done in the folder itself where the settings name a server.
+fn only_here(command: &Command, context: &Context<'_>) -> Result<()> {
+    let name = match command {
+        Command::Backup(_) => "backup",
+        Command::Restore(_) => "restore",
+        Command::Doctor(_) => "doctor",
+        _ => return Ok(()),
+    };
+    let Some(addr) = &context.config.addr.value else { return Ok(()) };
+    let what =
+        format!("`edgewise {name}` works in a data folder, and {} names the server {addr}", context.config.addr.origin);
+    let next = "run it on the machine of the server, or name a folder with --dir";
+    Err(Problem::new(Kind::Invalid, "only_here", what).next(next))
+}
+
 /// Does what was asked.
 pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
+    only_here(command, context)?;
     match command {
         Command::Init(args) => init::perform(args, context),
         Command::Demo(args) => demo::perform(args, context),

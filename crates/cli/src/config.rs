@@ -74,6 +74,10 @@ pub struct Config {
     pub project: PathBuf,
     /// The data folder.
     pub dir: Setting<PathBuf>,
+    /// The server that has the data, in place of the folder.
+    pub addr: Setting<Option<String>>,
+    /// What the server knows whoever acts by. Only the environment has it: files are shown, copied and committed.
+    pub token: Option<String>,
     /// Who acts.
     pub who: Setting<Name>,
     /// How data is printed.
@@ -131,6 +135,11 @@ impl Config {
         let who = look.find(flags.who.map(|n| (n, "--as")), "EDGEWISE_AS", "as", || user_name(world))?;
         let workers = look.find(None, "EDGEWISE_WORKERS", "workers", || (world.cores * 2).max(MIN_WORKERS))?;
         let dir = look.find(flags.dir.map(|d| (d, "--dir")), "EDGEWISE_DIR", "dir", || PathBuf::from(DIR))?;
+        let addr = look.find(None, "EDGEWISE_ADDR", "addr", || None::<String>)?;
+        // Whoever names a folder means it.
+        let folder = matches!(dir.origin, Origin::Flag(_));
+        let addr = if folder { Setting { value: None, origin: dir.origin.clone() } } else { addr };
+        let token = (world.var)("EDGEWISE_TOKEN").filter(|token| !token.is_empty());
         let dir = Setting { value: anchor(&dir, &base, world).join(&dir.value), origin: dir.origin };
         let http_allow = look.find(None, "EDGEWISE_HTTP_ALLOW", "http_allow", Hosts::default)?;
         let secrets_file = look.find(None, "EDGEWISE_SECRETS_FILE", "secrets_file", || None::<PathBuf>)?;
@@ -140,7 +149,7 @@ impl Config {
         let tables = look.tables()?;
         let project = base;
         let config =
-            Self { project, dir, who, output, color, workers, http_allow, secrets_file, retention, queues, tables };
+            Self { project, dir, addr, token, who, output, color, workers, http_allow, secrets_file, retention, queues, tables };
         config.check()?;
         Ok(config)
     }

@@ -21,6 +21,7 @@ pub mod output;
 pub mod picture;
 pub mod place;
 pub mod problem;
+mod remote;
 pub mod siblings;
 pub mod signals;
 pub mod style;

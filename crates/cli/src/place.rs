@@ -3,6 +3,7 @@
 use crate::args::RunRef;
 use crate::config::Config;
 use crate::problem::{Problem, Result};
+use crate::remote::Remote;
 use crate::view;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
@@ -24,6 +25,7 @@ pub struct Place {
     http: Rules,
     secrets: Secrets,
     queues: Queues,
+    config: Config,
 }
 
 impl Place {
@@ -34,7 +36,7 @@ impl Place {
         let folder = Folder::at(&config.dir.value).keeping(config.retention.value.clone());
         let queues = config.queues.value.clone();
         let secrets = Secrets::with_file(config.secrets_file.value.clone());
-        Self { folder, project: config.project.clone(), slots, http, secrets, queues }
+        Self { folder, project: config.project.clone(), slots, http, secrets, queues, config: config.clone() }
     }
 
     /// An engine that works: it runs commands and others can talk to it.
@@ -53,24 +55,30 @@ impl Place {
 
     /// A way in for whoever only wants something recorded: no command is started because of it.
     pub async fn record(&self) -> Result<Door> {
+        if let Some(remote) = Remote::of(&self.config)? {
+            return Ok(remote.door());
+        }
         let options = Options { home: Home::local(), work: None, background: false, queues: self.queues.clone() };
         Ok(Door::open(self.folder.clone(), options).await?)
     }
 
     /// A way in for whoever wants something done, and would do it.
     pub async fn work(&self) -> Result<Door> {
+        if let Some(remote) = Remote::of(&self.config)? {
+            return Ok(remote.door());
+        }
         Ok(Door::open(self.folder.clone(), self.worker(false)).await?)
     }
 
     /// A look at what is there.
     pub fn reader(&self) -> Result<Reader> {
-        view::reader(self.folder.dir(), Home::local())
+        view::reader(&self.config)
     }
 
     /// Refuses to go on where nothing was ever run: nothing is made there by asking.
     pub fn there_are_runs(&self) -> Result<()> {
         let dir = self.folder.dir();
-        if dir.join("ledger.db").is_file() {
+        if view::is_there(&self.config) {
             return Ok(());
         }
         let what = format!("there are no runs in {}", dir.display());

@@ -33,7 +33,10 @@ fn begin(cli: &Cli, printer: &mut Printer) -> Result<Exit> {
     })?;
     let var = |name: &str| std::env::var(name).ok();
     let cores = std::thread::available_parallelism().map_or(1, Into::into);
-    let config = Config::load(cli.global.flags(), &World { cwd: cwd.clone(), var: &var, cores })?;
+    let mut config = Config::load(cli.global.flags(), &World { cwd: cwd.clone(), var: &var, cores })?;
+    if command::is_of_folder(&cli.command) {
+        config.addr.value = None;
+    }
     printer.format = config.output.value;
     printer.quiet = cli.global.quiet;
     dress(printer, config.color.value);

@@ -7,6 +7,7 @@ use crate::args::{At, RunRef};
 use crate::clock::Clock;
 use crate::config::{Config, DIR};
 use crate::problem::{Problem, Result};
+use crate::remote::{Logs, Remote};
 use edgewise_core::event::TaskIx;
 use edgewise_core::fold::{Changes, fold};
 use edgewise_core::history::{Entry, Stream};
@@ -39,6 +40,8 @@ pub struct View {
     pub dir: PathBuf,
     /// Whose runs these are.
     pub home: Home,
+    /// What brings logs from a server.
+    logs: Option<Logs>,
 }
 
 /// The owner of everything in an embedded store.
@@ -46,8 +49,21 @@ pub fn home() -> Result<Home> {
     Ok(Home { tenant: Name::parse("local")?, workspace: Name::parse("default")? })
 }
 
+/// Runs as they are now, in the folder that the settings name, or at the server.
+pub fn reader(config: &Config) -> Result<Reader> {
+    match Remote::of(config)? {
+        Some(remote) => Ok(remote.reader(home()?)),
+        None => folder_reader(&config.dir.value, home()?),
+    }
+}
+
+/// Whether there is anything to look at: a server, or a folder in which something was run.
+pub fn is_there(config: &Config) -> bool {
+    config.addr.value.is_some() || config.dir.value.join("ledger.db").is_file()
+}
+
 /// Runs as they are now, whatever has become of the rows.
-pub fn reader(dir: &Path, home: Home) -> Result<Reader> {
+pub fn folder_reader(dir: &Path, home: Home) -> Result<Reader> {
     Ok(match sqlite::open_reader(dir) {
         Ok(stores) => Reader::over(Box::new(stores.ledger), Box::new(stores.projections), home),
         Err(error) => {
@@ -61,11 +77,9 @@ pub fn reader(dir: &Path, home: Home) -> Result<Reader> {
 impl View {
     /// Opens the folder that the settings name.
     pub fn open(config: &Config) -> Result<Self> {
-        let dir = config.dir.value.clone();
-        there_is_a_ledger(&dir)?;
-        let home = home()?;
-        let reader = reader(&dir, home.clone())?;
-        Ok(Self { reader, dir, home })
+        there_is_a_ledger(config)?;
+        let logs = Remote::of(config)?.map(Remote::logs).transpose()?;
+        Ok(Self { reader: reader(config)?, dir: config.dir.value.clone(), home: home()?, logs })
     }
 
     /// The run that was meant.
@@ -167,9 +181,12 @@ impl View {
         Ok(Then { run: stream.refold(u64::MAX), entries, as_of })
     }
 
-    /// Where the logs are.
-    pub fn logs(&self) -> PathBuf {
-        self.dir.join(LOGS)
+    /// Where the logs of a run are, all that was written by now.
+    pub fn logs(&self, run: RunId) -> Result<PathBuf> {
+        match &self.logs {
+            Some(logs) => logs.fetch(run),
+            None => Ok(self.dir.join(LOGS)),
+        }
     }
 }
 
@@ -231,7 +248,11 @@ pub fn find_task(run: &Run, path: &str) -> Result<TaskIx> {
 }
 
 /// Says what to do where nothing was run yet.
-pub fn there_is_a_ledger(dir: &Path) -> Result<()> {
+pub fn there_is_a_ledger(config: &Config) -> Result<()> {
+    if config.addr.value.is_some() {
+        return Ok(());
+    }
+    let dir = &config.dir.value;
     let missing = |what: String, next: &str| Err(Problem::new(Kind::NotFound, "no_store", what).next(next));
     if !dir.is_dir() {
         let what = format!("there is no data folder {}", dir.display());

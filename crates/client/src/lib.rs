@@ -27,6 +27,11 @@
 //! # }
 //! ```
 
+/// The reference's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reference/client.md")]
+pub struct Reference;
+
 mod client;
 mod error;
 pub mod wire;

@@ -103,7 +103,8 @@ pub struct Setting {
 }
 
 /// Names one thing of a workspace's control: one row each.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Key {
     /// A flow.
     Flow(Name),

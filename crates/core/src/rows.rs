@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One run: what people search and list, and `body` for the rest that the fold needs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRow {
     /// Which run.
     pub id: RunId,
@@ -118,7 +118,7 @@ pub struct TimerRow {
 }
 
 /// A task that waits for a worker.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OutboxRow {
     /// Which task.
     pub task: TaskIx,
@@ -135,7 +135,7 @@ pub struct OutboxRow {
 }
 
 /// How a waiting task takes its turn among others, with its key evaluated.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Turn {
     /// The queue it waits in; the one without a name if absent.
     pub queue: Option<Name>,
@@ -146,7 +146,7 @@ pub struct Turn {
 }
 
 /// A bound on attempts with the same key.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct KeyLimit {
     /// The key, evaluated.
     pub key: String,
@@ -157,7 +157,7 @@ pub struct KeyLimit {
 }
 
 /// A lease: a worker's right to one attempt until a time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseRow {
     /// Which task.
     pub task: TaskIx,

@@ -299,6 +299,14 @@ impl<R> Committer<R> {
         }
     }
 
+    /// Takes away who waited for a run's end and is gone.
+    pub fn drop_waits(&mut self, gone: impl Fn(&R) -> bool) {
+        self.waits.retain(|_, waiting| {
+            waiting.retain(|reply| !gone(reply));
+            !waiting.is_empty()
+        });
+    }
+
     /// Looks for what should have moved and did not; true if there was something, and a step should follow.
     pub fn sweep(&mut self, now: Time) -> bool {
         self.desk.now = now;

@@ -349,6 +349,8 @@ impl Shell {
             if now.since(swept) >= SWEEP_EVERY || now < swept {
                 swept = now;
                 self.committer.sweep(now);
+                // Whoever waits for a while and asks again would be kept each time, until the run ends.
+                self.committer.drop_waits(|to| matches!(to, Reply::Once(once) if once.is_closed()));
             }
             let hasty = bundle.iter().any(|request| matches!(request.reply, Reply::Now(_)));
             let (begun, commits) = (Instant::now(), self.committer.counts().commits);

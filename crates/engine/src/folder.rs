@@ -20,7 +20,7 @@ mod open;
 pub mod wire;
 
 pub use client::Client;
-pub use door::Door;
+pub use door::{Answering, Door, Elsewhere, answer};
 pub use lock::Lock;
 pub use open::Open;
 pub use wire::{Ask, Said};

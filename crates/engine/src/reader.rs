@@ -1,24 +1,29 @@
 //! Looking at runs without being the engine: rows plus the ledger's tail, also while another process writes.
 
+mod elsewhere;
 mod past;
+mod peek;
 mod told;
 mod work;
 
+pub use elsewhere::Asking;
+pub use peek::{Peek, SentLogs};
 pub use told::Told;
 
 use crate::desk::Home;
 use crate::load::{self, Plans};
-use edgewise_core::control::Control;
+use edgewise_core::control::{Control, Registered};
 use edgewise_core::event::{Envelope, Event, decode};
 use edgewise_core::fold::{Changes, Stamp, fold};
 use edgewise_core::id::{PlanHash, RunId};
+use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::rows::RunRow;
 use edgewise_core::run::Run;
 use edgewise_core::{Error, Result};
 use edgewise_store::{Gone, KeyClaim, Ledger, Position, Projections, RunFilter, Stream, Term, sqlite};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Most records read at once.
@@ -30,6 +35,12 @@ pub struct Reader {
     projections: Box<dyn Projections>,
     home: Home,
     plans: Plans,
+    /// What the workspace was set to when it was last looked at.
+    control: Option<Control>,
+    /// The plan that was last asked for by its hash: whoever starts one flow again and again reads it once.
+    last_plan: Option<(PlanHash, Arc<Plan>)>,
+    /// Where the logs of commands are, if that is known here.
+    logs: Option<PathBuf>,
 }
 
 /// A record as it was committed, with where it stands.
@@ -46,12 +57,13 @@ impl Reader {
     /// Looks into a folder.
     pub fn open(dir: &Path, home: Home) -> Result<Self> {
         let stores = sqlite::open_reader(dir)?;
-        Ok(Self::over(Box::new(stores.ledger), Box::new(stores.projections), home))
+        let over = Self::over(Box::new(stores.ledger), Box::new(stores.projections), home);
+        Ok(Self { logs: Some(dir.join("logs")), ..over })
     }
 
     /// Looks at any store.
     pub fn over(ledger: Box<dyn Ledger>, projections: Box<dyn Projections>, home: Home) -> Self {
-        Self { ledger, projections, home, plans: Plans::default() }
+        Self { ledger, projections, home, plans: Plans::default(), control: None, last_plan: None, logs: None }
     }
 
     /// A run as it is now.
@@ -62,13 +74,35 @@ impl Reader {
 
     /// What the workspace is set to, as it is now.
     pub fn control(&mut self) -> Result<Control> {
+        self.newest_control().cloned()
+    }
+
+    /// A flow that is registered, as it is now.
+    pub fn flow(&mut self, name: &Name) -> Result<Option<Registered>> {
+        Ok(self.newest_control()?.flows.get(name).cloned())
+    }
+
+    /// Read again only where something was written since.
+    fn newest_control(&mut self) -> Result<&Control> {
         let stream = self.home.stream(RunId::CONTROL);
-        Ok(load::load_control(&mut *self.ledger, &mut *self.projections, &stream)?.state)
+        let head = self.ledger.head(&stream)?.seq;
+        let control = match self.control.take().filter(|known| known.seq == head) {
+            Some(known) => known,
+            None => load::load_control(&mut *self.ledger, &mut *self.projections, &stream)?.state,
+        };
+        Ok(self.control.insert(control))
     }
 
     /// A plan out of the ledger.
     pub fn plan(&mut self, hash: PlanHash) -> Result<Arc<Plan>> {
-        load::plan_of(&mut *self.ledger, hash, &mut self.plans)
+        if let Some((known, plan)) = &self.last_plan
+            && *known == hash
+        {
+            return Ok(Arc::clone(plan));
+        }
+        let plan = load::plan_of(&mut *self.ledger, hash, &mut self.plans)?;
+        self.last_plan = Some((hash, Arc::clone(&plan)));
+        Ok(plan)
     }
 
     /// Folds what was appended since into a run; true if anything was.

@@ -46,7 +46,7 @@ async fn pass(guarded: Guarded, mut request: Request, next: Next) -> Response {
     let admitted = principal.and_then(|principal| {
         line.who = Some(principal.name.to_string());
         line.role = Some(principal.role);
-        permitted(&principal, guarded.needs).map(|()| principal)
+        permit(&principal, guarded.needs).map(|()| principal)
     });
     let response = match admitted {
         Ok(principal) => match paced(&request, &principal) {
@@ -117,8 +117,9 @@ async fn admit(guarded: &Guarded, headers: &HeaderMap) -> Result<Principal> {
     }
 }
 
-fn permitted(principal: &Principal, needs: Permission) -> Result<()> {
-    let Principal { name, role } = principal;
+/// Lets somebody do what needs a permission, or says why not.
+pub fn permit(who: &Principal, needs: Permission) -> Result<()> {
+    let Principal { name, role } = who;
     if role.may(needs) {
         return Ok(());
     }

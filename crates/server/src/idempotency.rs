@@ -40,6 +40,8 @@ pub struct Repeats(Mutex<Known>);
 struct Known {
     answers: HashMap<Key, Arc<OnceCell<First>>>,
     order: VecDeque<Key>,
+    /// Bytes of all answers.
+    bytes: usize,
 }
 
 impl Repeats {
@@ -48,13 +50,28 @@ impl Repeats {
         if let Some(cell) = known.answers.get(&key) {
             return Arc::clone(cell);
         }
-        if known.order.len() >= limits::REPEATS.0
-            && let Some(oldest) = known.order.pop_front()
-        {
-            known.answers.remove(&oldest);
+        if known.order.len() >= limits::REPEATS.0 {
+            known.forget_oldest();
         }
         known.order.push_back(key.clone());
         Arc::clone(known.answers.entry(key).or_default())
+    }
+
+    /// An answer of so many bytes is kept: the oldest go where all together are too many.
+    fn grew(&self, bytes: usize) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.bytes += bytes;
+        while known.bytes > limits::REPEATS_BYTES && known.forget_oldest() {}
+    }
+}
+
+impl Known {
+    fn forget_oldest(&mut self) -> bool {
+        let Some(oldest) = self.order.pop_front() else { return false };
+        let answer = self.answers.remove(&oldest);
+        let bytes = answer.and_then(|cell| cell.get().map(|first| first.bytes.len()));
+        self.bytes = self.bytes.saturating_sub(bytes.unwrap_or(0));
+        true
     }
 }
 
@@ -81,7 +98,9 @@ async fn perform(app: &App, key: Key, request: Request, next: Next) -> Result<Re
     let first = cell
         .get_or_try_init(|| async {
             let response = next.run(Request::from_parts(parts, Body::from(body))).await;
-            keep(digest, response).await
+            let first = keep(digest, response).await?;
+            app.repeats().grew(first.bytes.len());
+            Ok::<First, Box<Response>>(first)
         })
         .await;
     match first {
@@ -117,4 +136,25 @@ fn key_of(request: &Request) -> Result<Option<Key>> {
     }
     let who = request.extensions().get::<Principal>().map(|principal| principal.name.to_string());
     Ok(Some((who.unwrap_or_default(), request.uri().path().to_owned(), text.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_answers_go_when_all_together_are_too_large() {
+        let repeats = Repeats::default();
+        let key = |n: usize| ("ann".to_owned(), "/api".to_owned(), n.to_string());
+        let (many, large) = (200, 1 << 20);
+        for n in 0..many {
+            let (status, headers) = (StatusCode::OK, HeaderMap::new());
+            let first = First { body: [0; 32], status, headers, bytes: Bytes::from(vec![0; large]) };
+            assert!(repeats.cell(key(n)).set(first).is_ok());
+            repeats.grew(large);
+        }
+        let known = repeats.0.lock().unwrap();
+        assert_eq!((known.answers.len(), known.order.len()), (64, 64));
+        assert!(known.answers.contains_key(&key(many - 1)) && known.bytes <= limits::REPEATS_BYTES);
+    }
 }

@@ -46,6 +46,8 @@ pub const READERS: usize = 4;
 pub const STREAMS: usize = 1_000;
 /// Answers that are kept for repeated requests, and their largest.
 pub const REPEATS: (usize, usize) = (10_000, 1 << 20);
+/// Bytes of answers that are kept for repeated requests, all together.
+pub const REPEATS_BYTES: usize = 64 << 20;
 /// Longest `Idempotency-Key` and claim id.
 pub const KEY_BYTES: usize = 256;
 /// How long the tokens that were read are believed.

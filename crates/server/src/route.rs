@@ -2,6 +2,7 @@
 
 pub mod act;
 pub mod audit;
+pub mod ask;
 pub mod events;
 pub mod flow;
 pub mod gate;

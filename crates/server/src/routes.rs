@@ -5,7 +5,7 @@ use crate::auth::Permission::{self, Admin, Approve, Look, Open, Operate, Work};
 use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
-use crate::route::{act, audit, events, flow, gate, hook, insight, item, meta, operate, run, schedule, work};
+use crate::route::{act, ask, audit, events, flow, gate, hook, insight, item, meta, operate, run, schedule, work};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::Method;
@@ -224,6 +224,8 @@ table! {
     POST "/api/v1/hooks/{hook}" deliver_hook Open, "Opens the webhook gate whose address this is; the body is kept with it.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Opened>), post(hook::deliver);
     GET "/api/v1/events" workspace_events Look, "The events of the whole workspace as they are committed; `Last-Event-ID` goes on behind one.", [EVENT_TYPES, EVENT_RUN], None => Gives::Stream, get(events::of_workspace);
     GET "/api/v1/prime" prime Look, "What an agent must know to work here.", [], None => Gives::Json, get(item::prime);
+    POST "/api/v1/ask" ask Look, "What the command line asks of the engine; each thing that is asked needs a permission of its own.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::ask);
+    POST "/api/v1/look" look Look, "What the command line reads off the store.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::look);
     POST "/api/v1/work/claim" claim_work Work, "Leases of tasks, as soon as there are some.", [], Some(form::<wire::Claim>) => Gives::Form(form::<wire::Leases>), post(work::claim);
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);
     POST "/api/v1/work/complete" complete_work Work, "Reports how attempts ended.", [], Some(form::<wire::Complete>) => Gives::Form(form::<wire::Completed>), post(work::complete);
@@ -234,7 +236,8 @@ table! {
 pub fn router(app: &App) -> Router {
     let mut router = Router::new();
     for route in table() {
-        let changes = route.method != Method::GET;
+        // Who may only look changes nothing; what `ask` needs depends on what is asked.
+        let changes = route.method != Method::GET && (route.needs != Look || route.name == "ask");
         let guarded = Guarded { app: app.clone(), route: route.name, needs: route.needs, changes };
         let mut handler = (route.handler)();
         if route.method == Method::POST {

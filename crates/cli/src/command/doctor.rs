@@ -45,7 +45,7 @@ struct ToldFinding {
 
 pub(super) fn perform(args: &Doctor, context: &mut Context<'_>) -> Result<Exit> {
     let dir = &context.config.dir.value;
-    there_is_a_ledger(dir)?;
+    there_is_a_ledger(context.config)?;
     let mut desk = Desk { printer: context.printer, found: Vec::new(), seen: None };
     if args.rebuild {
         desk.rebuild(dir)?;

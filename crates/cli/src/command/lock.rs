@@ -1,6 +1,7 @@
 //! The folder's lock: whoever holds it is the engine. It goes with its process, however that ends.
 
 use super::Context;
+use crate::config::Config;
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
 use edgewise_core::run::Run;
@@ -25,6 +26,11 @@ pub(super) fn take(dir: &Path) -> Result<File> {
         }
         Err(TryLockError::Error(error)) => Err(Problem::file("locked", &path, &error)),
     }
+}
+
+/// Whether an engine is at work where the settings say: a server always has one.
+pub(super) fn is_at_work(config: &Config) -> bool {
+    config.addr.value.is_some() || is_held(&config.dir.value)
 }
 
 /// Whether somebody holds it. Asked with a shared lock, which is given back at once.

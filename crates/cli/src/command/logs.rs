@@ -43,7 +43,7 @@ pub(super) fn perform(args: &Logs, context: &mut Context<'_>) -> Result<Exit> {
     if args.follow {
         return follow::perform(args, run, view, context);
     }
-    let dir = view.logs();
+    let dir = view.logs(run.id)?;
     let found = match &args.task {
         Some(path) => match round(&run, path) {
             Some(tasks) => merge::attempts(&dir, run.id, |task| tasks.contains(&task))?,

@@ -138,7 +138,7 @@ fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
 fn registered(args: &Run, context: &Context<'_>) -> Result<Option<Arc<Plan>>> {
     let name = args.file.to_str().and_then(|typed| Name::parse(typed).ok());
     let (Some(name), false) = (name, context.cwd.join(&args.file).exists()) else { return Ok(None) };
-    if there_is_a_ledger(&context.config.dir.value).is_err() {
+    if there_is_a_ledger(context.config).is_err() {
         return Ok(None);
     }
     let mut view = View::open(context.config)?;

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use crate::signals::Signals;
-use crate::view::reader;
+use crate::view::folder_reader;
 use edgewise_core::Kind;
 use edgewise_core::rate::Rate;
 use edgewise_engine::Home;
@@ -138,7 +138,7 @@ fn is_encrypted(args: &Serve) -> Result<()> {
 /// Nobody outside is let in without a token, so without tokens nobody could use it: better said now.
 fn there_are_tokens(place: &Place, address: SocketAddr) -> Result<()> {
     let settings = match place.there_are_runs() {
-        Ok(()) => reader(place.folder.dir(), Home::local())?.control()?.settings,
+        Ok(()) => folder_reader(place.folder.dir(), Home::local())?.control()?.settings,
         Err(_) => Default::default(),
     };
     if !Tokens::of(&settings).is_empty() {

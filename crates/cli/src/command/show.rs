@@ -54,7 +54,7 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
         return as_it_was(&then, args.all, context);
     }
     let frozen = view.reader.frozen(run.id)?;
-    let engine = lock::is_held(&view.dir);
+    let engine = lock::is_at_work(context.config);
     if !context.printer.for_people() {
         context.printer.one(run.id.to_string(), &[], &RunFacts::new(&run, frozen, engine))?;
         return Ok(Exit::Ok);

@@ -74,7 +74,7 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
     let past = then.is_some();
     // Neither a freeze nor who was at work is in the ledger, so nothing of it is said of the past.
     let frozen = if past { None } else { view.reader.frozen(run.id)? };
-    let engine = !past && lock::is_held(&view.dir);
+    let engine = !past && lock::is_at_work(context.config);
     let (run, entries, as_of) = match then {
         Some(then) => (then.run, Some(then.entries), Some(then.as_of)),
         None => (run, None, None),

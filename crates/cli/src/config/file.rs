@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 /// The keys there are.
-pub(super) const KEYS: [&str; 9] =
-    ["dir", "as", "output", "color", "workers", "http_allow", "secrets_file", "retention", "queues"];
+pub(super) const KEYS: [&str; 10] =
+    ["dir", "addr", "as", "output", "color", "workers", "http_allow", "secrets_file", "retention", "queues"];
 
 /// A file that was read.
 pub struct File {
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(problem.what, "edgewise.toml:3: there is no setting `worker`");
         assert_eq!(problem.next.as_deref(), Some("did you mean `workers`?"));
         assert!(refused("colour = \"never\"").next.unwrap().contains("`color`"));
-        assert!(refused("something = 1").next.unwrap().starts_with("the settings are `dir`, `as`"));
+        assert!(refused("something = 1").next.unwrap().starts_with("the settings are `dir`, `addr`, `as`"));
     }
 
     #[test]

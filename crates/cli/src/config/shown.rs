@@ -22,6 +22,7 @@ impl Config {
         let hosts: Vec<String> = self.http_allow.value.0.iter().map(host).collect();
         let mut all = vec![
             shown("dir", &self.dir, |dir| json!(dir.display().to_string())),
+            shown("addr", &self.addr, |addr| json!(addr)),
             shown("as", &self.who, |who| json!(who.as_str())),
             shown("output", &self.output, word),
             shown("color", &self.color, word),

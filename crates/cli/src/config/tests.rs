@@ -150,6 +150,7 @@ fn every_key_is_shown_with_its_value_and_where_it_was_said() {
         shown,
         [
             format!("dir = {project}/.edgewise (default)"),
+            "addr = - (default)".into(),
             format!("as = ada ({user}/.config/edgewise/config.toml:1)"),
             "output = json (-o)".into(),
             "color = auto (default)".into(),
@@ -171,4 +172,15 @@ fn no_setting_is_missing_from_what_is_shown() {
     keys.sort_unstable();
     known.sort_unstable();
     assert_eq!(keys, known);
+}
+
+#[test]
+fn a_server_is_used_unless_a_folder_is_named() {
+    let place = Place::new(None, None);
+    let vars = [("EDGEWISE_ADDR", "http://here:1"), ("EDGEWISE_TOKEN", "ann.x")];
+    let config = place.load(Flags::default(), &vars).unwrap();
+    assert_eq!((config.addr.value.as_deref(), config.token.as_deref()), (Some("http://here:1"), Some("ann.x")));
+    let flags = Flags { dir: Some("folder".into()), ..Flags::default() };
+    assert_eq!(place.load(flags, &vars).unwrap().addr.value, None);
+    assert!(config.shown().iter().all(|shown| !shown.text().contains("ann.x")), "a token is not shown");
 }

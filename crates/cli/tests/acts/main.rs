@@ -2,6 +2,7 @@
 
 mod again;
 mod detached;
+mod elsewhere;
 mod looking;
 mod process;
 mod repair;

@@ -42,7 +42,15 @@ impl Project {
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_edgewise"));
         command.current_dir(self.path()).args(line.split_whitespace()).stdin(Stdio::null());
-        for name in ["EDGEWISE_DIR", "EDGEWISE_AS", "EDGEWISE_FORMAT", "EDGEWISE_COLOR", "EDGEWISE_WORKERS"] {
+        for name in [
+            "EDGEWISE_ADDR",
+            "EDGEWISE_TOKEN",
+            "EDGEWISE_DIR",
+            "EDGEWISE_AS",
+            "EDGEWISE_FORMAT",
+            "EDGEWISE_COLOR",
+            "EDGEWISE_WORKERS",
+        ] {
             command.env_remove(name);
         }
         command.env("HOME", self.path()).env_remove("XDG_CONFIG_HOME").env("USER", "ada");

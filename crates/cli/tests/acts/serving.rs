@@ -6,14 +6,14 @@ use std::process::{Command, Stdio};
 const GUIDE: &str = include_str!("../../../../docs/guide/server.md");
 
 /// A server at a port that the system chose, and where it listens.
-fn serve(project: &Project, words: &str) -> (Process, String) {
+pub fn serve(project: &Project, words: &str) -> (Process, String) {
     let mut server = project.spawn(&format!("serve --addr 127.0.0.1:0 {words}"));
     let line = server.line();
     let url = line.trim().strip_prefix("listening at ").unwrap_or_else(|| panic!("{line}")).to_owned();
     (server, url)
 }
 
-fn stop(server: Process) -> Ended {
+pub fn stop(server: Process) -> Ended {
     server.signal("INT");
     server.end()
 }

@@ -4,11 +4,11 @@ use super::{Control, Key};
 use crate::error::{Error, Result};
 use crate::id::EventId;
 use crate::name::Name;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// One flow, schedule or setting.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ControlRow {
     /// Which.
     pub key: Key,
@@ -17,7 +17,7 @@ pub struct ControlRow {
 }
 
 /// All rows of a workspace's control, read in one snapshot.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ControlRows {
     /// The seq of the last event folded into them.
     pub applied_seq: u64,

@@ -11,11 +11,11 @@ use crate::id::{EventId, RunId};
 use crate::name::Name;
 use crate::state::RunState;
 use crate::time::Time;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// One item.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ItemRow {
     /// Its id.
     pub id: ItemId,
@@ -62,7 +62,7 @@ pub struct ItemRow {
 }
 
 /// One dependency.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DependencyRow {
     /// Whose it is: the waiter.
     pub source: ItemId,
@@ -75,7 +75,7 @@ pub struct DependencyRow {
 }
 
 /// One gate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GateRow {
     /// Its id.
     pub id: ItemId,
@@ -88,7 +88,7 @@ pub struct GateRow {
 }
 
 /// A run that items wait for and that has ended: who waits for what stands in the dependencies.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEndRow {
     /// Which run.
     pub run: RunId,
@@ -97,7 +97,7 @@ pub struct RunEndRow {
 }
 
 /// All rows of a work graph, read in one snapshot.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkRows {
     /// The seq of the last event folded into them.
     pub applied_seq: u64,

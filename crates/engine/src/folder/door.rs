@@ -3,6 +3,7 @@
 use super::client::{GONE, UNHEARD};
 use super::{Ask, Client, Folder, Open, Options, Said};
 use crate::command::{Rerun, Start};
+use crate::engine::Engine;
 use crate::retention::{Kept, Removing};
 use crate::work::{Look, Ops};
 use edgewise_core::id::RunId;
@@ -10,6 +11,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::work::Done;
 use edgewise_core::{Error, Result};
 use serde_json::Value;
+use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -20,30 +22,46 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// A way to a folder's engine. Commands do not care on which side of it they are.
 pub struct Door {
-    folder: Folder,
-    options: Options,
+    /// Where to look for another engine when this one goes away; nowhere if it is not in a folder of this machine.
+    place: Option<(Folder, Options)>,
     side: Side,
 }
+
+/// An engine that is reached in another way than by its folder.
+pub trait Elsewhere: Send {
+    /// Asks for one thing.
+    fn ask<'a>(&'a mut self, ask: &'a Ask) -> Answering<'a>;
+}
+
+/// An answer that is waited for.
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Said>> + Send + 'a>>;
 
 enum Side {
     /// The engine is this process.
     Inside(Box<Open>),
     /// It is another one.
     Outside(Client),
+    /// It is on another machine, maybe.
+    Elsewhere(Box<dyn Elsewhere>),
 }
 
 impl Door {
     /// Finds the folder's engine, or becomes it.
     pub async fn open(folder: Folder, options: Options) -> Result<Self> {
         let side = find(&folder, &options).await?;
-        Ok(Self { folder, options, side })
+        Ok(Self { place: Some((folder, options)), side })
+    }
+
+    /// A way to an engine that is reached otherwise.
+    pub fn elsewhere(engine: Box<dyn Elsewhere>) -> Self {
+        Self { place: None, side: Side::Elsewhere(engine) }
     }
 
     /// The engine, if it is this process.
     pub fn engine(&mut self) -> Option<&mut Open> {
         match &mut self.side {
             Side::Inside(open) => Some(open),
-            Side::Outside(_) => None,
+            Side::Outside(_) | Side::Elsewhere(_) => None,
         }
     }
 
@@ -51,7 +69,8 @@ impl Door {
     pub async fn ask(&mut self, ask: Ask) -> Result<Said> {
         loop {
             let error = match &mut self.side {
-                Side::Inside(open) => return answer(open, ask).await,
+                Side::Inside(open) => return answer(&open.engine, ask, open.is_background()).await,
+                Side::Elsewhere(engine) => return engine.ask(&ask).await,
                 Side::Outside(client) => match client.ask(&ask).await {
                     Err(error) => error,
                     said => return said,
@@ -62,7 +81,8 @@ impl Door {
                 GONE if ask.is_repeatable() => {}
                 _ => return Err(error),
             }
-            self.side = find(&self.folder, &self.options).await?;
+            let Some((folder, options)) = &self.place else { return Err(error) };
+            self.side = find(folder, options).await?;
         }
     }
 
@@ -135,7 +155,7 @@ impl Door {
     pub async fn close(self) -> Result<()> {
         match self.side {
             Side::Inside(open) => open.finish().await,
-            Side::Outside(_) => Ok(()),
+            Side::Outside(_) | Side::Elsewhere(_) => Ok(()),
         }
     }
 }
@@ -158,13 +178,14 @@ async fn find(folder: &Folder, options: &Options) -> Result<Side> {
     }
 }
 
-async fn answer(open: &Open, ask: Ask) -> Result<Said> {
+/// What an engine answers to whoever asks at its door.
+pub async fn answer(engine: &Engine, ask: Ask, background: bool) -> Result<Said> {
     if let Ask::Look(look) = ask {
-        return open.engine.look(*look).await.map(Said::Seen);
+        return engine.look(*look).await.map(Said::Seen);
     }
     match ask.into_command() {
-        Some(command) => open.engine.ask(command).await.and_then(Said::from_answer),
-        None => Ok(Said::Pong { background: open.is_background() }),
+        Some(command) => engine.ask(command).await.and_then(Said::from_answer),
+        None => Ok(Said::Pong { background }),
     }
 }
 

@@ -4,6 +4,7 @@
 //! run's end does not hold up a cancel. When the engine leaves, what was asked is answered, waits are not,
 //! and `bye` says how far was read: a client knows what it may ask elsewhere.
 
+use super::door::answer;
 use super::wire::{Ask, CONNECTIONS, LINE_BYTES, PENDING, Read, Response, Said, encode, read_line, understand};
 use crate::engine::Engine;
 use crate::runner::Stop;
@@ -160,12 +161,6 @@ impl Talk {
 
 impl Host {
     async fn ask(&self, ask: Ask) -> Result<Said> {
-        if let Ask::Look(look) = ask {
-            return self.engine.look(*look).await.map(Said::Seen);
-        }
-        match ask.into_command() {
-            Some(command) => self.engine.ask(command).await.and_then(Said::from_answer),
-            None => Ok(Said::Pong { background: self.background }),
-        }
+        answer(&self.engine, ask, self.background).await
     }
 }

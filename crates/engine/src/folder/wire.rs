@@ -191,6 +191,29 @@ impl Ask {
         })
     }
 
+    /// Who asks, where that is written down.
+    pub fn by(&mut self) -> Option<&mut Name> {
+        match self {
+            Self::Ping | Self::Wait(_) | Self::Remove(_) | Self::Look(_) => None,
+            Self::Start(start) => Some(&mut start.by),
+            Self::Cancel(act)
+            | Self::Pause(act)
+            | Self::Resume(act)
+            | Self::ResolveRun(act)
+            | Self::GiveUp(act)
+            | Self::Freeze(act)
+            | Self::Unfreeze(act) => Some(&mut act.by),
+            Self::Approve(act) | Self::Withdraw(act) | Self::Reject(act) => Some(&mut act.by),
+            Self::Skip(act) | Self::CancelTask(act) | Self::Resolve(act) | Self::Reset(act) => Some(&mut act.by),
+            Self::Supply(supply) => Some(&mut supply.act.by),
+            Self::Register(register) => Some(&mut register.by),
+            Self::SetSchedule(set) => Some(&mut set.by),
+            Self::ChangeSetting(change) => Some(&mut change.by),
+            Self::Rerun(act) => Some(&mut act.by),
+            Self::Work(ops) => Some(&mut ops.by),
+        }
+    }
+
     /// Whether asking again, where nobody knows if it was heard, does no harm.
     pub(super) fn is_repeatable(&self) -> bool {
         let keyless = matches!(self, Self::Start(Start { key: None, .. }) | Self::Work(Ops { key: None, .. }));
@@ -247,7 +270,7 @@ impl From<Refusal> for Error {
 }
 
 /// Codes are fixed words of the program, and there are few of them: each one heard is kept once.
-fn known_code(code: &str) -> &'static str {
+pub fn known_code(code: &str) -> &'static str {
     static HEARD: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = heard.get(code) {

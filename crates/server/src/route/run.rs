@@ -74,7 +74,7 @@ fn registered(name: Option<&str>, reader: &mut Reader) -> Done<Arc<Plan>> {
         return Err(Error::invalid("no_flow", message));
     };
     let name = Name::parse(name)?;
-    let Some(plan) = reader.control()?.flows.get(&name).map(|known| known.plan) else {
+    let Some(plan) = reader.flow(&name)?.map(|known| known.plan) else {
         let message = format!("no flow is registered as {name}; `edgewise register FILE` does it");
         return Err(Error::not_found("flow_not_found", message));
     };
@@ -141,15 +141,17 @@ pub async fn end(
 ) -> Result<Json<wire::Ended>> {
     let run = find(&app, run).await?;
     let patience = Duration::from_millis(asked.wait_ms.unwrap_or(0)).min(limits::WAIT);
-    // A run that is not there is said so at once.
-    let row = app.readers().look(move |reader| reader.row(run)).await?;
-    let missing = || Error::not_found("run_not_found", format!("there is no run {run}"));
-    let over = row.ok_or_else(missing)?.state.is_done();
-    let ended = over
-        || match tokio::time::timeout(patience, app.engine().wait(run)).await {
+    let ended = if patience.is_zero() {
+        let row = app.readers().look(move |reader| reader.row(run)).await?;
+        let missing = || Error::not_found("run_not_found", format!("there is no run {run}"));
+        row.ok_or_else(missing)?.state.is_done()
+    } else {
+        // The engine answers at once where there is nothing to wait for: the run is over, or not there.
+        match tokio::time::timeout(patience, app.engine().wait(run)).await {
             Ok(state) => state.map(|_| true)?,
             Err(_) => false,
-        };
+        }
+    };
     if !ended {
         return Ok(Json(wire::Ended { run: run.to_string(), state: None, output: None }));
     }

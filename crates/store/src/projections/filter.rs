@@ -5,9 +5,10 @@ use edgewise_core::name::Name;
 use edgewise_core::rows::{Marks, RunRow};
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
+use serde::{Deserialize, Serialize};
 
 /// Which runs to list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFilter {
     /// Only of this flow.
     pub flow: Option<Name>,
@@ -28,7 +29,8 @@ pub struct RunFilter {
 }
 
 /// Something that is so of a run, or not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Term {
     /// It is this run.
     Run(RunId),

@@ -26,14 +26,15 @@ pub(super) fn perform(args: &Logs, run: Run, mut view: View, context: &mut Conte
     if context.printer.format == Format::Json {
         context.printer.format = Format::Jsonl;
     }
-    if !run.state.is_done() && !lock::is_held(&view.dir) {
+    if !run.state.is_done() && !lock::is_at_work(context.config) {
         lock::say_if_nobody_works(&run, false, context);
     }
     let attempt = args.attempt.map(std::num::NonZero::get);
-    let mut tail = Tail { dir: view.logs(), run, only: None, attempt, read: BTreeMap::new(), columns: 0, last: None };
+    let mut tail = Tail { dir: view.logs(run.id)?, run, only: None, attempt, read: BTreeMap::new(), columns: 0, last: None };
     let looked = until_over(LOOK, || {
         // What was over before its logs were read has written everything by then.
         tail.catch_up(&mut view)?;
+        tail.dir = view.logs(tail.run.id)?;
         if let (Some(path), None) = (&args.task, tail.only) {
             // Before the plan is there, no task is.
             if !tail.run.planned {

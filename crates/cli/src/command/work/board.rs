@@ -34,8 +34,8 @@ impl Board {
     /// The work graph of the data folder; empty where nothing was ever written.
     pub fn open(context: &Context<'_>) -> Result<Self> {
         let dir = context.config.dir.value.clone();
-        let work =
-            if dir.join("ledger.db").is_file() { view::reader(&dir, view::home()?)?.work()? } else { Work::default() };
+        let there = view::is_there(context.config);
+        let work = if there { view::reader(context.config)?.work()? } else { Work::default() };
         Ok(Self { work, now: wall_clock(), dir })
     }
 
@@ -85,12 +85,12 @@ impl Board {
 
 /// What somebody can begin with, and when that was so. Few items are read, where the store has them in order.
 pub(crate) fn ready(filter: &Filter, context: &Context<'_>) -> Result<(Vec<ItemView>, Time)> {
-    let (dir, now) = (&context.config.dir.value, wall_clock());
-    if !dir.join("ledger.db").is_file() {
+    let now = wall_clock();
+    if !view::is_there(context.config) {
         return Ok((Vec::new(), now));
     }
     let (filter, who) = (Box::new(filter.clone()), Some(context.config.who.value.clone()));
-    let mut seen = view::reader(dir, view::home()?)?.look(now, &Look::Ready { filter, who })?;
+    let mut seen = view::reader(context.config)?.look(now, &Look::Ready { filter, who })?;
     let views = serde_json::from_value(seen["items"].take()).map_err(|error| {
         Problem::new(Kind::Bug, "unexpected_answer", "what is ready could not be read").why(error.to_string())
     })?;
@@ -133,7 +133,7 @@ fn item(word: &str, context: &Context<'_>) -> Result<Found> {
 fn newest(context: &Context<'_>) -> Result<Found> {
     let dir: &Path = &context.config.dir.value;
     let Some((id, touched)) = last::read(dir) else { return Ok(Found::Run(RunRef::Last, None)) };
-    let mut reader = view::reader(dir, view::home()?)?;
+    let mut reader = view::reader(context.config)?;
     let younger = match reader.find("@") {
         Ok(run) => reader.row(run)?.is_some_and(|row| row.triggered_at > touched),
         Err(_) => false,
@@ -143,13 +143,12 @@ fn newest(context: &Context<'_>) -> Result<Found> {
 
 fn either(word: &str, context: &Context<'_>) -> Result<Found> {
     let run = RunRef::Prefix(word.to_owned());
-    let dir: &Path = &context.config.dir.value;
-    if !dir.join("ledger.db").is_file() {
+    if !view::is_there(context.config) {
         return Ok(Found::Run(run, None));
     }
     let board = Board::open(context)?;
     let Ok(id) = board.find(word) else { return Ok(Found::Run(run, None)) };
-    match view::reader(dir, view::home()?)?.find(word) {
+    match view::reader(context.config)?.find(word) {
         Ok(other) => {
             let what = format!("{word:?} could be the item {id} or the run {other}");
             Err(Problem::new(Kind::Conflict, "ambiguous_id", what).next("type more of it"))

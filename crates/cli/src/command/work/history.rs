@@ -17,7 +17,7 @@ use serde_json::json;
 const HEADER: [&str; 4] = ["seq", "time", "by", "what"];
 
 pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> Result<Exit> {
-    let mut reader = view::reader(&board.dir, view::home()?)?;
+    let mut reader = view::reader(context.config)?;
     let seen = reader.look(board.now, &Look::History { id: id.to_string() })?;
     let notes: Vec<Note> = serde_json::from_value(seen["history"].clone()).unwrap_or_default();
     let clock = Clock::local(board.now);

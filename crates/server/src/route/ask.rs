@@ -1,0 +1,101 @@
+//! The door of a folder's engine, from elsewhere: what goes over its socket and what is read off its store, over HTTP.
+//!
+//! The command line uses it, so that every command works on a server as in a folder. Who asks is who the token says,
+//! never who the request says; what they must be trusted with stands here for each thing that can be asked.
+
+use crate::app::App;
+use crate::auth::{Kept, PREFIX, Permission, Principal, Role};
+use crate::body::Json;
+use crate::guard;
+use crate::limits;
+use crate::problem::Result;
+use axum::Extension;
+use axum::extract::State;
+use edgewise_core::Error;
+use edgewise_core::control::Setting;
+use edgewise_core::name::Name;
+use edgewise_engine::folder::{Ask, Said, answer};
+use edgewise_engine::reader::Peek;
+use serde_json::value::RawValue;
+
+pub async fn ask(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Json(mut ask): Json<Ask>,
+) -> Result<Json<Said>> {
+    guard::permit(&who, needs(&ask))?;
+    if let Some(by) = ask.by() {
+        by.clone_from(&who.name);
+    }
+    let said = tokio::time::timeout(limits::WAIT, answer(app.engine(), ask, true)).await;
+    let late = || Error::unavailable("still_running", "it has not ended yet: ask again");
+    Ok(Json(said.map_err(|_| late())??))
+}
+
+/// What somebody must be trusted with to ask it.
+fn needs(ask: &Ask) -> Permission {
+    match ask {
+        Ask::Ping | Ask::Wait(_) | Ask::Look(_) => Permission::Look,
+        Ask::Approve(_) | Ask::Withdraw(_) | Ask::Reject(_) => Permission::Approve,
+        Ask::Start(_)
+        | Ask::Cancel(_)
+        | Ask::Pause(_)
+        | Ask::Resume(_)
+        | Ask::Skip(_)
+        | Ask::CancelTask(_)
+        | Ask::Resolve(_)
+        | Ask::Supply(_)
+        | Ask::Reset(_)
+        | Ask::ResolveRun(_)
+        | Ask::GiveUp(_)
+        | Ask::Register(_)
+        | Ask::SetSchedule(_)
+        | Ask::Rerun(_)
+        | Ask::Work(_) => Permission::Operate,
+        Ask::Freeze(_) | Ask::Unfreeze(_) | Ask::Remove(_) | Ask::ChangeSetting(_) => Permission::Admin,
+    }
+}
+
+pub async fn look(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Json(peek): Json<Peek>,
+) -> Result<Json<Box<RawValue>>> {
+    let keep = move |key: &Name, setting: &mut Setting| may_be_sent(who.role, key, setting);
+    let text = app.readers().look(move |reader| reader.peek(&peek, &keep)).await?;
+    let unreadable = |error| Error::bug("unprintable", "an answer is no JSON").with_source(error);
+    Ok(Json(RawValue::from_string(text).map_err(unreadable)?))
+}
+
+/// Settings may hold what nobody is to read: they stay here. Of tokens those who make them see all but the hash.
+fn may_be_sent(role: Role, key: &Name, setting: &mut Setting) -> bool {
+    if role != Role::Admin || !key.starts_with(PREFIX) {
+        return false;
+    }
+    let Ok(kept) = serde_json::from_value::<Kept>(setting.value.clone()) else { return false };
+    let bare = serde_json::to_value(Kept { hash: String::new(), ..kept });
+    bare.map(|value| setting.value = value).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use edgewise_core::time::Time;
+    use serde_json::{Value, json};
+
+    fn check(role: Role, key: &str, value: Value, sent: Option<Value>) {
+        let (key, by) = (Name::parse(key).unwrap(), Name::parse("ann").unwrap());
+        let mut setting = Setting { value, by, at: Time(1) };
+        let kept = may_be_sent(role, &key, &mut setting).then_some(setting.value);
+        assert_eq!(kept, sent, "{role:?} {key}");
+    }
+
+    #[test]
+    fn no_hash_and_no_setting_that_is_not_known_to_be_harmless_leaves() {
+        let token = json!({ "hash": "secret", "role": "viewer" });
+        check(Role::Admin, "token/ann", token.clone(), Some(json!({ "hash": "", "role": "viewer" })));
+        check(Role::Operator, "token/ann", token.clone(), None);
+        check(Role::Admin, "webhook/ann", json!({ "secret": "x" }), None);
+        check(Role::Admin, "token/ann", json!("not a token"), None);
+    }
+}
