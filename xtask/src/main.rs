@@ -1,5 +1,5 @@
 //! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `sim`, `counted`, `fuzz`,
-//! `planted`.
+//! `planted`, `schemathesis`.
 //!
 //! No dependencies: whatever checks the code must build before the code does.
 
@@ -7,6 +7,7 @@ mod counted;
 mod debian;
 mod fuzz;
 mod planted;
+mod schemathesis;
 mod source;
 mod steps;
 mod tidy;
@@ -27,6 +28,7 @@ Usage: cargo xtask COMMAND
                 strange input for everything that reads bytes, a minute for each target unless told
   planted [NAME | --record]
                 proof of the simulator: bugs planted in a copy of the sources are found
+  schemathesis  requests made from the OpenAPI document, and every answer held against it (needs Python and PyPI)
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         ["counted"] => counted::run(root),
         ["fuzz", ref rest @ ..] => fuzz::run(root, rest),
         ["planted", ref rest @ ..] => planted::run(root, rest),
+        ["schemathesis"] => schemathesis::run(root),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             true

@@ -21,6 +21,7 @@ mod idempotency;
 pub mod limits;
 mod metrics;
 pub mod openapi;
+mod otlp;
 mod pace;
 mod params;
 mod problem;

@@ -40,7 +40,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Gives::Form(form) => json!({ "application/json": { "schema": form(generator) } }),
         Gives::Json => json!({ "application/json": { "schema": {} } }),
         Gives::Text => json!({ "text/plain": { "schema": { "type": "string" } } }),
-        Gives::Stream => json!({ "text/event-stream": { "schema": { "type": "string" } } }),
+        Gives::Stream => json!({ "text/event-stream": { "schema": one_event() } }),
     };
     let problem = json!({
         "description": "refused",
@@ -66,6 +66,12 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     operation
 }
 
+/// One event of a stream.
+fn one_event() -> Value {
+    let text = || json!({ "type": "string" });
+    json!({ "type": "object", "properties": { "id": text(), "event": text(), "data": text() }, "required": ["data"] })
+}
+
 /// What it may be refused with.
 fn statuses(route: &Route) -> Vec<&'static str> {
     let mut statuses = Vec::new();
@@ -78,10 +84,8 @@ fn statuses(route: &Route) -> Vec<&'static str> {
     if route.takes.is_some() {
         statuses.extend(["408", "413", "415"]);
     }
-    if matches!(route.gives, Gives::Stream) {
-        statuses.push("429");
-    }
-    statuses.push("503");
+    // Anybody may come too often.
+    statuses.extend(["429", "503"]);
     statuses
 }
 

@@ -54,6 +54,9 @@ pub struct Lease {
     pub input: Value,
     /// Until when without a heartbeat.
     pub deadline: Option<String>,
+    /// What joins the worker's spans to those of whoever started the run: W3C Trace Context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 /// Attempts are still at work.

@@ -79,6 +79,7 @@ fn lease(grant: Grant) -> Option<wire::Lease> {
         action: action.to_string(),
         input,
         deadline: grant.deadline.map(|deadline| deadline.to_string()),
+        traceparent: grant.trace.map(|trace| trace.to_string()),
     })
 }
 
