@@ -43,7 +43,7 @@ async fn collector() -> (String, mpsc::UnboundedReceiver<Value>) {
 /// Starts a run within a trace, has its task fail once and succeed then, and gives the leases.
 async fn performed(stage: &Stage) -> Vec<Value> {
     let traceparent = format!("00-{TRACE}-{PARENT}-01");
-    let body = json!({ "source": FLOW.replace("retry: 3", "retry: { attempts: 3, backoff: 1ms }") }).to_string();
+    let body = json!({ "source": FLOW.replace("retry: 3", "retry: { max_attempts: 3, backoff: { kind: fixed, base: 1ms } }") }).to_string();
     let started = stage.ask("POST", "/api/v1/runs", &[("traceparent", &traceparent)], &body).await;
     assert_eq!(started.status, 200, "{}", started.text);
     let mut leases = Vec::new();
