@@ -1,5 +1,5 @@
 //! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `sim`, `counted`, `fuzz`,
-//! `sdk`, `planted`.
+//! `sdk`, `planted`, `schemathesis`.
 //!
 //! No dependencies: whatever checks the code must build before the code does.
 
@@ -7,6 +7,7 @@ mod counted;
 mod debian;
 mod fuzz;
 mod planted;
+mod schemathesis;
 mod sdk;
 mod source;
 mod steps;
@@ -30,6 +31,7 @@ Usage: cargo xtask COMMAND
                 the SDKs against the real server, and kill -9 under load through both
   planted [NAME | --record]
                 proof of the simulator: bugs planted in a copy of the sources are found
+  schemathesis  requests made from the OpenAPI document, and every answer held against it (needs Python and PyPI)
 ";
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         ["fuzz", ref rest @ ..] => fuzz::run(root, rest),
         ["sdk", ref rest @ ..] => sdk::run(root, rest),
         ["planted", ref rest @ ..] => planted::run(root, rest),
+        ["schemathesis"] => schemathesis::run(root),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             true

@@ -45,6 +45,9 @@ const VALGRIND: Tool = Tool { program: "valgrind", package: "valgrind" };
 /// What the shell of the guide to the server uses.
 const SHELL: &[Tool] = &[Tool { program: "curl", package: "curl" }, Tool { program: "jq", package: "jq" }];
 
+/// What makes a virtual environment.
+const PYTHON: &[Tool] = &[Tool { program: "python3", package: "python3-venv" }];
+
 const STEPS: &[Step] = &[
     quick(step("format", "cargo fmt --all --check")),
     step("lint", "cargo clippy --workspace --all-targets --quiet -- -D warnings"),
@@ -63,6 +66,7 @@ const STEPS: &[Step] = &[
     quick(step("a few storms", "cargo xtask sim --seeds 300")),
     step("storms", "cargo xtask sim --seeds 10000"),
     step("storms over SQLite", "cargo xtask sim --seeds 200 --sqlite"),
+    needs(PYTHON, step("schemathesis", "cargo xtask schemathesis")),
     step("doc tests", "cargo test --workspace --doc --quiet"),
     needs(sdk::TOOLS, step("SDKs", "cargo xtask sdk")),
     step("release build", "cargo build --workspace --release --quiet"),

@@ -43,6 +43,7 @@ pub mod template;
 pub mod text;
 pub mod time;
 pub mod timing;
+pub mod trace;
 pub mod what_if;
 pub mod why;
 pub mod work;

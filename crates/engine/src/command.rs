@@ -15,6 +15,7 @@ use edgewise_core::plan::{OutputForm, Plan};
 use edgewise_core::schedule::Schedule;
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
+use edgewise_core::trace::Context;
 use edgewise_core::work::Done;
 use edgewise_core::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -296,6 +297,8 @@ pub struct Grant {
     pub sealed: Option<Sealed>,
     /// Until when, if the worker must send heartbeats.
     pub deadline: Option<Time>,
+    /// What joins the spans of the worker to those of whoever started the run.
+    pub trace: Option<Context>,
 }
 
 /// What is to be done.

@@ -5,6 +5,7 @@ use crate::auth::Tokens;
 use crate::idempotency::Repeats;
 use crate::limits;
 use crate::metrics::Metrics;
+use crate::otlp::{self, Exported};
 use crate::readers::Readers;
 use crate::tail::Tail;
 use edgewise_core::Result;
@@ -12,7 +13,8 @@ use edgewise_core::time::Time;
 use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
 
@@ -40,6 +42,7 @@ struct Inner {
     metrics: Metrics,
     repeats: Repeats,
     audit: Audit,
+    exported: OnceLock<Arc<Exported>>,
     streams: Arc<Semaphore>,
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
     hooks: tokio::sync::Mutex<()>,
@@ -58,6 +61,7 @@ impl App {
             metrics: Metrics::default(),
             repeats: Repeats::default(),
             audit,
+            exported: OnceLock::new(),
             streams: Arc::new(Semaphore::new(limits::STREAMS)),
             tokens: Mutex::default(),
             hooks: tokio::sync::Mutex::default(),
@@ -114,6 +118,20 @@ impl App {
 
     pub(crate) fn repeats(&self) -> &Repeats {
         &self.0.repeats
+    }
+
+    /// Exports spans of what is committed from now on to a collector of OTLP.
+    pub async fn export(&self, collector: &str) -> Result<()> {
+        let exported = otlp::start(self, collector).await?;
+        // Only the first collector is counted.
+        let _ = self.0.exported.set(exported);
+        Ok(())
+    }
+
+    /// Spans that a collector took, and those that it did not.
+    pub(crate) fn exported(&self) -> (u64, u64) {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        self.0.exported.get().map_or((0, 0), |exported| (count(&exported.sent), count(&exported.dropped)))
     }
 
     pub(crate) fn audit(&self) -> &Audit {

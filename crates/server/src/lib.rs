@@ -23,6 +23,7 @@ mod idempotency;
 pub mod limits;
 mod metrics;
 pub mod openapi;
+mod otlp;
 mod pace;
 mod page;
 mod params;

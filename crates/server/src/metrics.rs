@@ -42,6 +42,8 @@ pub struct Known {
     pub streams: usize,
     /// Lines of the trail that could not be written.
     pub unwritten: u64,
+    /// Spans that a collector took, and those that it did not.
+    pub spans: (u64, u64),
 }
 
 impl Metrics {
@@ -74,7 +76,7 @@ impl Metrics {
     /// All of it as text.
     pub fn text(&self, known: &Known) -> String {
         let mut text = String::new();
-        let Known { counts, pulse, door, streams, unwritten } = known;
+        let Known { counts, pulse, door, streams, unwritten, spans } = known;
         for (name, help, value) in [
             ("commits", "Durable appends", counts.commits),
             ("events", "Events in durable appends", counts.events),
@@ -88,6 +90,8 @@ impl Metrics {
             ("addresses_too_often", "Requests of addresses that asked too often", door.addresses),
             ("tokens_too_often", "Requests of tokens that asked too often", door.tokens),
             ("audit_unwritten", "Lines of the trail that could not be written", *unwritten),
+            ("otlp_sent", "Spans that the collector took", spans.0),
+            ("otlp_dropped", "Spans that the collector did not take", spans.1),
         ] {
             // Writing to a text cannot fail.
             let _ = write!(
@@ -155,7 +159,7 @@ mod tests {
 
     fn nothing() -> Known {
         let (counts, pulse, door) = Default::default();
-        Known { counts, pulse, door, streams: 0, unwritten: 0 }
+        Known { counts, pulse, door, streams: 0, unwritten: 0, spans: (0, 0) }
     }
 
     #[test]

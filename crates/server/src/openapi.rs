@@ -46,7 +46,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
             "text/vnd.graphviz": { "schema": { "type": "string" } },
             "text/plain": { "schema": { "type": "string" } },
         }),
-        Gives::Stream => json!({ "text/event-stream": { "schema": { "type": "string" } } }),
+        Gives::Stream => json!({ "text/event-stream": { "schema": one_event() } }),
     };
     let problem = json!({
         "description": "refused",
@@ -72,6 +72,12 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     operation
 }
 
+/// One event of a stream.
+fn one_event() -> Value {
+    let text = || json!({ "type": "string" });
+    json!({ "type": "object", "properties": { "id": text(), "event": text(), "data": text() }, "required": ["data"] })
+}
+
 /// What it may be refused with.
 fn statuses(route: &Route) -> Vec<&'static str> {
     let mut statuses = Vec::new();
@@ -84,10 +90,8 @@ fn statuses(route: &Route) -> Vec<&'static str> {
     if route.takes.is_some() {
         statuses.extend(["408", "413", "415"]);
     }
-    if matches!(route.gives, Gives::Stream) {
-        statuses.push("429");
-    }
-    statuses.push("503");
+    // Anybody may come too often.
+    statuses.extend(["429", "503"]);
     statuses
 }
 

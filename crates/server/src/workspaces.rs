@@ -43,6 +43,8 @@ pub struct Workspaces(Arc<Inner>);
 struct Inner {
     dir: PathBuf,
     options: Options,
+    /// Where spans are exported to.
+    collector: Option<String>,
     rooms: Mutex<BTreeMap<String, Arc<Room>>>,
 }
 
@@ -61,8 +63,8 @@ struct Goal {
 
 impl Workspaces {
     /// Opens all workspaces of a folder: their schedules and timers go on without anybody asking.
-    pub async fn open(dir: &Path, options: Options) -> Result<Self> {
-        let own = Self(Arc::new(Inner { dir: dir.to_owned(), options, rooms: Mutex::default() }));
+    pub async fn open(dir: &Path, options: Options, collector: Option<String>) -> Result<Self> {
+        let own = Self(Arc::new(Inner { dir: dir.to_owned(), options, collector, rooms: Mutex::default() }));
         for place in places(dir)? {
             own.room(&place).await?;
         }
@@ -197,6 +199,9 @@ impl Workspaces {
             clock: Arc::new(wall_clock),
             trust_loopback: false,
         });
+        if let Some(collector) = &self.0.collector {
+            app.export(collector).await?;
+        }
         let router = TowerToHyperService::new(router(&app));
         let room = Arc::new(Room { app, router, open: std::sync::Mutex::new(Some(open)) });
         rooms.insert(place.to_owned(), Arc::clone(&room));

@@ -51,6 +51,9 @@ pub struct Serve {
     /// How often one address may ask, such as 2000/s; without bounds on this machine's own address
     #[arg(long, value_name = "RATE", value_parser = Rate::parse)]
     pub address_rate: Option<Rate>,
+    /// Export spans of runs and attempts to this collector of OTLP over HTTP, such as http://localhost:4318
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    pub otlp: Option<String>,
 }
 
 impl Serve {
@@ -65,6 +68,7 @@ impl Serve {
             insecure_http: false,
             token_rate: None,
             address_rate: None,
+            otlp: None,
         }
     }
 }

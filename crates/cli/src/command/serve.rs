@@ -52,7 +52,11 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
             clock: Arc::new(wall_clock),
             trust_loopback: local,
         };
-        let serving = start(listener, Served::One(App::new(parts)), listen)?;
+        let app = App::new(parts);
+        if let Some(collector) = &args.otlp {
+            app.export(collector).await?;
+        }
+        let serving = start(listener, Served::One(app), listen)?;
         say(serving.address, args, local, context)?;
         signals.next().await;
         serving.stop(PATIENCE).await;
@@ -66,7 +70,7 @@ fn many(args: &Serve, dir: &Path, place: &Place, listen: Listen, context: &mut C
     runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let listener = bind(args.addr).await?;
-        let workspaces = Workspaces::open(dir, place.server(false)).await?;
+        let workspaces = Workspaces::open(dir, place.server(false), args.otlp.clone()).await?;
         let serving = start(listener, Served::Many(workspaces.clone()), listen)?;
         say(serving.address, args, false, context)?;
         let running = workspaces.running().await;

@@ -58,6 +58,9 @@ pub struct Lease {
     /// How long that is from now on, in milliseconds: a worker's clock may be another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
+    /// What joins the worker's spans to those of whoever started the run: W3C Trace Context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 /// Attempts are still at work.

@@ -2,7 +2,7 @@
 
 use crate::command::{Claim, Grant, Job, LeaseRef};
 use crate::desk::Desk;
-use crate::lanes::Match;
+use crate::lanes::{Match, Offer};
 use crate::leases::Lease;
 use crate::secrets::Sealed;
 use edgewise_core::event::{DispatchEnqueued, Event, Failure, TaskIx};
@@ -11,8 +11,12 @@ use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::TaskState;
+use edgewise_core::trace::{Context, span_of_attempt};
 use serde_json::Value;
 use std::sync::Arc;
+
+/// The variable that a command finds its trace in.
+const TRACEPARENT: &str = "TRACEPARENT";
 
 /// Makes a lease of an offer; `None` if the offer was an old hint, or the run may not have leases now.
 pub(crate) fn grant(desk: &mut Desk, found: &Match, claim: &Claim) -> Option<Grant> {
@@ -36,7 +40,9 @@ pub(crate) fn grant(desk: &mut Desk, found: &Match, claim: &Claim) -> Option<Gra
     let names: Vec<Name> = spec.work.secrets().into_iter().collect();
     // Nobody can have written it into a value before now.
     let seal = (!names.is_empty()).then(|| format!("edgewise-secret-{:032x}:", desk.entropy.bits()));
-    let work = job(run, offer.task, seal.as_deref()).ok()?;
+    let mut work = job(run, offer.task, seal.as_deref()).ok()?;
+    let trace = trace(run, offer);
+    hand_on(trace, &mut work);
     let sealed = seal.map(|seal| Sealed { seal, names });
     let (path, max_attempts, timeouts) = (run.path(offer.task), spec.retry.most_attempts(), spec.timeouts);
     let token = Token(desk.entropy.bits());
@@ -70,7 +76,22 @@ pub(crate) fn grant(desk: &mut Desk, found: &Match, claim: &Claim) -> Option<Gra
     desk.batch.leases.push((offer.run, offer.task, lease));
     let lease =
         LeaseRef { run: offer.run, task: offer.task, generation: offer.generation, attempt: offer.attempt, token };
-    Some(Grant { lease, path, max_attempts, work, sealed, deadline })
+    Some(Grant { lease, path, max_attempts, work, sealed, deadline, trace })
+}
+
+/// The context of the attempt's own span, if whoever started the run gave one.
+fn trace(run: &Run, offer: Offer) -> Option<Context> {
+    let context = Context::of(&run.about.as_ref()?.labels)?;
+    Some(context.within(span_of_attempt(offer.run, offer.task, offer.generation, offer.attempt)))
+}
+
+/// A command finds it in its environment, unless the flow says something else there.
+fn hand_on(trace: Option<Context>, work: &mut Job) {
+    if let (Some(trace), Job::Command { env, .. }) = (trace, work)
+        && !env.iter().any(|(name, _)| name == TRACEPARENT)
+    {
+        env.push((TRACEPARENT.into(), trace.to_string()));
+    }
 }
 
 fn job(run: &Run, task: TaskIx, seal: Option<&str>) -> Result<Job, Failure> {

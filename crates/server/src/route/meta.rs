@@ -31,6 +31,7 @@ pub async fn metrics(State(app): State<App>, visit: Option<Extension<Visit>>) ->
         door: visit.map(|visit| visit.door.counts()).unwrap_or_default(),
         streams: limits::STREAMS - app.streams().available_permits(),
         unwritten: app.audit().failed(),
+        spans: app.exported(),
     };
     Ok(app.metrics().text(&known))
 }

@@ -9,6 +9,7 @@ use crate::limits;
 use crate::params::{Path, Query};
 use crate::problem::Result;
 use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
 use edgewise_client::wire;
 use edgewise_core::flow::{choose, compile_file};
 use edgewise_core::id::RunId;
@@ -17,6 +18,7 @@ use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::state::Phase;
 use edgewise_core::time::Time;
+use edgewise_core::trace::{self, Context};
 use edgewise_core::why::Why;
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::command::Start;
@@ -33,8 +35,13 @@ use std::time::Duration;
 pub async fn start(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
-    Json(asked): Json<wire::Start>,
+    headers: HeaderMap,
+    Json(mut asked): Json<wire::Start>,
 ) -> Result<(Extension<Made>, Json<wire::Started>)> {
+    let trace = headers.get(trace::LABEL).and_then(|value| value.to_str().ok()).and_then(Context::parse);
+    if let Some(trace) = trace {
+        asked.labels.entry(trace::LABEL.into()).or_insert_with(|| trace.to_string());
+    }
     let start = app.readers().look(move |reader| prepare(asked, who.name, reader)).await?;
     let (run, new) = app.engine().start_run(start).await?;
     let run = run.to_string();

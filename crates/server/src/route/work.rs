@@ -87,6 +87,7 @@ fn lease(grant: Grant, now: Time) -> Option<wire::Lease> {
         input,
         deadline: grant.deadline.map(|deadline| deadline.to_string()),
         lease_ms: grant.deadline.map(|deadline| deadline.since(now).0),
+        traceparent: grant.trace.map(|trace| trace.to_string()),
     })
 }
 

@@ -11,6 +11,28 @@ async fn strange_requests_are_refused_with_a_problem() {
     for (method, path, body) in [
         ("GET", "/../../etc/passwd", ""),
         ("GET", "/api/v1/runs/..%2f..%2fetc%2fpasswd", ""),
+        ("GET", "/api/v1/runs/%2e%2e/%2e%2e/metrics", ""),
+        ("GET", "/api/v1/runs/..%5c..%5cwindows", ""),
+        ("GET", "//etc/passwd", ""),
+        ("GET", "/api/v1/audit?since=%1b%5b2J", ""),
+        ("GET", "/api/v1/audit?limit=99999999999999999999", ""),
+        ("GET", "/api/v1/runs?limit=1&limit=2", ""),
+        ("GET", "/api/v1/runs?after=%ff", ""),
+        ("GET", "/api/v1/runs?q=label.%1b%5b2J=x%20state:failed%20nonsense:1", ""),
+        ("GET", "/api/v1/runs/%0d%0aSet-Cookie:%20a=b", ""),
+        ("GET", "/api/v1/runs/%F0%9F%92%A9", ""),
+        ("POST", "/api/v1/runs", "{\"flow\":\"a\",\"flow\":\"b\"}"),
+        ("POST", "/api/v1/runs", "\u{feff}{}"),
+        ("POST", "/api/v1/runs", "{\"source\":\"flow: x\\ntasks: { a: { run: 'echo ${{ inputs.x }}' } }\"}"),
+        ("POST", "/api/v1/runs", "{\"source\":\"a: &a [*a]\"}"),
+        ("POST", "/api/v1/runs", "{\"source\":\"flow: x\\u0000y\"}"),
+        ("POST", "/api/v1/runs", "{\"flow\":\"x\",\"labels\":{\"\\u001b[2J\":\"x\"}}"),
+        ("POST", "/api/v1/runs", "{\"input\":1e999}"),
+        ("POST", "/api/v1/runs/0000000000000000/approve", "{\"task\":\"../../x\"}"),
+        ("POST", "/api/v1/work/claim", "{\"worker\":\"w\\u001b]0;x\\u0007\",\"actions\":[\"x\"]}"),
+        ("POST", "/api/v1/work/claim", "{\"worker\":\"w\",\"actions\":[\"x\"],\"max\":1e9}"),
+        ("POST", "/api/v1/work/claim", "{\"worker\":\"w\",\"actions\":[\"x\"],\"wait_ms\":-1}"),
+        ("POST", "/api/v1/work/release", "{\"leases\":[\"0000000000000000.4294967296.1.1.x\"]}"),
         ("GET", "/api/v1/runs/%1b%5b2J", ""),
         ("GET", "/api/v1/runs/%00", ""),
         ("GET", "/api/v1/runs/%ff%fe", ""),
@@ -68,6 +90,17 @@ async fn bytes_that_are_no_request_only_end_their_connection() {
         b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n{}",
         b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
         b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n",
+        b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x",
+        b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+        b"GET /healthz HTTP/1.1\nHost : localhost\n\n",
+        b"GET /healthz\r\nX: y HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic YTpi\r\nConnection: close\r\n\r\n",
+        b"GET /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \xff\xfe\r\nConnection: close\r\n\r\n",
+        b"CONNECT example.org:80 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        b"GET http://example.org/api/v1/runs HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ] {
         let answer = stage.raw(bytes).await;
         assert!(answer.status == 0 || (400..500).contains(&answer.status), "{bytes:?}: {}", answer.status);
@@ -85,4 +118,22 @@ async fn a_body_over_its_bound_is_refused_and_text_is_not_taken_for_json() {
         FLOW.len()
     );
     assert_eq!(stage.raw(plain.as_bytes()).await.code(), "not_json");
+}
+
+/// What somebody says comes back as text, wherever it is shown, and never as a line or a command of its own.
+#[tokio::test]
+async fn what_is_said_is_never_taken_for_a_line_a_header_or_a_command() {
+    let stage = Stage::open().await;
+    let ansi = "\u{1b}[2J\r\nid: 9\r\n\r\ndata: x";
+    let run = stage.start(FLOW).await;
+    let act = json!({ "why": ansi });
+    assert_eq!(stage.post(&format!("/api/v1/runs/{run}/cancel"), &act).await.status, 200);
+    for path in [format!("/api/v1/runs/{run}"), format!("/api/v1/runs/{run}/events"), "/api/v1/audit".into()] {
+        let answer = stage.get(&path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(!answer.text.contains('\u{1b}') && !answer.text.contains("\nid: 9\r"), "{path}: {}", answer.text);
+        assert!(!answer.head.to_lowercase().contains("set-cookie"), "{path}: {}", answer.head);
+    }
+    let named = stage.ask("GET", "/api/v1/runs", &[("Edgewise-As", "\u{1b}[2J")], "").await;
+    assert!([400, 403].contains(&named.status), "{}", named.status);
 }

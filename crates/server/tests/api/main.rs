@@ -7,6 +7,7 @@ mod matrix;
 mod runs;
 mod stage;
 mod tls;
+mod traces;
 mod trail;
 mod walls;
 mod workers;

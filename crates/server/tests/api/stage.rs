@@ -28,6 +28,7 @@ pub const GATED: &str = "flow: gated\ntasks:\n  ask: { gate: { approval: { from:
 pub struct Stage {
     pub engine: Engine,
     pub address: SocketAddr,
+    pub app: App,
     serving: Mutex<Vec<Serving>>,
     folder: TempDir,
 }
@@ -87,8 +88,9 @@ impl Stage {
             trust_loopback,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let serving = serve_as(listener, Served::One(App::new(parts)), listen).unwrap();
-        Self { engine, address: serving.address, serving: Mutex::new(vec![serving]), folder }
+        let app = App::new(parts);
+        let serving = serve_as(listener, Served::One(app.clone()), listen).unwrap();
+        Self { engine, app, address: serving.address, serving: Mutex::new(vec![serving]), folder }
     }
 
     /// Where everything is kept.

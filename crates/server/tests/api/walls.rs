@@ -42,7 +42,7 @@ struct Site {
 
 impl Site {
     async fn open(dir: TempDir) -> Self {
-        let workspaces = Workspaces::open(dir.path(), options()).await.unwrap();
+        let workspaces = Workspaces::open(dir.path(), options(), None).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let serving = serve_as(listener, Served::Many(workspaces.clone()), Listen::default()).unwrap();
         Self { address: serving.address, workspaces, dir, _serving: serving }

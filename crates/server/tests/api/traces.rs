@@ -1,0 +1,106 @@
+//! Spans join those of whoever started a run, and a collector can slow nothing.
+
+use crate::stage::{FLOW, Stage};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const PARENT: &str = "00f067aa0ba902b7";
+
+/// A collector that takes everything, and what it took.
+async fn collector() -> (String, mpsc::UnboundedReceiver<Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (tell, told) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let tell = tell.clone();
+            tokio::spawn(async move {
+                let mut bytes = Vec::new();
+                while let Ok(n) = stream.read_buf(&mut bytes).await {
+                    let text = String::from_utf8_lossy(&bytes).into_owned();
+                    if let Some((head, body)) = text.split_once("\r\n\r\n")
+                        && let Ok(value) = serde_json::from_str::<Value>(body)
+                    {
+                        assert!(head.starts_with("POST /v1/traces "), "{head}");
+                        tell.send(value).unwrap();
+                        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").await.unwrap();
+                        bytes.clear();
+                    }
+                    if n == 0 {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (url, told)
+}
+
+/// Starts a run within a trace, has its task fail once and succeed then, and gives the leases.
+async fn performed(stage: &Stage) -> Vec<Value> {
+    let traceparent = format!("00-{TRACE}-{PARENT}-01");
+    let body = json!({ "source": FLOW.replace("retry: 3", "retry: { max_attempts: 3, backoff: { kind: fixed, base: 1ms } }") }).to_string();
+    let started = stage.ask("POST", "/api/v1/runs", &[("traceparent", &traceparent)], &body).await;
+    assert_eq!(started.status, 200, "{}", started.text);
+    let mut leases = Vec::new();
+    for result in [json!({ "error": { "type": "down", "message": "not now" } }), json!({ "output": 1 })] {
+        let claim = json!({ "worker": "w", "actions": ["greet"], "wait_ms": 20_000 });
+        let lease = stage.post("/api/v1/work/claim", &claim).await.json()["leases"][0].clone();
+        let mut result = result;
+        result["lease"] = lease["lease"].clone();
+        assert_eq!(stage.post("/api/v1/work/complete", &json!({ "results": [result] })).await.status, 200);
+        leases.push(lease);
+    }
+    leases
+}
+
+#[tokio::test]
+async fn a_run_and_its_attempts_are_spans_of_the_trace_that_started_it() {
+    let stage = Stage::open().await;
+    let (url, mut told) = collector().await;
+    stage.app.export(&url).await.unwrap();
+    let leases = performed(&stage).await;
+    let mut spans: Vec<Value> = Vec::new();
+    while spans.len() < 3 {
+        let sent = told.recv().await.unwrap();
+        spans.extend(sent["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone());
+    }
+    let run = spans.iter().find(|span| span["name"] == "greet").unwrap();
+    let attempts: Vec<&Value> = spans.iter().filter(|span| span["name"] == "hello").collect();
+    assert_eq!((&run["traceId"], &run["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
+    assert_eq!(run["status"]["code"], 1);
+    for (lease, span, code) in [(&leases[0], attempts[0], 2), (&leases[1], attempts[1], 1)] {
+        assert_eq!((&span["traceId"], &span["parentSpanId"]), (&json!(TRACE), &run["spanId"]));
+        assert_eq!(span["status"]["code"], code, "{span}");
+        let own = format!("00-{TRACE}-{}-01", span["spanId"].as_str().unwrap());
+        assert_eq!(lease["traceparent"], own, "the worker's spans are children of the attempt's");
+    }
+    assert_ne!(attempts[0]["spanId"], attempts[1]["spanId"]);
+}
+
+#[tokio::test]
+async fn a_collector_that_is_not_there_costs_spans_and_nothing_else() {
+    let stage = Stage::open().await;
+    let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    stage.app.export(&format!("http://{gone}/")).await.unwrap();
+    performed(&stage).await;
+    while !stage.get("/metrics").await.text.contains("edgewise_otlp_dropped_total 3\n") {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_was_started_without_a_trace_hands_none_on() {
+    let stage = Stage::open().await;
+    let body = json!({ "source": FLOW }).to_string();
+    for header in ["", "nonsense", "00-00000000000000000000000000000000-0000000000000000-01"] {
+        assert_eq!(stage.ask("POST", "/api/v1/runs", &[("traceparent", header)], &body).await.status, 200);
+        let claim = json!({ "worker": "w", "actions": ["greet"] });
+        let lease = stage.post("/api/v1/work/claim", &claim).await.json()["leases"][0].clone();
+        assert_eq!(lease.get("traceparent"), None, "{lease}");
+    }
+}
