@@ -17,6 +17,7 @@ mod fmt;
 mod freeze;
 mod gate_act;
 mod gate_list;
+mod gate_url;
 mod give_up;
 mod graph;
 mod history;
@@ -128,6 +129,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
             GateCommand::Show(args) => work::gate_show(args, context),
             GateCommand::Satisfy(args) => work::gate_satisfy(args, context),
             GateCommand::Create(args) => work::gate_create(args, context),
+            GateCommand::Url(args) => gate_url::perform(args, context),
             GateCommand::Approve(args) => gate_act::approve(args, context),
             GateCommand::Withdraw(args) => gate_act::withdraw(args, context),
             GateCommand::Reject(args) => gate_act::reject(args, context),

@@ -18,8 +18,8 @@ pub use flow::{
 };
 pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
 pub use item::{
-    AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct, ItemChange,
-    ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
+    AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct,
+    ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
 };
 pub use problem::Problem;
 pub use run::{

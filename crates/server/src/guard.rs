@@ -112,7 +112,7 @@ async fn admit(guarded: &Guarded, headers: &HeaderMap) -> Result<Principal> {
         return Ok(Principal { name: local()?, role: Role::Viewer });
     }
     match bearer(headers)? {
-        Some(token) => app.tokens().await?.check(token, app.now()),
+        Some(token) => spoken(app.tokens().await?.check(token, app.now())?, headers),
         None => neighbour(app, headers),
     }
 }
@@ -132,6 +132,18 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
     let token = value.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
     let wrong = || Error::denied("bad_token", "the header must be `Authorization: Bearer NAME.SECRET`");
     token.map(|token| Some(token.trim())).ok_or_else(wrong)
+}
+
+/// Whose name stands beside what is done: the token's own. An admin may act for somebody else, as when a proxy of theirs
+/// knows who is at the other end.
+fn spoken(principal: Principal, headers: &HeaderMap) -> Result<Principal> {
+    let Some(name) = headers.get(AS) else { return Ok(principal) };
+    let name = Name::parse(name.to_str().unwrap_or_default())?;
+    if name == principal.name || principal.role == Role::Admin {
+        return Ok(Principal { name, ..principal });
+    }
+    let message = format!("this token is {}'s: it cannot speak for {name}; leave Edgewise-As out", principal.name);
+    Err(Error::denied("not_yourself", message))
 }
 
 /// Somebody on this machine, where nobody else can connect. A page of another site that a browser has open can

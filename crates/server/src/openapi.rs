@@ -2,6 +2,7 @@
 
 use crate::auth::Permission;
 use crate::routes::{Gives, Route, table};
+use axum::http::Method;
 use edgewise_client::wire;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -53,6 +54,9 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         "content": { "application/problem+json": { "schema": generator.subschema_for::<wire::Problem>() } },
     });
     let mut responses = json!({ "200": { "description": "so it is", "content": content } });
+    if is_versioned(route) && route.method == Method::GET {
+        responses["304"] = json!({ "description": "it is as it was seen" });
+    }
     for status in statuses(route) {
         responses[status] = problem.clone();
     }
@@ -90,9 +94,41 @@ fn statuses(route: &Route) -> Vec<&'static str> {
     if route.takes.is_some() {
         statuses.extend(["408", "413", "415"]);
     }
+    if is_versioned(route) && route.method != Method::GET {
+        statuses.push("412");
+    }
     // Anybody may come too often.
     statuses.extend(["429", "503"]);
     statuses
+}
+
+/// Whether what it shows or changes has a version: one item, or one gate of items.
+fn is_versioned(route: &Route) -> bool {
+    let one = ["/api/v1/items/{item}", "/api/v1/gates/{gate}"].contains(&route.path);
+    let act = ["{item}/", "{gate}/"].iter().any(|part| route.path.contains(part)) && !route.path.ends_with("/url");
+    one || (act && route.method != Method::GET)
+}
+
+fn header(name: &str, about: &str) -> Value {
+    json!({ "name": name, "in": "header", "description": about, "schema": { "type": "string" } })
+}
+
+fn headers(route: &Route) -> Vec<Value> {
+    let mut headers = Vec::new();
+    if route.method == Method::POST {
+        headers.push(header("Idempotency-Key", "the same key gets the first answer again"));
+    }
+    if is_versioned(route) {
+        let (name, about) = match route.method {
+            Method::GET => ("If-None-Match", "the `ETag` that was seen: 304 if it is still so"),
+            _ => ("If-Match", "the `ETag` that was seen: 412 if it is not so any more, and nothing is changed"),
+        };
+        headers.push(header(name, about));
+    }
+    if matches!(route.gives, Gives::Stream) {
+        headers.push(header("Last-Event-ID", "goes on behind the event with this id"));
+    }
+    headers
 }
 
 fn parameters(route: &Route) -> Vec<Value> {
@@ -104,7 +140,7 @@ fn parameters(route: &Route) -> Vec<Value> {
     let query = route.query.iter().map(|query| {
         json!({ "name": query.name, "in": "query", "description": query.about, "schema": { "type": "string" } })
     });
-    path.chain(query).collect()
+    path.chain(query).chain(headers(route)).collect()
 }
 
 #[cfg(test)]

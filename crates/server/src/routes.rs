@@ -96,7 +96,8 @@ const FLOW: Query = Query { name: "flow", about: "only of this flow" };
 const TASK: Query = Query { name: "task", about: "only of the task of this path" };
 const ATTEMPT: Query = Query { name: "attempt", about: "of this attempt instead of the last" };
 const ENDED: Query = Query { name: "all", about: "`true` for those of items that are open or rejected as well" };
-const EVIDENCE: Query = Query { name: "tasks", about: "whose outputs are shown, with commas; those just before the gate if absent" };
+const EVIDENCE: Query =
+    Query { name: "tasks", about: "whose outputs are shown, with commas; those just before the gate if absent" };
 const EVENT_TYPES: Query = Query { name: "type", about: "only events of these types, with commas" };
 const EVENT_RUN: Query = Query { name: "run", about: "only of this run" };
 

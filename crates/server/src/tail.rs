@@ -4,8 +4,8 @@
 use crate::limits;
 use crate::readers::Readers;
 use edgewise_engine::reader::Reader;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::watch;
 
 /// The end of the ledger, as it was a moment ago.

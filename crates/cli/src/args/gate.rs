@@ -4,6 +4,7 @@ use super::value::Meant;
 use super::work::Moment;
 use clap::{ArgGroup, Args, Subcommand};
 use edgewise_core::name::Name;
+use edgewise_core::time::Millis;
 
 /// See what waits for people and the world, and answer it.
 #[derive(Debug, Args)]
@@ -20,7 +21,9 @@ Examples:
   edgewise gate create --until 2027-01-31 --for ew-7k2
   edgewise gate create --external ci 4711 --for ew-7k2
   edgewise gate approve ew-g41
-  edgewise gate satisfy ew-g42 --comment 'build 4711 is green'")]
+  edgewise gate satisfy ew-g42 --comment 'build 4711 is green'
+  edgewise gate create --webhook --for ew-7k2
+  edgewise gate url ew-g43 --server https://work.example.org --expires 7d")]
 pub struct Gate {
     /// What to do.
     #[command(subcommand)]
@@ -44,6 +47,8 @@ pub enum GateCommand {
     Satisfy(GateOpen),
     /// Make a gate for items to wait for
     Create(GateCreate),
+    /// Print the address of a webhook gate: whoever knows it can open the gate, once
+    Url(GateUrl),
 }
 
 /// Which gates to list.
@@ -90,6 +95,20 @@ pub struct GateOpen {
     pub comment: Option<String>,
 }
 
+/// A gate whose address is wanted.
+#[derive(Debug, Args)]
+pub struct GateUrl {
+    /// The gate's id
+    #[arg(value_name = "GATE")]
+    pub gate: String,
+    /// For how long the address is good
+    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = Millis::parse)]
+    pub expires: Millis,
+    /// Where others reach the server
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7420")]
+    pub server: String,
+}
+
 /// A gate to make.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("opens").required(true).args(["until", "approval", "approver", "external", "webhook"]))]
@@ -109,7 +128,7 @@ pub struct GateCreate {
     /// It opens when another system says so: which, and what it is called there
     #[arg(long, num_args = 2, value_names = ["SYSTEM", "ID"])]
     pub external: Vec<String>,
-    /// It opens when its call is reported, with `gate satisfy`: the server has no addresses for it yet
+    /// It opens when its address is called, which `gate url` prints
     #[arg(long)]
     pub webhook: bool,
     /// What it is about

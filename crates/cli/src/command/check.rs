@@ -19,8 +19,9 @@ pub(super) fn perform(args: &Check, context: &mut Context<'_>) -> Result<Exit> {
             let warnings = flows.first().map(|one| one.warnings.clone()).unwrap_or_default();
             let found: Vec<Flow<'_>> = flows.iter().map(|one| Flow::new(&one.plan)).collect();
             let mut lines = lines(&warnings, style);
-            lines
-                .extend(found.iter().map(|one| format!("{} {}", style.paint(Ink::Good, "ok:"), said(one, found.len()))));
+            lines.extend(
+                found.iter().map(|one| format!("{} {}", style.paint(Ink::Good, "ok:"), said(one, found.len()))),
+            );
             let report = Report { ok: true, flows: found, ..Report::new(file.shown.clone(), &warnings) };
             context.printer.one(file.shown, &lines, &report)?;
             Ok(Exit::Ok)

@@ -62,7 +62,7 @@ pub struct AddItem {
     /// Its parent: an id, or the unique beginning of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// What it waits for: items, gates or runs.
+    /// What it waits for: items or runs. A gate is awaited by a dependency of the type `awaits`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     /// The message that it answers.

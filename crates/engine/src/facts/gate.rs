@@ -1,8 +1,8 @@
 //! Gates of runs as programs see them: what waits for people or for the world, and what somebody must know to decide.
 
 use super::history::{Moved, transitions};
-use super::run::TaskFacts;
 use super::rfc3339;
+use super::run::TaskFacts;
 use crate::reader::Reader;
 use edgewise_core::event::TaskIx;
 use edgewise_core::gate::OnDeadline;

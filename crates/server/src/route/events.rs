@@ -94,7 +94,8 @@ pub async fn of_workspace(
         Some(run) => Some(find(&app, run).await?),
         None => None,
     };
-    let wrong = || Error::invalid("bad_event_id", "Last-Event-ID is the `id` of an event of this stream, or a position");
+    let wrong =
+        || Error::invalid("bad_event_id", "Last-Event-ID is the `id` of an event of this stream, or a position");
     let (position, place) = match last_seen(&headers, place).ok_or_else(wrong)? {
         Some(seen) => seen,
         None => (app.readers().look(Reader::tail).await?.0, None),
@@ -124,7 +125,8 @@ struct OfWorkspace {
 impl OfWorkspace {
     fn wants(&self, event: &Told) -> bool {
         let (position, place) = self.seen;
-        let new = event.position > position || (event.position == position && Some(event.place) > place && place.is_some());
+        let new =
+            event.position > position || (event.position == position && Some(event.place) > place && place.is_some());
         let kind = self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&event.kind));
         new && kind && self.run.is_none_or(|run| event.run == Some(run))
     }

@@ -45,7 +45,9 @@ fn of_runs(reader: &mut Reader) -> Done<Vec<Named>> {
     let mut found = Vec::new();
     for run in begun(reader)? {
         match reader.run(run) {
-            Ok(run) => found.extend(ClosedGate::of_run(&run).iter().map(|gate| (format!("{}/{}", gate.run, gate.task), json!(gate)))),
+            Ok(run) => found.extend(
+                ClosedGate::of_run(&run).iter().map(|gate| (format!("{}/{}", gate.run, gate.task), json!(gate))),
+            ),
             // One damaged run does not hide what waits in the others.
             Err(error) if error.kind == Kind::Corrupt => {}
             Err(error) => return Err(error),

@@ -106,7 +106,8 @@ async fn again(app: &App, gate: String, delivery: Option<String>, error: Error) 
     if same {
         return Ok(Json(wire::Opened { gates: vec![gate], already: true }));
     }
-    Err(Error::conflict("hook_used", format!("this address was used, or its gate ended otherwise: {}", error.message)).into())
+    Err(Error::conflict("hook_used", format!("this address was used, or its gate ended otherwise: {}", error.message))
+        .into())
 }
 
 /// Another system says that something is so: the gates that wait for it open, all of them.

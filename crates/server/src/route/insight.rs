@@ -201,9 +201,8 @@ fn written(reader: &mut Reader, run: RunId, dir: &Folder, asked: &LogQuery) -> D
         let run = reader.run(run)?;
         let run = reader.whole(run)?;
         let known = found.into_iter().filter(|log| run.task(log.task).is_some());
-        let logs = known.map(|log| {
-            json!({ "task": run.path(log.task), "generation": log.generation, "attempt": log.attempt })
-        });
+        let logs = known
+            .map(|log| json!({ "task": run.path(log.task), "generation": log.generation, "attempt": log.attempt }));
         return Ok(json!({ "logs": logs.collect::<Vec<_>>() }));
     };
     let (run, task) = with_task(reader, run, path)?;

@@ -112,9 +112,8 @@ pub async fn create_token(
     Json(asked): Json<wire::CreateToken>,
 ) -> Result<Json<wire::TokenListed>> {
     let name = Name::parse(&asked.name)?;
-    let role = serde_json::from_value(json!(asked.role)).map_err(|_| {
-        Error::invalid("bad_role", "`role` is `viewer`, `operator`, `worker`, `approver` or `admin`")
-    })?;
+    let role = serde_json::from_value(json!(asked.role))
+        .map_err(|_| Error::invalid("bad_role", "`role` is `viewer`, `operator`, `worker`, `approver` or `admin`"))?;
     let expires = asked.expires.as_deref().map(Millis::parse).transpose()?.map(|span| app.now().plus(span));
     if known(&app).await?.iter().any(|(known, _)| *known == name) {
         let message = format!("{name} has a token already: revoke it first, or choose another name");

@@ -110,7 +110,10 @@ fn wanted(asked: &wire::SetSchedule, reader: &mut Reader) -> Done<Schedule> {
         whole.entry("scheduled_at").or_insert_with(|| Time::NEVER.to_string().into());
     }
     input::complete(&plan.inputs, &whole)?;
-    let paused = Name::parse(&asked.name).ok().and_then(|name| control.schedules.get(&name)).is_some_and(|known| known.schedule.paused);
+    let paused = Name::parse(&asked.name)
+        .ok()
+        .and_then(|name| control.schedules.get(&name))
+        .is_some_and(|known| known.schedule.paused);
     let jitter = asked.jitter.as_deref().map(Millis::parse).transpose()?.unwrap_or(Millis(0));
     let (input, catch_up) = (asked.input.clone(), asked.catch_up);
     Ok(Schedule { jitter, overlap, catch_up, input, paused, ..Schedule::new(flow, when) })
@@ -132,9 +135,9 @@ macro_rules! on_schedule {
 }
 
 on_schedule!(
-    pause |schedule| Some(Schedule { paused: true, ..schedule }),
-    resume |schedule| Some(Schedule { paused: false, ..schedule }),
-    remove |_| None,
+    pause | schedule | Some(Schedule { paused: true, ..schedule }),
+    resume | schedule | Some(Schedule { paused: false, ..schedule }),
+    remove | _ | None,
 );
 
 pub async fn backfill(

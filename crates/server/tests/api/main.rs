@@ -1,9 +1,13 @@
 //! The API over real connections: what it does, what it refuses, and to whom.
 
 mod client;
+mod gates;
 mod hostile;
+mod items;
 mod limited;
 mod matrix;
+mod operating;
+mod reference;
 mod runs;
 mod stage;
 mod tls;

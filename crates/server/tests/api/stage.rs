@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 /// One task that a worker does.
 pub const FLOW: &str = "flow: greet\ninputs: { who: { type: string, default: world } }\ntasks:\n  hello: { action: greet, with: { name: '${{ inputs.who }}' }, retry: 3 }\n";
@@ -29,6 +30,10 @@ pub struct Stage {
     pub engine: Engine,
     pub address: SocketAddr,
     pub app: App,
+    /// Told when a stream of events has begun.
+    pub listening: Notify,
+    /// Sent with every request that has no token of its own.
+    token: Option<String>,
     serving: Mutex<Vec<Serving>>,
     folder: TempDir,
 }
@@ -90,7 +95,9 @@ impl Stage {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let app = App::new(parts);
         let serving = serve_as(listener, Served::One(app.clone()), listen).unwrap();
-        Self { engine, app, address: serving.address, serving: Mutex::new(vec![serving]), folder }
+        let (listening, token) = (Notify::new(), None);
+        let (address, serving) = (serving.address, Mutex::new(vec![serving]));
+        Self { engine, app, address, listening, token, serving, folder }
     }
 
     /// Where everything is kept.
@@ -115,6 +122,11 @@ impl Stage {
     pub async fn send_and_leave(&self, text: &str) {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    /// The same server, and somebody with a token talks to it.
+    pub fn speaking(self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self }
     }
 
     /// Makes a token; `expires` in the past makes one that has expired.
@@ -143,6 +155,53 @@ impl Stage {
 
     /// One request on a connection of its own.
     pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let own = self.token.iter().map(|token| ("Authorization", token.as_str()));
+        let headers: Vec<(&str, &str)> = own.chain(headers.iter().copied()).collect();
+        self.bare(method, path, &headers, body).await
+    }
+
+    /// Events of a stream behind an id, until there are so many.
+    pub async fn raw_events(&self, path: &str, after: &str, count: usize) -> String {
+        self.listen(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: {after}\r\n\r\n"), count).await
+    }
+
+    /// Events of the workspace from now on, until there are so many.
+    pub async fn raw_events_from_now(&self, count: usize) -> String {
+        self.listen("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n", count).await
+    }
+
+    /// The status of a `GET`, without waiting for its body.
+    pub async fn status(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
+        let mut head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n");
+        headers.iter().for_each(|(key, value)| head.push_str(&format!("{key}: {value}\r\n")));
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(format!("{head}\r\n").as_bytes()).await.unwrap();
+        let mut first = [0; 64];
+        let read = stream.read(&mut first).await.unwrap();
+        parse(&first[..read]).status
+    }
+
+    async fn listen(&self, head: &str, count: usize) -> String {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut heard = Vec::new();
+        let mut chunk = [0; 4096];
+        loop {
+            let text = String::from_utf8_lossy(&heard).into_owned();
+            if text.contains("\r\n\r\n") {
+                self.listening.notify_one();
+            }
+            if text.matches("\n\n").count() >= count {
+                return parse(&heard).text;
+            }
+            let read = stream.read(&mut chunk).await.unwrap();
+            assert!(read > 0, "the stream ended: {text}");
+            heard.extend_from_slice(&chunk[..read]);
+        }
+    }
+
+    /// The same without a token.
+    pub async fn bare(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         ask(self.address, method, path, headers, body).await
     }
 

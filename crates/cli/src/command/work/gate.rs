@@ -70,7 +70,8 @@ fn next(gate: &WorkGate) -> Option<String> {
             let by = left.map(|name| format!(" --as {name}")).unwrap_or_default();
             Some(format!("edgewise gate approve {}{by}", gate.id))
         }
-        GateWait::External { .. } | GateWait::Webhook => Some(format!("edgewise gate satisfy {}", gate.id)),
+        GateWait::External { .. } => Some(format!("edgewise gate satisfy {}", gate.id)),
+        GateWait::Webhook => Some(format!("edgewise gate url {}", gate.id)),
     }
 }
 
@@ -109,6 +110,9 @@ fn lines(board: &Board, gate: &WorkGate, style: Style) -> Vec<String> {
         |name: &str, value: String| lines.push(format!("  {} {value}", style.paint(Ink::Dim, &text::pad(name, 11))));
     for approval in &gate.approvals {
         about("approved", format!("by {} {}", approval.by, clock.short(approval.at)));
+    }
+    if let Some(evidence) = gate.ended.as_ref().and_then(|ended| ended.evidence.as_ref()) {
+        about("evidence", text::escape(&evidence.to_string()).into_owned());
     }
     about("made", format!("{} by {}", clock.short(gate.created_at), gate.created_by));
     for one in board.needed_by(gate.id.as_str()) {

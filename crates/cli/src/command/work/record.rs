@@ -3,9 +3,7 @@
 use super::import::draft::{Draft, bad_line};
 use super::spelled;
 use crate::problem::Result;
-use edgewise_core::work::{
-    Act, Add, Close, Depend, DependencyKind, GateWait, ItemId, Op, Status, When,
-};
+use edgewise_core::work::{Act, Add, Close, Depend, DependencyKind, GateWait, ItemId, Op, Status, When};
 use edgewise_engine::facts::record::RECORD;
 use serde::Deserialize;
 use serde_json::{Map, Value};

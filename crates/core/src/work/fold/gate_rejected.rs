@@ -18,5 +18,9 @@ pub(super) fn check(work: &Work, event: &GateRejected) -> Result<u32> {
 pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateRejected) {
     let Some(n) = work.gate_number(event.gate.as_str()) else { return };
     let by = Some(event.by.clone());
-    work.end_gate(n, GateEnded { satisfied: false, by, why: event.why.clone(), at: turn.stamp.at, evidence: None }, turn);
+    work.end_gate(
+        n,
+        GateEnded { satisfied: false, by, why: event.why.clone(), at: turn.stamp.at, evidence: None },
+        turn,
+    );
 }
