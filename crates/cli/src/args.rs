@@ -5,6 +5,7 @@
 mod act;
 mod at;
 mod demo;
+mod domain;
 mod engine;
 mod gate;
 mod graph;
@@ -24,6 +25,7 @@ mod work;
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
 pub use at::At;
 pub use demo::Demo;
+pub use domain::{Domain, DomainAck, DomainCommand, DomainRead, Webhook, WebhookAdd, WebhookCommand, WebhookReplay};
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow};
 pub use graph::{Form, Graph};
@@ -194,6 +196,10 @@ pub enum Command {
     Dev(Dev),
     /// See who may use the server, and change it.
     Token(Token),
+    /// See what the outside world is told of runs, and acknowledge it.
+    Domain(Domain),
+    /// See which addresses are told of domain events, and change it.
+    Webhook(Webhook),
 }
 
 /// Options of every command.

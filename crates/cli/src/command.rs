@@ -9,6 +9,7 @@ mod completion;
 mod config_show;
 mod demo;
 mod doctor;
+mod domain;
 mod engine;
 mod events;
 mod export;
@@ -44,6 +45,7 @@ mod timing;
 mod token;
 mod unfreeze;
 mod watch;
+mod webhook;
 mod what_if;
 mod why;
 mod work;
@@ -156,5 +158,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Serve(args) => serve::perform(args.addr, args.work, context),
         Command::Dev(args) => serve::perform(args.addr, true, context),
         Command::Token(args) => token::perform(&args.command, context),
+        Command::Domain(args) => domain::perform(&args.command, context),
+        Command::Webhook(args) => webhook::perform(&args.command, context),
     }
 }

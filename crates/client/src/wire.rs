@@ -3,10 +3,15 @@
 //! Unknown fields of a request are refused, so that a misspelt one is not silently without effect; unknown fields of
 //! an answer are ignored, so that an older client reads a newer server.
 
+mod domain;
 mod problem;
 mod run;
 mod work;
 
+pub use domain::{
+    Acknowledge, Acknowledged, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents, NamespaceListed, Namespaces,
+    ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
+};
 pub use problem::Problem;
 pub use run::{
     ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,

@@ -5,12 +5,14 @@ use crate::idempotency::Repeats;
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::readers::Readers;
-use edgewise_core::Result;
 use edgewise_core::time::Time;
+use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
+use edgewise_engine::publish::Shelf;
+use edgewise_store::{Space, sqlite};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
@@ -39,6 +41,7 @@ struct Inner {
     repeats: Repeats,
     streams: Arc<Semaphore>,
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
+    shelf: OnceLock<Shelf>,
 }
 
 impl App {
@@ -52,6 +55,7 @@ impl App {
             repeats: Repeats::default(),
             streams: Arc::new(Semaphore::new(limits::STREAMS)),
             tokens: Mutex::default(),
+            shelf: OnceLock::new(),
         }))
     }
 
@@ -89,6 +93,23 @@ impl App {
 
     pub(crate) fn streams(&self) -> &Arc<Semaphore> {
         &self.0.streams
+    }
+
+    /// The queues of domain events, opened when somebody first asks for them.
+    pub async fn shelf(&self) -> Result<Shelf> {
+        if let Some(shelf) = self.0.shelf.get() {
+            return Ok(shelf.clone());
+        }
+        let (dir, home) = (self.0.parts.dir.clone(), self.home().clone());
+        let opened = tokio::task::spawn_blocking(move || {
+            let space = Space { tenant: home.tenant, workspace: home.workspace };
+            Ok(Shelf::new(Box::new(sqlite::open_ledger(&dir)?), space))
+        });
+        let opened: Result<Shelf> = opened
+            .await
+            .unwrap_or_else(|e| Err(Error::bug("queue_panicked", "the queues cannot be opened").with_source(e)));
+        let opened = opened?;
+        Ok(self.0.shelf.get_or_init(|| opened).clone())
     }
 
     /// The tokens as they were a moment ago: one that is revoked is refused soon, and a flood of requests does not

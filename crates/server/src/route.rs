@@ -1,10 +1,12 @@
 //! Handlers: one file for each noun. What is written goes to the engine, what is looked at comes from a reader.
 
 pub mod act;
+pub mod domain;
 pub mod events;
 pub mod flow;
 pub mod meta;
 pub mod run;
+pub mod webhook;
 pub mod work;
 
 use crate::app::App;

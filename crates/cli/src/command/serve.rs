@@ -10,6 +10,7 @@ use crate::view::reader;
 use edgewise_core::Kind;
 use edgewise_engine::Home;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::webhook::{Delivering, Hooks};
 use edgewise_server::auth::Tokens;
 use edgewise_server::{App, Parts, serve};
 use serde_json::json;
@@ -46,12 +47,16 @@ pub(super) fn perform(address: SocketAddr, work: bool, context: &mut Context<'_>
             clock: Arc::new(wall_clock),
             trust_loopback: trust,
         };
-        let serving = serve(listener, &App::new(parts)).map_err(|error| {
+        let app = App::new(parts);
+        let means = place.http().means(open.engine.listeners().watch_queues());
+        let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);
+        let serving = serve(listener, &app).map_err(|error| {
             Problem::new(Kind::Unavailable, "no_address", "the address is not known").why(error.to_string())
         })?;
         say(serving.address, work, trust, context)?;
         signals.next().await;
         serving.stop(PATIENCE).await;
+        delivering.stop();
         open.close().await?;
         Ok(Exit::Ok)
     })

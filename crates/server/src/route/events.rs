@@ -43,7 +43,7 @@ pub async fn of_run(State(app): State<App>, Path(run): Path<String>, headers: He
     Ok((headers, body).into_response())
 }
 
-fn last_seen(headers: &HeaderMap) -> Done<u64> {
+pub(super) fn last_seen(headers: &HeaderMap) -> Done<u64> {
     let Some(value) = headers.get("last-event-id") else { return Ok(0) };
     let seq = value.to_str().ok().and_then(|text| text.parse().ok());
     seq.ok_or_else(|| Error::invalid("bad_event_id", "Last-Event-ID is the `id` of an event of this stream: a number"))
@@ -116,7 +116,7 @@ fn entries(record: &edgewise_engine::reader::Committed) -> Vec<Entry> {
 }
 
 /// A channel as a stream.
-struct Chunks(mpsc::Receiver<Bytes>);
+pub(super) struct Chunks(pub(super) mpsc::Receiver<Bytes>);
 
 impl futures_core::Stream for Chunks {
     type Item = std::result::Result<Bytes, std::convert::Infallible>;
