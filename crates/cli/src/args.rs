@@ -5,6 +5,7 @@
 mod act;
 mod at;
 mod demo;
+mod domain;
 mod engine;
 mod gate;
 mod graph;
@@ -24,6 +25,7 @@ mod work;
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
 pub use at::At;
 pub use demo::Demo;
+pub use domain::{Domain, DomainAck, DomainCommand, DomainRead, Webhook, WebhookAdd, WebhookCommand, WebhookReplay};
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow, GateUrl};
 pub use graph::{Form, Graph};
@@ -196,6 +198,10 @@ pub enum Command {
     Token(Token),
     /// See who did what at the server: acts, and what was refused.
     Audit(Audit),
+    /// See what the outside world is told of runs, and acknowledge it.
+    Domain(Domain),
+    /// See which addresses are told of domain events, and change it.
+    Webhook(Webhook),
 }
 
 /// Options of every command.

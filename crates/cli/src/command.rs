@@ -10,6 +10,7 @@ mod completion;
 mod config_show;
 mod demo;
 mod doctor;
+mod domain;
 mod engine;
 mod events;
 mod export;
@@ -46,6 +47,7 @@ mod timing;
 mod token;
 mod unfreeze;
 mod watch;
+mod webhook;
 mod what_if;
 mod why;
 mod work;
@@ -183,5 +185,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Dev(args) => serve::perform(&Serve::dev(args.addr), context),
         Command::Token(args) => token::perform(args, context),
         Command::Audit(args) => audit::perform(args, context),
+        Command::Domain(args) => domain::perform(&args.command, context),
+        Command::Webhook(args) => webhook::perform(&args.command, context),
     }
 }

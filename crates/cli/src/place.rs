@@ -7,8 +7,9 @@ use crate::remote::Remote;
 use crate::view;
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
+use edgewise_engine::engine::wall_clock;
 use edgewise_engine::folder::{Options, Work};
-use edgewise_engine::http::Rules;
+use edgewise_engine::http::{Http, Rules};
 use edgewise_engine::queues::Queues;
 use edgewise_engine::reader::Reader;
 use edgewise_engine::secrets::Secrets;
@@ -51,6 +52,11 @@ impl Place {
         let options = self.worker(true);
         let slots = if work { self.slots } else { 0 };
         Options { work: options.work.map(|work| Work { slots, ..work }), ..options }
+    }
+
+    /// What webhooks are told with: the same rules as for the requests of tasks.
+    pub fn http(&self) -> Http {
+        Http::new(self.http.clone(), wall_clock)
     }
 
     /// A way in for whoever only wants something recorded: no command is started because of it.

@@ -4,6 +4,7 @@
 //! an answer are ignored, so that an older client reads a newer server.
 
 mod audit;
+mod domain;
 mod flow;
 mod gate;
 mod item;
@@ -20,6 +21,10 @@ pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
 pub use item::{
     AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct,
     ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
+};
+pub use domain::{
+    Acknowledge, Acknowledged, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents, NamespaceListed, Namespaces,
+    ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
 };
 pub use problem::Problem;
 pub use run::{

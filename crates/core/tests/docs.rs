@@ -24,6 +24,7 @@ fn every_flow_in_the_documents_compiles() {
         ("docs/guide/flows.md", include_str!("../../../docs/guide/flows.md"), 8),
         ("docs/guide/flow-control.md", include_str!("../../../docs/guide/flow-control.md"), 1),
         ("docs/guide/schedules.md", include_str!("../../../docs/guide/schedules.md"), 2),
+        ("docs/guide/events.md", include_str!("../../../docs/guide/events.md"), 1),
     ] {
         let blocks = blocks(text, "yaml");
         assert_eq!(blocks.len(), count, "{file}");

@@ -80,6 +80,8 @@ pub struct Keeping {
     pub retention: Option<Retention>,
     /// Where the logs of runs are that are taken away.
     pub logs: Option<PathBuf>,
+    /// How long domain events are kept that everybody has acknowledged; [`publish::KEPT`] if absent.
+    pub events: Option<Millis>,
 }
 
 /// Where an answer goes.
@@ -152,7 +154,7 @@ impl Engine {
         committer.recover(clock())?;
         let (listeners, publishing) = match publishing {
             Some((listeners, publisher)) => {
-                let (publishing, tap) = publish::start(publisher, Arc::clone(&clock))?;
+                let (publishing, tap) = publish::start(publisher, Arc::clone(&clock), keeping.events)?;
                 committer.tell(tap);
                 (listeners, Some(publishing))
             }

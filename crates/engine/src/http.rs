@@ -11,6 +11,7 @@
 //! redirect is looked at again. Nothing that is sent back is trusted: it is bounded in size, hops and time.
 
 mod address;
+mod post;
 mod redirect;
 mod response;
 

@@ -35,6 +35,7 @@ pub mod secrets;
 pub mod shares;
 mod ticks;
 mod turns;
+pub mod webhook;
 pub mod work;
 pub mod worker;
 

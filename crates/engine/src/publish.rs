@@ -12,11 +12,14 @@
 
 mod listeners;
 mod publisher;
+mod shelf;
 mod shell;
 mod tap;
 
 pub use listeners::{Heard, Listener, Listeners, Told};
 pub use publisher::Publisher;
+pub(crate) use shelf::place_of;
+pub use shelf::{Batch, Shelf};
 pub(crate) use shell::{Publishing, start};
 pub(crate) use tap::{Moved, Tap};
 

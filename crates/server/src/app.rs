@@ -8,10 +8,12 @@ use crate::metrics::Metrics;
 use crate::otlp::{self, Exported};
 use crate::readers::Readers;
 use crate::tail::Tail;
-use edgewise_core::Result;
 use edgewise_core::time::Time;
+use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
+use edgewise_engine::publish::Shelf;
+use edgewise_store::{Space, sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -47,6 +49,7 @@ struct Inner {
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
     hooks: tokio::sync::Mutex<()>,
     tail: Tail,
+    shelf: OnceLock<Shelf>,
 }
 
 impl App {
@@ -66,6 +69,7 @@ impl App {
             tokens: Mutex::default(),
             hooks: tokio::sync::Mutex::default(),
             tail,
+            shelf: OnceLock::new(),
         }))
     }
 
@@ -140,6 +144,23 @@ impl App {
 
     pub(crate) fn streams(&self) -> &Arc<Semaphore> {
         &self.0.streams
+    }
+
+    /// The queues of domain events, opened when somebody first asks for them.
+    pub async fn shelf(&self) -> Result<Shelf> {
+        if let Some(shelf) = self.0.shelf.get() {
+            return Ok(shelf.clone());
+        }
+        let (dir, home) = (self.0.parts.dir.clone(), self.home().clone());
+        let opened = tokio::task::spawn_blocking(move || {
+            let space = Space { tenant: home.tenant, workspace: home.workspace };
+            Ok(Shelf::new(Box::new(sqlite::open_ledger(&dir)?), space))
+        });
+        let opened: Result<Shelf> = opened
+            .await
+            .unwrap_or_else(|e| Err(Error::bug("queue_panicked", "the queues cannot be opened").with_source(e)));
+        let opened = opened?;
+        Ok(self.0.shelf.get_or_init(|| opened).clone())
     }
 
     /// The tokens as they were a moment ago: one that is revoked is refused soon, and a flood of requests does not

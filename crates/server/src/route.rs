@@ -1,8 +1,9 @@
 //! Handlers: one file for each noun. What is written goes to the engine, what is looked at comes from a reader.
 
 pub mod act;
-pub mod audit;
 pub mod ask;
+pub mod audit;
+pub mod domain;
 pub mod events;
 pub mod flow;
 pub mod gate;
@@ -13,6 +14,7 @@ pub mod meta;
 pub mod operate;
 pub mod run;
 pub mod schedule;
+pub mod webhook;
 pub mod work;
 
 use crate::app::App;

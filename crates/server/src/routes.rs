@@ -5,7 +5,9 @@ use crate::auth::Permission::{self, Admin, Approve, Look, Open, Operate, Work};
 use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
-use crate::route::{act, ask, audit, events, flow, gate, hook, insight, item, meta, operate, run, schedule, work};
+use crate::route::{
+    act, ask, audit, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook, work,
+};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::Method;
@@ -71,6 +73,8 @@ const AFTER: Query = Query { name: "after", about: "the `next` of the page befor
 const LIMIT: Query = Query { name: "limit", about: "at most so many; 100 if absent" };
 const QUERY: Query = Query { name: "q", about: "a search such as `state:failed flow:x label.team=web`" };
 const ALL: Query = Query { name: "all", about: "`true` for runs that are parts of others as well" };
+const PLACE: Query = Query { name: "after", about: "only events behind this place; from the first one if absent" };
+const CONSUMER: Query = Query { name: "consumer", about: "only what this consumer has not acknowledged" };
 const WAIT: Query = Query { name: "wait_ms", about: "how long to wait for the end; not at all if absent" };
 
 const SINCE: Query = Query { name: "since", about: "nothing before this instant, RFC 3339" };
@@ -227,6 +231,15 @@ table! {
     GET "/api/v1/prime" prime Look, "What an agent must know to work here.", [], None => Gives::Json, get(item::prime);
     POST "/api/v1/ask" ask Look, "What the command line asks of the engine; each thing that is asked needs a permission of its own.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::ask);
     POST "/api/v1/look" look Look, "What the command line reads off the store.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::look);
+    GET "/api/v1/domain" list_namespaces Look, "The queues of domain events.", [], None => Gives::Form(form::<wire::Namespaces>), get(domain::namespaces);
+    GET "/api/v1/domain/{namespace}" read_domain Look, "Domain events of a namespace, in order.", [PLACE, CONSUMER, LIMIT], None => Gives::Form(form::<wire::DomainEvents>), get(domain::read);
+    GET "/api/v1/domain/{namespace}/events" domain_events Look, "Domain events as they happen; `Last-Event-ID` goes on behind a durable one.", [], None => Gives::Stream, get(domain::stream);
+    POST "/api/v1/domain/{namespace}/ack" ack_domain Operate, "A consumer has dealt with everything up to a place.", [], Some(form::<wire::Acknowledge>) => Gives::Form(form::<wire::Acknowledged>), post(domain::acknowledge);
+    GET "/api/v1/webhooks" list_webhooks Look, "All webhooks, without their secrets.", [], None => Gives::Form(form::<wire::Webhooks>), get(webhook::list);
+    POST "/api/v1/webhooks" add_webhook Admin, "Makes a webhook; its secret is given once.", [], Some(form::<wire::WebhookRequest>) => Gives::Form(form::<wire::WebhookMade>), post(webhook::add);
+    POST "/api/v1/webhooks/{webhook}/remove" remove_webhook Admin, "Takes a webhook away.", [], None => TAKEN, post(webhook::remove);
+    GET "/api/v1/webhooks/{webhook}/dead" dead_webhook Look, "What a webhook could not be told.", [], None => Gives::Form(form::<wire::DeadLetters>), get(webhook::dead);
+    POST "/api/v1/webhooks/{webhook}/replay" replay_webhook Operate, "Has events sent again.", [], Some(form::<wire::ReplayRequest>) => Gives::Form(form::<wire::Replayed>), post(webhook::replay);
     POST "/api/v1/work/claim" claim_work Work, "Leases of tasks, as soon as there are some.", [], Some(form::<wire::Claim>) => Gives::Form(form::<wire::Leases>), post(work::claim);
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);
     POST "/api/v1/work/complete" complete_work Work, "Reports how attempts ended.", [], Some(form::<wire::Complete>) => Gives::Form(form::<wire::Completed>), post(work::complete);

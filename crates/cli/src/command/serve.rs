@@ -12,6 +12,7 @@ use edgewise_core::Kind;
 use edgewise_core::rate::Rate;
 use edgewise_engine::Home;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::webhook::{Delivering, Hooks};
 use edgewise_server::auth::Tokens;
 use edgewise_server::{App, Listen, Parts, Served, Serving, Tls, Workspaces, limits, serve_as};
 use serde_json::json;
@@ -56,10 +57,13 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
         if let Some(collector) = &args.otlp {
             app.export(collector).await?;
         }
+        let means = place.http().means(open.engine.listeners().watch_queues());
+        let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);
         let serving = start(listener, Served::One(app), listen)?;
         say(serving.address, args, local, context)?;
         signals.next().await;
         serving.stop(PATIENCE).await;
+        delivering.stop();
         open.close().await?;
         Ok(Exit::Ok)
     })

@@ -1,5 +1,6 @@
 //! Finding, keeping and letting go of runs with the real binary, each test in a folder of its own.
 
+mod events;
 mod guide;
 mod place;
 

@@ -129,7 +129,7 @@ fn start(folder: &Folder, options: &Options) -> Result<Engine> {
     let reader = sqlite::open_reader(folder.dir())?;
     // An engine that is there only to record something does no chores.
     let retention = folder.retention.clone().filter(|_| options.work.is_some());
-    let keeping = Keeping { retention, logs: Some(folder.logs()) };
+    let keeping = Keeping { retention, logs: Some(folder.logs()), events: None };
     let parts = Parts {
         ledger: Box::new(stores.ledger),
         reader: Box::new(reader.projections),

@@ -73,10 +73,15 @@ fn unsuccessful(status: StatusCode, headers: &HeaderMap, bytes: &[u8], now: Time
     let again = status.is_server_error() || matches!(code, 408 | 425 | 429);
     Failure {
         retryable: again,
-        retry_after: headers.get(RETRY_AFTER).and_then(|v| v.to_str().ok()).and_then(|text| retry_after(text, now)),
+        retry_after: asked_to_wait(headers, now),
         is: vec![format!("http_{}xx", code / 100), "HttpError".into()],
         ..Failure::new(format!("http_{code}"), message)
     }
+}
+
+/// How long the other side asks to wait, if it does.
+pub(super) fn asked_to_wait(headers: &HeaderMap, now: Time) -> Option<Millis> {
+    headers.get(RETRY_AFTER).and_then(|v| v.to_str().ok()).and_then(|text| retry_after(text, now))
 }
 
 /// Seconds, or an instant of the other side's clock.

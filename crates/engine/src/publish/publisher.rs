@@ -38,6 +38,8 @@ pub struct Publisher {
     at: Position,
     /// Up to here everything is in the queues.
     written: Position,
+    /// What stands behind this happens while it is there: listeners are told of that, and of nothing older.
+    began: Position,
     waiting: Vec<Fresh>,
     changes: Changes,
 }
@@ -46,25 +48,25 @@ impl Publisher {
     /// Begins where the last publisher ended; where nobody ever published, behind all that is there, because nothing
     /// of it was told to anybody.
     pub fn open(mut ledger: Box<dyn Domain>, space: Space, listeners: Listeners) -> Result<Self> {
+        let began = ledger.tail()?;
         let at = match ledger.published(&space)? {
             Some(at) => at,
             None => {
-                let tail = ledger.tail()?;
-                ledger.publish(&space, &[], tail)?;
-                tail
+                ledger.publish(&space, &[], began)?;
+                began
             }
         };
         let (runs, quiet, plans, waiting, changes) = Default::default();
-        Ok(Self { ledger, space, listeners, runs, quiet, plans, at, written: at, waiting, changes })
+        Ok(Self { ledger, space, listeners, runs, quiet, plans, at, written: at, began, waiting, changes })
     }
 
-    /// Derives what the ledger has and nobody published yet. Listeners are told only of what happens now.
-    pub fn look(&mut self, tell: bool) -> Result<()> {
+    /// Derives what the ledger has and nobody published yet.
+    pub fn look(&mut self) -> Result<()> {
         loop {
             let page = self.ledger.read_all(self.at, PAGE)?;
             let Some(last) = page.last().map(|stored| stored.position) else { return Ok(()) };
             for stored in &page {
-                self.record(stored, tell)?;
+                self.record(stored)?;
                 self.at = stored.position;
                 if self.waiting.len() >= WAITING {
                     self.write()?;
@@ -85,7 +87,7 @@ impl Publisher {
             }
             News::Quiet(upto) => self.at = self.at.max(upto),
             News::Moved { .. } => {}
-            News::Look => self.look(true)?,
+            News::Look => self.look()?,
             News::Stop => return Ok(false),
         }
         Ok(true)
@@ -141,7 +143,7 @@ impl Publisher {
         Ok(())
     }
 
-    fn record(&mut self, stored: &Stored, tell: bool) -> Result<()> {
+    fn record(&mut self, stored: &Stored) -> Result<()> {
         let Stream { tenant, workspace, run } = &stored.stream;
         let ours = *tenant == self.space.tenant && *workspace == self.space.workspace && run.is_run();
         if !ours || self.quiet.contains(run) {
@@ -155,7 +157,10 @@ impl Publisher {
             decode(&stored.record).map(Some)
         });
         match read {
-            Ok(Some((envelope, events))) => self.fold(*run, (envelope.id, envelope.at), &events, tell),
+            Ok(Some((envelope, events))) => {
+                let now = stored.position > self.began;
+                self.fold(*run, (envelope.id, envelope.at), &events, now);
+            }
             Ok(None) => {}
             // Damage concerns its own run only, and freezes it elsewhere: the others are told of.
             Err(error) if error.kind == Kind::Corrupt => self.hush(*run),

@@ -35,10 +35,11 @@ impl Publishing {
 }
 
 /// Starts the thread; the tap is for the committer.
-pub(crate) fn start(publisher: Publisher, clock: Clock) -> Result<(Publishing, Tap)> {
+pub(crate) fn start(publisher: Publisher, clock: Clock, kept: Option<Millis>) -> Result<(Publishing, Tap)> {
     let (stop, news) = sync_channel(AHEAD);
     let tap = Tap::new(stop.clone());
-    let shell = Shell { publisher, clock, wrote: None, expired: Time::NEVER, troubled: false };
+    let shell =
+        Shell { publisher, clock, wrote: None, kept: kept.unwrap_or(KEPT), expired: Time::NEVER, troubled: false };
     let thread = std::thread::Builder::new()
         .name("edgewise-publisher".into())
         .spawn(move || shell.run(&news))
@@ -50,6 +51,7 @@ struct Shell {
     publisher: Publisher,
     clock: Clock,
     wrote: Option<Instant>,
+    kept: Millis,
     expired: Time,
     /// The store failed: the ledger is read again from the cursor before anything else is believed.
     troubled: bool,
@@ -57,7 +59,7 @@ struct Shell {
 
 impl Shell {
     fn run(mut self, news: &Receiver<News>) {
-        self.troubled = self.publisher.look(false).is_err();
+        self.troubled = self.publisher.look().is_err();
         loop {
             let next = match self.patience() {
                 Some(patience) => news.recv_timeout(patience),
@@ -95,7 +97,7 @@ impl Shell {
         }
         self.wrote = Some(Instant::now());
         self.publisher.rewind();
-        self.troubled = self.publisher.look(true).is_err();
+        self.troubled = self.publisher.look().is_err();
     }
 
     /// How long to wait for news; as long as it takes if nothing is to be written.
@@ -122,7 +124,7 @@ impl Shell {
         if now.since(self.expired) >= EXPIRE_EVERY {
             self.expired = now;
             // What is not taken away now is taken away the next time.
-            let _ = self.publisher.expire(now, KEPT);
+            let _ = self.publisher.expire(now, self.kept);
         }
     }
 }

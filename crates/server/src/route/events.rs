@@ -19,6 +19,7 @@ use edgewise_engine::facts::Teller;
 use edgewise_engine::reader::{Committed, Reader, Told};
 use edgewise_store::Position;
 use follow::{Looked, Source, stream};
+pub(super) use follow::{Listening, reader};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub async fn of_run(State(app): State<App>, Path(run): Path<String>, headers: He
 }
 
 /// What `Last-Event-ID` says; `None` if it says something else.
-fn last_seen<T>(headers: &HeaderMap, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+pub(super) fn last_seen<T>(headers: &HeaderMap, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     match headers.get("last-event-id") {
         None => Some(None),
         Some(value) => value.to_str().ok().and_then(read).map(Some),

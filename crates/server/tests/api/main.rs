@@ -1,6 +1,7 @@
 //! The API over real connections: what it does, what it refuses, and to whom.
 
 mod client;
+mod domain;
 mod gates;
 mod hostile;
 mod items;

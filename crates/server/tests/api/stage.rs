@@ -75,7 +75,8 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         let stores = sqlite::open(folder.path()).unwrap();
         let reader = sqlite::open_reader(folder.path()).unwrap();
-        let engine = Engine::start(Parts {
+        let domain = sqlite::open_ledger(folder.path()).unwrap();
+        let parts = Parts {
             ledger: Box::new(stores.ledger),
             reader: Box::new(reader.projections),
             writer: Box::new(stores.projections),
@@ -83,8 +84,8 @@ impl Stage {
             clock: Arc::new(wall_clock),
             entropy: Entropy::from_system().unwrap(),
             queues: Queues::default(),
-        })
-        .unwrap();
+        };
+        let engine = Engine::start_telling(parts, Default::default(), Some(Box::new(domain))).unwrap();
         let parts = edgewise_server::Parts {
             engine: engine.clone(),
             home: Home::local(),

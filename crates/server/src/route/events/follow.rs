@@ -32,18 +32,42 @@ pub struct Looked {
 
 /// A stream of what a source tells, from now on.
 pub fn stream(app: &App, source: impl Source) -> Result<Response> {
+    let (reader, response) = reader(app)?;
+    tokio::spawn(follow(app.clone(), source, reader));
+    Ok(response)
+}
+
+/// Somebody who reads a stream: one of a bounded number.
+pub struct Listening {
+    send: mpsc::Sender<Bytes>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Listening {
+    /// Hands text over; false if nobody reads any more, or nothing was read for too long.
+    pub async fn tell(&self, text: String) -> bool {
+        matches!(timeout(limits::STREAM_STALL, self.send.send(text.into())).await, Ok(Ok(())))
+    }
+
+    /// Until nobody reads any more.
+    pub async fn gone(&self) {
+        self.send.closed().await;
+    }
+}
+
+/// A stream whose text is told by hand.
+pub fn reader(app: &App) -> Result<(Listening, Response)> {
     let permit = Arc::clone(app.streams()).try_acquire_owned().map_err(|_| {
         let most = limits::STREAMS;
         Error::limit("too_many", format!("{most} event streams are open, no more are: close one, or come again later"))
     })?;
     let (send, chunks) = mpsc::channel(AHEAD);
-    tokio::spawn(follow(app.clone(), source, send, permit));
     let body = Body::from_stream(Chunks(chunks));
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    Ok((headers, body).into_response())
+    Ok((Listening { send, _permit: permit }, (headers, body).into_response()))
 }
 
-async fn follow(app: App, mut source: impl Source, send: mpsc::Sender<Bytes>, _permit: OwnedSemaphorePermit) {
+async fn follow(app: App, mut source: impl Source, reader: Listening) {
     let mut tail = app.tail();
     loop {
         // Marked before the look: what is committed during it is looked for again.
@@ -51,7 +75,7 @@ async fn follow(app: App, mut source: impl Source, send: mpsc::Sender<Bytes>, _p
         let looked = app.readers().look(move |reader| source.look(reader).map(|looked| (source, looked))).await;
         let Ok((back, Looked { text, more, over })) = looked else { return };
         source = back;
-        if !text.is_empty() && !told(&send, text).await {
+        if !text.is_empty() && !reader.tell(text).await {
             return;
         }
         if over {
@@ -64,17 +88,12 @@ async fn follow(app: App, mut source: impl Source, send: mpsc::Sender<Bytes>, _p
             news = timeout(limits::STREAM_ALIVE, tail.changed()) => match news {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => return,
-                Err(_) if told(&send, ": still here\n\n".to_owned()).await => {}
+                Err(_) if reader.tell(": still here\n\n".to_owned()).await => {}
                 Err(_) => return,
             },
-            () = send.closed() => return,
+            () = reader.gone() => return,
         }
     }
-}
-
-/// Hands text to the reader; false if it is gone, or has read nothing for too long.
-async fn told(send: &mpsc::Sender<Bytes>, text: String) -> bool {
-    matches!(timeout(limits::STREAM_STALL, send.send(text.into())).await, Ok(Ok(())))
 }
 
 /// A channel as a stream.

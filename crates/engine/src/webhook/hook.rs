@@ -1,0 +1,240 @@
+//! Hooks as they are kept: who is told what, and what they could not be told.
+
+use super::sign::Secret;
+use crate::entropy::Entropy;
+use crate::publish::Shelf;
+use edgewise_core::name::Name;
+use edgewise_core::time::Time;
+use edgewise_core::{Error, Result};
+use edgewise_store::{Consumer, Document, Domain, Queued, Space};
+use serde::{Deserialize, Serialize};
+
+/// Most hooks of a workspace.
+const HOOKS: usize = 1_000;
+/// Dead letters kept for one hook; more of them push the oldest out.
+const DEAD: usize = 1_000;
+/// Most events that are sent again at once.
+const REPLAYED: usize = 1_000;
+/// Longest address.
+const URL_BYTES: usize = 2_048;
+
+/// A webhook.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Hook {
+    /// Its name, given by chance.
+    pub id: String,
+    /// The queue whose events it is told.
+    pub namespace: Name,
+    /// Where they are sent.
+    pub url: String,
+    /// Only events of these names; of all if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<Name>,
+    /// What both sides know; kept with the ledger, shown once.
+    pub(super) secret: String,
+    /// When it was made.
+    pub at: Time,
+    /// Why it is told nothing any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<String>,
+}
+
+/// A hook without its secret.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "each is the field of the hook of the same name")]
+pub struct Shown {
+    pub id: String,
+    pub namespace: Name,
+    pub url: String,
+    pub names: Vec<Name>,
+    pub at: Time,
+    pub off: Option<String>,
+    /// Up to here it was told everything.
+    pub place: u64,
+    /// How many events it could not be told.
+    pub dead: usize,
+}
+
+/// An event that a hook could not be told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadLetter {
+    /// Its place in the queue.
+    pub place: u64,
+    /// Its id.
+    pub id: String,
+    /// What it is called.
+    pub name: Name,
+    /// What is sent.
+    pub body: String,
+    /// Why it was not taken.
+    pub why: String,
+    /// When it was given up.
+    pub at: Time,
+    /// Whether it is to be sent again.
+    #[serde(default)]
+    pub again: bool,
+}
+
+impl Hook {
+    /// The name it acknowledges under.
+    pub(super) fn consumer(&self) -> String {
+        format!("webhook/{}", self.id)
+    }
+
+    /// Whether it wants an event.
+    pub(super) fn wants(&self, name: &Name) -> bool {
+        self.names.is_empty() || self.names.contains(name)
+    }
+}
+
+/// All hooks of a workspace. Cloning gives another handle.
+#[derive(Clone)]
+pub struct Hooks(pub(super) Shelf);
+
+impl Hooks {
+    /// The hooks whose queues these are.
+    pub fn new(shelf: Shelf) -> Self {
+        Self(shelf)
+    }
+
+    /// Makes a hook. It is told what is published from now on. The secret is given here and never again.
+    pub fn add(
+        &self,
+        (namespace, url): (Name, String),
+        names: Vec<Name>,
+        entropy: &mut Entropy,
+        at: Time,
+    ) -> Result<(Shown, Secret)> {
+        check(&url)?;
+        let secret = Secret::new(entropy);
+        let id = format!("{:016x}", entropy.bits() as u64);
+        let hook = Hook { id, namespace, url, names, secret: secret.text(), at, off: None };
+        let shown = self.0.with(|ledger, space| {
+            if ledger.kept(space, Document::Hook, "", HOOKS)?.len() >= HOOKS {
+                let message = format!("a workspace has at most {HOOKS} webhooks: remove one first");
+                return Err(Error::limit("too_many_webhooks", message));
+            }
+            let last = ledger.namespaces(space)?.iter().find(|n| n.name == hook.namespace).map_or(0, |n| n.last);
+            let (namespace, name) = (hook.namespace.clone(), hook.consumer());
+            ledger.acknowledge(space, &Consumer { namespace, name, place: last, at })?;
+            put(ledger, space, &hook)?;
+            show(ledger, space, &hook)
+        })?;
+        Ok((shown, secret))
+    }
+
+    /// All of them, without their secrets.
+    pub fn list(&self) -> Result<Vec<Shown>> {
+        self.0.with(|ledger, space| all(ledger, space)?.iter().map(|hook| show(ledger, space, hook)).collect())
+    }
+
+    /// Takes a hook away, with what it could not be told.
+    pub fn remove(&self, id: &str) -> Result<()> {
+        self.0.with(|ledger, space| {
+            let hook = find(ledger, space, id)?;
+            for (key, _) in ledger.kept(space, Document::Dead, &format!("{id}/"), usize::MAX)? {
+                ledger.keep(space, Document::Dead, &key, None)?;
+            }
+            ledger.forget_consumer(space, &hook.namespace, &hook.consumer())?;
+            ledger.keep(space, Document::Hook, id, None)
+        })
+    }
+
+    /// What a hook could not be told.
+    pub fn dead(&self, id: &str) -> Result<Vec<DeadLetter>> {
+        self.0.with(|ledger, space| {
+            find(ledger, space, id)?;
+            letters(ledger, space, id)
+        })
+    }
+
+    /// Has events sent again: those between two places (both included), or all dead letters. Switches the hook on
+    /// again. How many there are.
+    pub fn replay(&self, id: &str, range: Option<(u64, u64)>, at: Time) -> Result<usize> {
+        self.0.with(|ledger, space| {
+            let mut hook = find(ledger, space, id)?;
+            let found = match range {
+                None => letters(ledger, space, id)?,
+                Some((from, to)) => {
+                    let after = from.saturating_sub(1);
+                    let queued = ledger.queued(space, &hook.namespace, after, REPLAYED)?;
+                    let wanted = queued.into_iter().filter(|q| q.place <= to && hook.wants(&q.event.name));
+                    wanted.map(|queued| letter(queued, "it is to be sent again".into(), at)).collect()
+                }
+            };
+            for letter in &found {
+                keep(ledger, space, id, &DeadLetter { again: true, ..letter.clone() })?;
+            }
+            if hook.off.take().is_some() {
+                put(ledger, space, &hook)?;
+            }
+            Ok(found.len())
+        })
+    }
+}
+
+fn check(url: &str) -> Result<()> {
+    let known = reqwest::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    if known.is_some() && url.len() <= URL_BYTES {
+        return Ok(());
+    }
+    let message = format!("{url:?} is no address of a webhook: write https://host/path, at most {URL_BYTES} bytes");
+    Err(Error::invalid("bad_url", message))
+}
+
+pub(super) fn all(ledger: &mut dyn Domain, space: &Space) -> Result<Vec<Hook>> {
+    let kept = ledger.kept(space, Document::Hook, "", HOOKS)?;
+    kept.iter().map(|(_, body)| read(body)).collect()
+}
+
+pub(super) fn find(ledger: &mut dyn Domain, space: &Space, id: &str) -> Result<Hook> {
+    all(ledger, space)?.into_iter().find(|hook| hook.id == id).ok_or_else(|| {
+        Error::not_found("webhook_not_found", format!("there is no webhook {id}: `edgewise webhook list` lists them"))
+    })
+}
+
+pub(super) fn put(ledger: &mut dyn Domain, space: &Space, hook: &Hook) -> Result<()> {
+    ledger.keep(space, Document::Hook, &hook.id, Some(&written(hook)?))
+}
+
+pub(super) fn letters(ledger: &mut dyn Domain, space: &Space, id: &str) -> Result<Vec<DeadLetter>> {
+    let kept = ledger.kept(space, Document::Dead, &format!("{id}/"), DEAD + REPLAYED)?;
+    kept.iter().map(|(_, body)| read(body)).collect()
+}
+
+pub(super) fn letter(queued: Queued, why: String, at: Time) -> DeadLetter {
+    let Queued { place, event } = queued;
+    DeadLetter { place, id: event.id, name: event.name, body: event.body, why, at, again: false }
+}
+
+fn key(id: &str, place: u64) -> String {
+    format!("{id}/{place:020}")
+}
+
+/// Keeps a dead letter; of too many the oldest goes.
+pub(super) fn keep(ledger: &mut dyn Domain, space: &Space, id: &str, letter: &DeadLetter) -> Result<()> {
+    let there = ledger.kept(space, Document::Dead, &format!("{id}/"), DEAD)?;
+    if let Some((oldest, _)) = there.first().filter(|_| there.len() >= DEAD) {
+        ledger.keep(space, Document::Dead, oldest, None)?;
+    }
+    ledger.keep(space, Document::Dead, &key(id, letter.place), Some(&written(letter)?))
+}
+
+pub(super) fn bury(ledger: &mut dyn Domain, space: &Space, id: &str, place: u64) -> Result<()> {
+    ledger.keep(space, Document::Dead, &key(id, place), None)
+}
+
+fn show(ledger: &mut dyn Domain, space: &Space, hook: &Hook) -> Result<Shown> {
+    let place = crate::publish::place_of(ledger, space, &hook.namespace, &hook.consumer())?;
+    let dead = letters(ledger, space, &hook.id)?.len();
+    let Hook { id, namespace, url, names, at, off, .. } = hook.clone();
+    Ok(Shown { id, namespace, url, names, at, off, place, dead })
+}
+
+fn read<'b, T: Deserialize<'b>>(body: &'b str) -> Result<T> {
+    serde_json::from_str(body).map_err(|e| Error::corrupt("bad_document", format!("a webhook cannot be read: {e}")))
+}
+
+fn written(document: &impl Serialize) -> Result<String> {
+    serde_json::to_string(document).map_err(|e| Error::bug("unprintable", format!("a webhook has no JSON form: {e}")))
+}

@@ -1,0 +1,214 @@
+//! Webhooks: order, waits, dead letters, replay, and that one that hangs is nobody else's trouble.
+
+use crate::stage::*;
+use edgewise_core::time::{Millis, Time};
+use edgewise_engine::entropy::Entropy;
+use edgewise_engine::http::{Allowed, Http, Rules};
+use edgewise_engine::webhook::{ATTEMPTS, Delivering, Hooks, Means, Reply, Secret, verify};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, watch};
+
+/// What was sent: the address, the headers, the body.
+type Sent = (String, HashMap<&'static str, String>, String);
+
+/// A world without a network: answers by address, and everything that was sent and waited for.
+struct World {
+    sent: mpsc::UnboundedReceiver<Sent>,
+    waits: Arc<Mutex<Vec<Millis>>>,
+    means: Means,
+}
+
+const NOW: Time = Time(1_700_000_000_000);
+const LOOK: Millis = Millis(1_000);
+
+impl World {
+    /// `answer` says what comes back from an address; nothing if it never answers.
+    fn new(queued: watch::Receiver<u64>, answer: impl Fn(&str) -> Option<Reply> + Send + Sync + 'static) -> Self {
+        let (tell, sent) = mpsc::unbounded_channel();
+        let waits: Arc<Mutex<Vec<Millis>>> = Arc::default();
+        let noted = Arc::clone(&waits);
+        let means = Means {
+            clock: Arc::new(|| NOW),
+            // Odd, so that no wait is as long as a look.
+            dice: Arc::new(|| 1),
+            sleep: Arc::new(move |span| {
+                if span != LOOK {
+                    noted.lock().unwrap().push(span);
+                }
+                Box::pin(tokio::task::yield_now())
+            }),
+            post: Arc::new(move |url, headers, body| {
+                let reply = answer(&url);
+                let _ = tell.send((url, headers.into_iter().collect(), body));
+                Box::pin(async move {
+                    match reply {
+                        Some(reply) => reply,
+                        None => std::future::pending().await,
+                    }
+                })
+            }),
+            queued,
+        };
+        Self { sent, waits, means }
+    }
+
+    async fn next(&mut self) -> Sent {
+        within("a request", self.sent.recv()).await.unwrap()
+    }
+}
+
+const FLOW: &str = "flow: f\npublish: [over]\ntasks: { a: { emit: one }, b: { after: a, emit: two } }";
+
+fn add(hooks: &Hooks, url: &str, names: &[&str]) -> (String, Secret) {
+    let names = names.iter().map(|n| name(n)).collect();
+    let mut entropy = Entropy::from_system().unwrap();
+    let (hook, secret) = hooks.add((name("f"), url.into()), names, &mut entropy, NOW).unwrap();
+    (hook.id, secret)
+}
+
+fn type_of(sent: &Sent) -> String {
+    serde_json::from_str::<serde_json::Value>(&sent.2).unwrap()["type"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_hook_is_told_in_order_what_it_wants_and_can_check_who_says_it() {
+    let place = Place::default();
+    let hooks = Hooks::new(place.shelf());
+    let (_, secret) = add(&hooks, "https://a.example/h", &["one", "over"]);
+    let engine = place.engine();
+    let mut world = World::new(engine.listeners().watch_queues(), |_| Some(Reply::Status(204, None)));
+    let delivering = Delivering::start(hooks, world.means.clone());
+    let id = run(&engine, flow(FLOW)).await;
+    end(&engine, id).await;
+    for expected in ["one", "over"] {
+        let sent = world.next().await;
+        assert_eq!((sent.0.as_str(), type_of(&sent).as_str()), ("https://a.example/h", expected));
+        let (id, seconds) = (sent.1["webhook-id"].as_str(), sent.1["webhook-timestamp"].parse().unwrap());
+        verify(&secret, (id, seconds), &sent.2, &sent.1["webhook-signature"], NOW).unwrap();
+        let late = verify(&secret, (id, seconds), &sent.2, &sent.1["webhook-signature"], NOW.plus(Millis(600_000)));
+        assert_eq!(late.unwrap_err().code, "old_signature");
+    }
+    delivering.stop();
+    engine.stop().unwrap();
+}
+
+#[tokio::test]
+async fn a_hook_that_hangs_delays_neither_a_run_nor_another_hook() {
+    let place = Place::default();
+    let hooks = Hooks::new(place.shelf());
+    add(&hooks, "https://hangs.example/", &[]);
+    add(&hooks, "https://good.example/", &[]);
+    let engine = place.engine();
+    let answer = |url: &str| (!url.contains("hangs")).then_some(Reply::Status(200, None));
+    let mut world = World::new(engine.listeners().watch_queues(), answer);
+    let delivering = Delivering::start(hooks, world.means.clone());
+    for _ in 0..10 {
+        let id = run(&engine, flow(FLOW)).await;
+        end(&engine, id).await;
+    }
+    let (mut good, mut hangs) = (0, 0);
+    while good < 30 {
+        match world.next().await.0.as_str() {
+            "https://good.example/" => good += 1,
+            _ => hangs += 1,
+        }
+    }
+    assert!(hangs <= 1, "one request hangs, and no second is made beside it");
+    delivering.stop();
+    engine.stop().unwrap();
+}
+
+#[tokio::test]
+async fn what_is_never_taken_becomes_a_dead_letter_the_next_goes_on_and_a_replay_sends_it_again() {
+    let place = Place::default();
+    let hooks = Hooks::new(place.shelf());
+    let (id, _) = add(&hooks, "https://a.example/", &["one", "two"]);
+    let engine = place.engine();
+    let broken = Arc::new(Mutex::new(true));
+    let is_broken = Arc::clone(&broken);
+    let answer = move |_: &str| Some(Reply::Status(if *is_broken.lock().unwrap() { 500 } else { 200 }, None));
+    let mut world = World::new(engine.listeners().watch_queues(), answer);
+    let delivering = Delivering::start(hooks.clone(), world.means.clone());
+    let run = run(&engine, flow(FLOW)).await;
+    end(&engine, run).await;
+    for expected in ["one", "two"] {
+        for _ in 0..ATTEMPTS {
+            assert_eq!(type_of(&world.next().await), expected);
+        }
+    }
+    let dead = loop {
+        let dead = hooks.dead(&id).unwrap();
+        if dead.len() == 2 {
+            break dead;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(dead[0].why, "the answer was 500, after 10 attempts");
+    let waits: Vec<u64> = world.waits.lock().unwrap().iter().map(|span| span.0).take(9).collect();
+    assert!(waits.windows(2).all(|pair| pair[0] < pair[1] || pair[1] >= 1_800_000), "{waits:?}");
+    *broken.lock().unwrap() = false;
+    assert_eq!(hooks.replay(&id, None, NOW).unwrap(), 2);
+    for expected in ["one", "two"] {
+        let again = world.next().await;
+        assert_eq!(type_of(&again), expected);
+        assert_eq!(again.1["webhook-id"], dead.iter().find(|letter| letter.name.as_str() == expected).unwrap().id);
+    }
+    while !hooks.dead(&id).unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let place_of_two = dead.iter().find(|letter| letter.name.as_str() == "two").unwrap().place;
+    assert_eq!(hooks.replay(&id, Some((place_of_two, place_of_two)), NOW).unwrap(), 1);
+    assert_eq!(type_of(&world.next().await), "two");
+    delivering.stop();
+    engine.stop().unwrap();
+}
+
+#[tokio::test]
+async fn a_hook_that_answers_410_is_switched_off_until_it_is_replayed() {
+    let place = Place::default();
+    let hooks = Hooks::new(place.shelf());
+    let (id, _) = add(&hooks, "https://a.example/", &[]);
+    let engine = place.engine();
+    let mut world = World::new(engine.listeners().watch_queues(), |_| Some(Reply::Status(410, None)));
+    let delivering = Delivering::start(hooks.clone(), world.means.clone());
+    let run = run(&engine, flow(FLOW)).await;
+    end(&engine, run).await;
+    world.next().await;
+    while hooks.list().unwrap()[0].off.is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert!(world.sent.try_recv().is_err(), "nothing more is sent");
+    assert_eq!(hooks.replay(&id, None, NOW).unwrap(), 0);
+    assert_eq!(hooks.list().unwrap()[0].off, None);
+    world.next().await;
+    delivering.stop();
+    engine.stop().unwrap();
+}
+
+#[tokio::test]
+async fn a_private_address_is_refused_unless_it_is_allowed() {
+    let post = |http: Http| async move { http.post("http://127.0.0.1:9/", Vec::new(), String::new()).await };
+    let Reply::Failed(why) = post(Http::new(Rules::default(), || NOW)).await else { panic!("it was sent") };
+    assert!(why.contains("not a public address"), "{why}");
+    let allowed = Rules { allow: vec![Allowed::parse("127.0.0.1").unwrap()] };
+    let Reply::Failed(why) = post(Http::new(allowed, || NOW)).await else { panic!("somebody listens there") };
+    assert!(!why.contains("not a public address"), "{why}");
+}
+
+#[test]
+fn hooks_are_kept_without_showing_their_secret_and_bad_addresses_are_refused() {
+    let place = Place::default();
+    let hooks = Hooks::new(place.shelf());
+    let (id, secret) = add(&hooks, "https://a.example/", &["one"]);
+    let shown = serde_json::to_string(&Hooks::new(place.shelf()).list().unwrap()).unwrap();
+    assert!(shown.contains(&id) && !shown.contains(&secret.text()) && !shown.contains("whsec"), "{shown}");
+    let mut entropy = Entropy::from_seed([1; 32]);
+    for bad in ["", "a.example", "ftp://a.example/", "https://", &format!("https://a/{}", "x".repeat(3_000))] {
+        let refused = hooks.add((name("f"), bad.into()), Vec::new(), &mut entropy, NOW);
+        assert_eq!(refused.err().map(|error| error.code), Some("bad_url"), "{bad}");
+    }
+    hooks.remove(&id).unwrap();
+    assert!(hooks.list().unwrap().is_empty());
+    assert_eq!(hooks.remove(&id).unwrap_err().code, "webhook_not_found");
+}

@@ -1,0 +1,177 @@
+//! Deliveries, crashes, slow listeners and the order of a queue.
+
+use crate::stage::*;
+use edgewise_core::time::{Millis, Time};
+use edgewise_engine::publish::{Heard, Listener};
+use edgewise_store::{Domain, Position};
+use std::collections::BTreeSet;
+
+/// What a listener hears until an event of a name.
+async fn heard(listener: &mut Listener, last: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    loop {
+        match within("an event", listener.next()).await {
+            Some(Heard::Event(told)) => names.push(told.event.name.to_string()),
+            other => panic!("{other:?}"),
+        }
+        if names.last().is_some_and(|name| name == last) {
+            return names;
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_delivery_reaches_whom_it_is_for_under_each_condition() {
+    let deliveries = [("fast", true, false), ("durable", false, true), ("broadcast", true, true)];
+    let ends = [
+        ("ok", vec!["success", "always"]),
+        ("bad", vec!["failure", "permanent_failure", "always"]),
+        ("flaky", vec!["failure", "retryable_failure", "always", "success", "always"]),
+    ];
+    for (delivery, fast, durable) in deliveries {
+        for (action, conditions) in &ends {
+            let place = Place::default();
+            let engine = place.engine();
+            let mut listener = engine.listeners().listen();
+            let _worker = work(&engine);
+            let words = ["success", "failure", "retryable_failure", "permanent_failure", "always"];
+            let list: String =
+                words.map(|w| format!("{{ name: {w}, condition: {w}, delivery: {delivery} }}, ")).concat();
+            let text = format!(
+                "flow: f\npublish: [{{ name: over, condition: always, delivery: fast }}]\n\
+                 tasks: {{ a: {{ action: {action}, retry: 2, publish: [{list}] }} }}"
+            );
+            let id = run(&engine, flow(&text)).await;
+            end(&engine, id).await;
+            let heard = heard(&mut listener, "over").await;
+            engine.stop().unwrap();
+            let expected: Vec<String> = conditions.iter().map(|word| (*word).to_owned()).collect();
+            let said = |is: bool| if is { expected.clone() } else { Vec::new() };
+            assert_eq!(heard[..heard.len() - 1], said(fast), "{delivery} {action}");
+            assert_eq!(place.names("f"), said(durable), "{delivery} {action}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_committed_and_not_published_is_published_once_by_the_next_engine() {
+    let place = Place::default();
+    // The first publisher says where it began, and is killed.
+    drop(place.publisher());
+    let engine = place.silent_engine();
+    let worker = work(&engine);
+    let text = "flow: f\npublish: [done]\ntasks: { a: { action: flaky, publish: [{ name: a, condition: always }] } }";
+    for _ in 0..5 {
+        let id = run(&engine, flow(text)).await;
+        end(&engine, id).await;
+    }
+    drop(worker);
+    engine.stop().unwrap();
+    assert_eq!(place.names("f"), [""; 0]);
+    // Killed after it derived everything and wrote nothing; then after it wrote; then nothing is left to do.
+    for round in 0..3 {
+        let mut publisher = place.publisher();
+        publisher.look().unwrap();
+        if round > 0 {
+            publisher.write().unwrap();
+        }
+    }
+    let queue = place.queue("f");
+    assert_eq!(queue.iter().filter(|(name, _)| name == "a").count(), 10, "two attempts of five runs");
+    assert_eq!(queue.iter().filter(|(name, _)| name == "done").count(), 5);
+    assert_eq!(queue.iter().collect::<BTreeSet<_>>().len(), queue.len());
+    place.engine().stop().unwrap();
+    assert_eq!(place.queue("f"), queue);
+}
+
+#[tokio::test]
+async fn a_publisher_that_lost_its_cursor_tells_nothing_twice() {
+    let place = Place::default();
+    let engine = place.engine();
+    let _worker = work(&engine);
+    let id = run(&engine, flow("flow: f\npublish: [done]\ntasks: { a: { action: ok } }")).await;
+    end(&engine, id).await;
+    engine.stop().unwrap();
+    let queue = place.queue("f");
+    assert_eq!(queue.len(), 1);
+    let mut ledger = place.ledger.clone();
+    // As if the cursor had stood at the start.
+    let events: Vec<_> =
+        ledger.queued(&space(), &name("f"), 0, 9).unwrap().into_iter().map(|queued| queued.event).collect();
+    assert_eq!(ledger.publish(&space(), &events, Position(0)).unwrap(), 0, "its id is known");
+    assert_eq!(place.queue("f"), queue);
+}
+
+#[tokio::test]
+async fn a_slow_listener_loses_the_oldest_and_they_are_counted_and_nobody_waits_for_it() {
+    let place = Place::default();
+    let engine = place.engine();
+    let mut slow = engine.listeners().listen();
+    let _worker = work(&engine);
+    let items = (0..5_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let text = format!(
+        "flow: f\ntasks: {{ a: {{ each: [{items}], emit: {{ name: t, delivery: fast, payload: '${{{{ item }}}}' }} }} }}"
+    );
+    let id = run(&engine, flow(&text)).await;
+    end(&engine, id).await;
+    engine.stop().unwrap();
+    let Some(Heard::Dropped(lost)) = within("the first word", slow.next()).await else { panic!("nothing was lost") };
+    let (told, dropped, queued) = engine.listeners().counts();
+    assert_eq!((told, queued), (5_000, 0));
+    assert_eq!(dropped, lost);
+    assert_eq!(lost, 5_000 - 4_096);
+}
+
+#[tokio::test]
+async fn a_queue_has_the_order_of_the_ledger_and_namespaces_are_apart() {
+    let place = Place::default();
+    let engine = place.engine();
+    let _worker = work(&engine);
+    let text = "flow: f\nnamespace: shop\npublish: [over]\ntasks:\n  a: { emit: one }\n  b: { after: a, emit: two }\n  c: { after: b, action: ok, publish: [three] }";
+    for _ in 0..20 {
+        let id = run(&engine, flow(text)).await;
+        end(&engine, id).await;
+    }
+    let other = run(&engine, flow("flow: other\ntasks: { a: { emit: one } }")).await;
+    end(&engine, other).await;
+    engine.stop().unwrap();
+    assert_eq!(place.names("shop"), ["one", "two", "three", "over"].repeat(20));
+    assert_eq!(place.names("other"), ["one"]);
+    assert_eq!(place.names("f"), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_flow_that_tells_nothing_is_not_even_loaded() {
+    let place = Place::default();
+    let engine = place.engine();
+    let _worker = work(&engine);
+    let id = run(&engine, flow("flow: f\ntasks: { a: { action: ok } }")).await;
+    end(&engine, id).await;
+    engine.stop().unwrap();
+    assert_eq!(engine.listeners().counts(), (0, 0, 0));
+    assert_eq!(place.shelf().namespaces().unwrap(), []);
+}
+
+#[tokio::test]
+async fn consumers_read_until_they_acknowledge_each_for_itself() {
+    let place = Place::default();
+    let engine = place.engine();
+    let _worker = work(&engine);
+    let id =
+        run(&engine, flow("flow: f\npublish: [over]\ntasks: { a: { emit: one }, b: { after: a, emit: two } }")).await;
+    end(&engine, id).await;
+    engine.stop().unwrap();
+    let shelf = place.shelf();
+    let f = name("f");
+    let first = shelf.next(&f, "billing", 2).unwrap();
+    assert_eq!(first.events.len(), 2);
+    assert_eq!(shelf.next(&f, "billing", 2).unwrap(), first, "reading is not acknowledging");
+    assert_eq!(shelf.acknowledge(&f, "billing", first.events[1].place, Time(1)).unwrap(), first.events[1].place);
+    let rest = shelf.next(&f, "billing", 2).unwrap();
+    assert_eq!(rest.events.iter().map(|q| q.event.name.as_str()).collect::<Vec<_>>(), ["over"]);
+    assert_eq!(shelf.next(&f, "audit", 9).unwrap().events.len(), 3);
+    assert_eq!(shelf.acknowledge(&f, "billing", 99, Time(1)).unwrap_err().code, "not_there_yet");
+    let mut publisher = place.publisher();
+    publisher.expire(Time(u64::MAX), Millis(0)).unwrap();
+    assert_eq!(place.names("f"), ["over"], "audit never acknowledged anything, so it is nobody's consumer yet");
+}

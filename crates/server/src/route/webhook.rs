@@ -1,0 +1,75 @@
+//! Webhooks: made, listed, removed, and what they could not be told.
+
+use super::domain::blocking;
+use crate::app::App;
+use crate::body::Json;
+use crate::params::Path;
+use crate::problem::Result;
+use axum::extract::State;
+use edgewise_client::wire::{
+    ActTaken, DeadLetterListed, DeadLetters, ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest,
+    Webhooks,
+};
+use edgewise_core::Error;
+use edgewise_core::name::Name;
+use edgewise_engine::entropy::Entropy;
+use edgewise_engine::webhook::{Hooks, Shown};
+
+async fn hooks(app: &App) -> Result<Hooks> {
+    Ok(Hooks::new(app.shelf().await?))
+}
+
+pub async fn add(State(app): State<App>, Json(asked): Json<WebhookRequest>) -> Result<Json<WebhookMade>> {
+    let namespace = Name::parse(&asked.namespace)?;
+    let names = asked.names.iter().map(|name| Name::parse(name)).collect::<edgewise_core::Result<Vec<_>>>()?;
+    let (hooks, now) = (hooks(&app).await?, app.now());
+    let made = blocking(move || hooks.add((namespace, asked.url), names, &mut Entropy::from_system()?, now));
+    let (hook, secret) = made.await?;
+    Ok(Json(WebhookMade { id: hook.id, secret: secret.text() }))
+}
+
+pub async fn list(State(app): State<App>) -> Result<Json<Webhooks>> {
+    let hooks = hooks(&app).await?;
+    let listed = |hook: Shown| {
+        let names = hook.names.iter().map(Name::to_string).collect();
+        let Shown { id, namespace, url, off, place, dead, .. } = hook;
+        WebhookListed { id, namespace: namespace.to_string(), url, names, off, place, dead }
+    };
+    let all = blocking(move || hooks.list()).await?;
+    Ok(Json(Webhooks { webhooks: all.into_iter().map(listed).collect() }))
+}
+
+pub async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<ActTaken>> {
+    let hooks = hooks(&app).await?;
+    blocking(move || hooks.remove(&id)).await?;
+    Ok(Json(ActTaken { already: false, reopened: None }))
+}
+
+pub async fn dead(State(app): State<App>, Path(id): Path<String>) -> Result<Json<DeadLetters>> {
+    let hooks = hooks(&app).await?;
+    let dead = blocking(move || hooks.dead(&id)).await?;
+    let listed = dead.into_iter().map(|letter| DeadLetterListed {
+        place: letter.place,
+        id: letter.id,
+        name: letter.name.to_string(),
+        why: letter.why,
+    });
+    Ok(Json(DeadLetters { dead: listed.collect() }))
+}
+
+pub async fn replay(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Json(asked): Json<ReplayRequest>,
+) -> Result<Json<Replayed>> {
+    let range = match (asked.from, asked.to) {
+        (None, None) => None,
+        (Some(from), Some(to)) if from <= to => Some((from, to)),
+        _ => {
+            let message = "`from` and `to` are the first and the last place: send both, the smaller first, or neither";
+            return Err(Error::invalid("bad_body", message).into());
+        }
+    };
+    let (hooks, now) = (hooks(&app).await?, app.now());
+    Ok(Json(Replayed { events: blocking(move || hooks.replay(&id, range, now)).await? }))
+}
