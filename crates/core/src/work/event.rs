@@ -65,7 +65,7 @@ pub struct ItemAdded {
     pub phase: Option<Phase>,
     /// The task of a run that waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiter: Option<Waiter>,
+    pub waiter: Option<Box<Waiter>>,
     /// When it was made, where that was elsewhere: its age counts among what is ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Time>,
@@ -74,13 +74,29 @@ pub struct ItemAdded {
 }
 
 /// The task of a run that waits for an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiter {
     /// The run.
     pub run: RunId,
+    /// The runs that wait for that one, the nearest first. They never change: a run is a sub-run of the same run for
+    /// ever.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<RunId>,
     /// Its task and attempt.
     #[serde(flatten)]
     pub link: LinkRef,
+}
+
+impl Waiter {
+    /// A run and the one that waits for it, and so on outwards.
+    pub fn pairs(&self) -> impl Iterator<Item = (RunId, RunId)> + '_ {
+        std::iter::once(&self.run).chain(&self.within).copied().zip(self.within.iter().copied())
+    }
+
+    /// Whether it is this task of this run.
+    pub fn is(&self, run: RunId, link: LinkRef) -> bool {
+        (self.run, self.link) == (run, link)
+    }
 }
 
 /// See [`WorkEvent::ItemChanged`].

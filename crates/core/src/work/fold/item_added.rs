@@ -16,7 +16,10 @@ pub(super) fn check(work: &Work, event: &ItemAdded) -> Result<()> {
     if let Some(phase) = event.phase {
         super::item_changed::phase(event.kind, phase)?;
     }
-    Ok(())
+    match &event.waiter {
+        Some(waiter) => work.check_runs(waiter),
+        None => Ok(()),
+    }
 }
 
 fn fields(kind: ItemKind, fields: &Fields) -> Result<()> {
@@ -54,7 +57,7 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &ItemAdded) {
         updated_at: at,
         closed: None,
         claim: None,
-        waiter: event.waiter,
+        waiter: event.waiter.clone(),
     });
     turn.note(&event.id, NoteKind::Created);
 }
