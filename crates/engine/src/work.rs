@@ -9,6 +9,7 @@ mod claim;
 mod close;
 mod depend;
 mod extend;
+mod import;
 mod look;
 mod make_gate;
 mod release;
@@ -18,6 +19,8 @@ mod undepend;
 mod update;
 mod view;
 
+pub use import::Import;
+pub(crate) use import::import;
 pub(crate) use look::json;
 pub use look::{Look, look};
 pub use view::{GateView, ItemView};

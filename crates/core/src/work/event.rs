@@ -1,6 +1,8 @@
 //! The events of a workspace's work graph.
 
-use super::{Change, Close, DependencyKind, Fields, GateWait, ItemId, ItemKind, Phase, Target, When};
+use super::{
+    Change, Close, Dependency, DependencyKind, Fields, GateWait, Item, ItemId, ItemKind, Phase, Target, When, WorkGate,
+};
 use crate::event::{LinkRef, Recorded};
 use crate::id::{RunId, TokenHash};
 use crate::name::Name;
@@ -46,6 +48,12 @@ pub enum WorkEvent {
     GateRejected(GateRejected),
     /// A run that items wait for ended, or is open again.
     RunEnded(RunEnded),
+    /// There is an item, just as it was elsewhere.
+    ItemImported(Box<Item>),
+    /// There is a gate, just as it was elsewhere, with who has said yes to it.
+    GateImported(Box<WorkGate>),
+    /// There is a dependency, just as it was elsewhere.
+    DependencyImported(Box<Dependency>),
     /// Written by a newer program: folds to nothing.
     #[serde(skip)]
     Unknown(Box<str>),
@@ -313,6 +321,9 @@ impl WorkEvent {
             Self::GateSatisfied(_) => "GateSatisfied",
             Self::GateRejected(_) => "GateRejected",
             Self::RunEnded(_) => "RunEnded",
+            Self::ItemImported(_) => "ItemImported",
+            Self::GateImported(_) => "GateImported",
+            Self::DependencyImported(_) => "DependencyImported",
             Self::Unknown(name) => name,
         }
     }
@@ -337,6 +348,9 @@ impl Recorded for WorkEvent {
         "GateSatisfied",
         "GateRejected",
         "RunEnded",
+        "ItemImported",
+        "GateImported",
+        "DependencyImported",
     ];
 
     fn unknown(name: &str) -> Self {

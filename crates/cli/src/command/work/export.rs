@@ -6,7 +6,9 @@ use crate::args::ExportItems;
 use crate::command::Context;
 use crate::exit::Exit;
 use crate::problem::{Problem, Result};
-use edgewise_core::work::Status;
+use edgewise_core::id::RunId;
+use edgewise_core::work::{RunEnded, Status};
+use std::collections::BTreeSet;
 
 pub(crate) fn perform(args: &ExportItems, context: &mut Context<'_>) -> Result<Exit> {
     let board = Board::open(context)?;
@@ -33,7 +35,10 @@ fn lines(board: &Board) -> Result<Vec<String>> {
         .flat_map(|item| board.needs(item.id.as_str()).into_iter().filter(|one| one.source == item.id))
         .collect();
     bonds.sort_by(|a, b| (&a.source, &a.target, a.kind).cmp(&(&b.source, &b.target, b.kind)));
+    let runs: BTreeSet<RunId> = bonds.iter().filter_map(|bond| bond.target.as_run()).collect();
+    let ended = runs.into_iter().filter_map(|run| Some(RunEnded { run, state: Some(board.work.run_end(run)?) }));
     let items = items.into_iter().map(record::item);
     let gates = gates.into_iter().map(record::gate);
-    items.chain(gates).chain(bonds.into_iter().map(record::dependency)).collect()
+    let ended = ended.map(|ended| record::run(&ended));
+    items.chain(gates).chain(ended).chain(bonds.into_iter().map(record::dependency)).collect()
 }
