@@ -20,6 +20,7 @@ mod gate;
 mod id;
 mod ids;
 mod item;
+mod lineage;
 mod link;
 mod note;
 mod op;

@@ -6,7 +6,7 @@
 use crate::queues::QueueSettings;
 use crate::retention::{Kept, Removing};
 use crate::secrets::Sealed;
-use crate::work::Ops;
+use crate::work::{Import, Ops};
 use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
@@ -88,6 +88,8 @@ pub enum Command {
     },
     /// Operations on the work graph: all of them, or none.
     Work(Ops),
+    /// Bring a work graph in, as it was elsewhere.
+    Import(Import),
 }
 
 /// What the engine answers.

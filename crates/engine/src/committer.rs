@@ -370,6 +370,7 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::SetSchedule(set) => request::set_schedule(desk, set),
         Command::ChangeSetting(change) => request::change_setting(desk, change),
         Command::Work(ops) => work::work(desk, ops),
+        Command::Import(import) => work::import(desk, import),
         Command::Claim(_) | Command::Wait(_) | Command::Freeze(_) | Command::Unfreeze(_) | Command::Remove(_) => {
             Err(Error::bug("not_parked", "claims, waits, marks and removals are dealt with before this"))
         }

@@ -10,6 +10,7 @@ mod close;
 mod depend;
 mod expect;
 mod extend;
+mod import;
 mod look;
 mod make_gate;
 mod release;
@@ -19,6 +20,8 @@ mod undepend;
 mod update;
 mod view;
 
+pub use import::Import;
+pub(crate) use import::import;
 pub(crate) use look::json;
 pub use look::{Look, look};
 pub use view::{GateView, ItemView};

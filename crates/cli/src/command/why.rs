@@ -4,18 +4,20 @@ mod tree;
 
 use super::work::{self, Found, found, refuse_past};
 use super::{Context, lock};
-use crate::args::Why as Args;
+use crate::args::{At, RunRef, Why as Args};
 use crate::clock::Clock;
 use crate::exit::Exit;
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::style::Ink;
 use crate::view::{AsOf, View, find_task};
+use edgewise_core::Kind;
 use edgewise_core::history::Entry;
 use edgewise_core::id::RunId;
 use edgewise_core::run::Run;
 use edgewise_core::why::{Because, Cause, Why};
 use edgewise_engine::engine::wall_clock;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::VecDeque;
 
 /// The reasons with what stands outside of the run.
@@ -60,17 +62,34 @@ fn inner(run: &Run, why: &Why, view: &mut View) -> Result<Vec<(Run, Why)>> {
     Ok(found)
 }
 
-pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
-    let (run, asked) = match found(&args.what, args.task.as_ref(), context)? {
-        Found::Item(board, id) => {
-            refuse_past(args.at)?;
-            return work::why(&board, &id, context);
+/// A run or one of its tasks, and all that is known of why it is where it is.
+struct Explained {
+    run: Run,
+    asked: Option<String>,
+    why: Why,
+    frozen: Option<String>,
+    engine: bool,
+    as_of: Option<AsOf>,
+    inner: Vec<(Run, Why)>,
+}
+
+impl Explained {
+    fn told(&self) -> Told<'_> {
+        Told {
+            task: self.asked.as_deref(),
+            as_of: self.as_of.clone(),
+            frozen: self.frozen.clone(),
+            engine: self.engine,
+            why: &self.why,
+            inner: self.inner.iter().map(|(_, why)| why).collect(),
         }
-        Found::Run(run, task) => (run, task),
-    };
+    }
+}
+
+fn explain(run: &RunRef, asked: Option<String>, at: Option<At>, context: &Context<'_>) -> Result<Explained> {
     let mut view = View::open(context.config)?;
-    let run = view.run(&run)?;
-    let then = args.at.map(|at| view.as_of(&run, at, wall_clock())).transpose()?;
+    let run = view.run(run)?;
+    let then = at.map(|at| view.as_of(&run, at, wall_clock())).transpose()?;
     let past = then.is_some();
     // Neither a freeze nor who was at work is in the ledger, so nothing of it is said of the past.
     let frozen = if past { None } else { view.reader.frozen(run.id)? };
@@ -89,25 +108,48 @@ pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
         None => Why::of_run(&run),
     };
     learn(&mut why, &run, entries, &mut view)?;
-    let clock = Clock::local(wall_clock());
-    let written = |at| clock.second(at);
-    let style = context.printer.out_style;
-    let mut tree = tree::Tree::new(&why, &written, style, context.printer.columns);
-    if let Some(reason) = &frozen {
-        tree.frozen(&run, reason);
-    }
-    let mut lines: Vec<String> = as_of.iter().map(|as_of| style.paint(Ink::Dim, &as_of.sentence(&clock))).collect();
-    lines.extend(if task.is_some() { tree.of_task() } else { tree.of_run(&run) });
     let inner = inner(&run, &why, &mut view)?;
-    for (run, why) in &inner {
-        let tree = tree::Tree::new(why, &written, context.printer.out_style, context.printer.columns);
-        lines.extend(tree.of_run(run));
-    }
-    let inner = inner.iter().map(|(_, why)| why).collect();
-    let told = Told { task: asked.as_deref(), as_of, frozen, engine, why: &why, inner };
-    context.printer.one(run.id.to_string(), &lines, &told)?;
-    lock::say_if_nobody_works(&run, past || engine || told.frozen.is_some(), context);
+    Ok(Explained { run, asked, why, frozen, engine, as_of, inner })
+}
+
+/// The same for programs.
+pub(super) fn told(run: &RunRef, task: Option<String>, context: &Context<'_>) -> Result<Value> {
+    let explained = explain(run, task, None, context)?;
+    serde_json::to_value(explained.told())
+        .map_err(|error| Problem::new(Kind::Bug, "unprintable", "a value has no JSON form").why(error.to_string()))
+}
+
+pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
+    let (run, asked) = match found(&args.what, args.task.as_ref(), context)? {
+        Found::Item(board, id) => {
+            refuse_past(args.at)?;
+            return work::why(&board, &id, context);
+        }
+        Found::Run(run, task) => (run, task),
+    };
+    let explained = explain(&run, asked, args.at, context)?;
+    let (run, clock) = (&explained.run, Clock::local(wall_clock()));
+    let lines = lines(&explained, &clock, context);
+    context.printer.one(run.id.to_string(), &lines, &explained.told())?;
+    let somebody = explained.as_of.is_some() || explained.engine || explained.frozen.is_some();
+    lock::say_if_nobody_works(run, somebody, context);
     Ok(Exit::Ok)
+}
+
+fn lines(explained: &Explained, clock: &Clock, context: &Context<'_>) -> Vec<String> {
+    let Explained { run, why, as_of, .. } = explained;
+    let written = |at| clock.second(at);
+    let (style, columns) = (context.printer.out_style, context.printer.columns);
+    let mut tree = tree::Tree::new(why, &written, style, columns);
+    if let Some(reason) = &explained.frozen {
+        tree.frozen(run, reason);
+    }
+    let mut lines: Vec<String> = as_of.iter().map(|as_of| style.paint(Ink::Dim, &as_of.sentence(clock))).collect();
+    lines.extend(if explained.asked.is_some() { tree.of_task() } else { tree.of_run(run) });
+    for (run, why) in &explained.inner {
+        lines.extend(tree::Tree::new(why, &written, style, columns).of_run(run));
+    }
+    lines
 }
 
 /// Asks the ledger who it was, where it knows more than the run.

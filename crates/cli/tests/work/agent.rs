@@ -54,6 +54,29 @@ fn an_agent_finds_takes_and_closes_work() {
 }
 
 #[test]
+fn an_agent_asks_why_of_items_runs_and_tasks() {
+    let place = Place::with(&["ew-a"]);
+    place.write(
+        "ask.yaml",
+        "flow: ask\ntasks:\n  ok: { gate: { approval: { from: [lead] } } }\n  go: { after: ok, run: 'true' }\n",
+    );
+    let run = place.run("run ask.yaml -q --detach").out.trim().to_owned();
+    let (task, gone) = (format!("{run}/go"), format!("{run}/nope"));
+    let ask = |(n, id): (usize, &str)| call(n as u32, "why", &json!({ "id": id }));
+    let answers = session(&place, &["ew-a", &run, &task, &gone].into_iter().enumerate().map(ask).collect::<Vec<_>>());
+    assert_eq!(told(&answers[0])["id"], "ew-a");
+    for answer in &answers[1..3] {
+        let said = told(answer).to_string();
+        assert!(said.contains("gate approve") && said.contains("--as lead"), "{said}");
+    }
+    assert_eq!(told(&answers[2])["task"], "go");
+    assert_eq!(
+        (&answers[3]["result"]["isError"], &told(&answers[3])["code"]),
+        (&json!(true), &json!("task_not_found"))
+    );
+}
+
+#[test]
 fn a_refusal_is_an_answer_and_the_session_goes_on() {
     let place = Place::with(&["ew-a"]);
     let answers = session(

@@ -55,6 +55,8 @@ fn an_export_is_always_the_same_and_imports_to_the_same_graph() {
         r#"{"op":"depend","id":"ew-c","on":"ew-a","type":"relates-to"}"#,
         r#"{"op":"depend","id":"ew-c","type":"awaits","gate":{"gateType":"approval","requiredApprovers":["ann"]}}"#,
         r#"{"op":"depend","id":"ew-a","on":"ew-c","type":"blocks","when":"any"}"#,
+        r#"{"op":"make_gate","id":"ew-g","gateType":"approval","requiredApprovers":["ann","bob"]}"#,
+        r#"{"op":"depend","id":"ew-c","on":"ew-g","type":"awaits"}"#,
         r#"{"op":"close","id":"ew-c","how":"failed","force":true,"why":"broken"}"#,
         r#"{"op":"add","id":"ew-gone","title":"Gone"}"#,
         r#"{"op":"delete","id":"ew-gone"}"#,
@@ -65,13 +67,20 @@ fn an_export_is_always_the_same_and_imports_to_the_same_graph() {
         r#"{"op":"reopen","id":"ew-q"}"#,
     ];
     place.fed(&["batch"], &lines.join("\n")).good();
+    place.good("gate approve ew-g --as ann");
+    place.good("add Taken --id ew-t");
+    place.good("claim ew-t --as ann --lease 2d");
     let first = place.good("export");
     assert_eq!(place.good("export"), first);
+    assert!(first.contains("\"approvals\":[{\"at\":\"20") && !first.contains("token"), "{first}");
     let other = Place::new();
     other.write("work.jsonl", &first);
     other.good("import work.jsonl");
     assert_eq!(other.good("export"), first);
     assert_eq!(other.ids("ready"), place.ids("ready"));
+    other.refused("claim ew-t --as bob", 4, "item_claimed");
+    other.refused("gate approve ew-g --as ann", 4, "already_approved");
+    other.check("close ew-t --as ann", "closed ew-t");
     assert_eq!(other.json("blocked")[0]["blockedBy"], place.json("blocked")[0]["blockedBy"]);
 }
 

@@ -8,7 +8,7 @@ fn an_approval_opens_a_gate_once_the_right_people_said_yes() {
     let gate = place.ids("gate create --approver ann,bob --for ew-a --title 'Legal'")[0].clone();
     assert_eq!(place.ids("blocked"), ["ew-a"]);
     let why = place.good("why ew-a");
-    assert!(why.contains("ann") && why.contains(&format!("edgewise gate approve {gate}")), "{why}");
+    assert!(why.contains("ann") && why.contains(&format!("edgewise gate approve {gate} --as ann")), "{why}");
     place.check(&format!("gate approve {gate} --as ann"), &format!("approved gate {gate}"));
     place.refused(&format!("gate approve {gate} --as ann"), 4, "already_approved");
     place.check(&format!("gate withdraw {gate} --as ann"), &format!("withdrew your approval of gate {gate}"));

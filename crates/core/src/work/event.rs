@@ -1,6 +1,8 @@
 //! The events of a workspace's work graph.
 
-use super::{Change, Close, DependencyKind, Fields, GateWait, ItemId, ItemKind, Phase, Target, When};
+use super::{
+    Change, Close, Dependency, DependencyKind, Fields, GateWait, Item, ItemId, ItemKind, Phase, Target, When, WorkGate,
+};
 use crate::event::{LinkRef, Recorded};
 use crate::id::{RunId, TokenHash};
 use crate::name::Name;
@@ -46,6 +48,12 @@ pub enum WorkEvent {
     GateRejected(GateRejected),
     /// A run that items wait for ended, or is open again.
     RunEnded(RunEnded),
+    /// There is an item, just as it was elsewhere.
+    ItemImported(Box<Item>),
+    /// There is a gate, just as it was elsewhere, with who has said yes to it.
+    GateImported(Box<WorkGate>),
+    /// There is a dependency, just as it was elsewhere.
+    DependencyImported(Box<Dependency>),
     /// Written by a newer program: folds to nothing.
     #[serde(skip)]
     Unknown(Box<str>),
@@ -65,7 +73,7 @@ pub struct ItemAdded {
     pub phase: Option<Phase>,
     /// The task of a run that waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiter: Option<Waiter>,
+    pub waiter: Option<Box<Waiter>>,
     /// When it was made, where that was elsewhere: its age counts among what is ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Time>,
@@ -74,13 +82,29 @@ pub struct ItemAdded {
 }
 
 /// The task of a run that waits for an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiter {
     /// The run.
     pub run: RunId,
+    /// The runs that wait for that one, the nearest first. They never change: a run is a sub-run of the same run for
+    /// ever.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<RunId>,
     /// Its task and attempt.
     #[serde(flatten)]
     pub link: LinkRef,
+}
+
+impl Waiter {
+    /// A run and the one that waits for it, and so on outwards.
+    pub fn pairs(&self) -> impl Iterator<Item = (RunId, RunId)> + '_ {
+        std::iter::once(&self.run).chain(&self.within).copied().zip(self.within.iter().copied())
+    }
+
+    /// Whether it is this task of this run.
+    pub fn is(&self, run: RunId, link: LinkRef) -> bool {
+        (self.run, self.link) == (run, link)
+    }
 }
 
 /// See [`WorkEvent::ItemChanged`].
@@ -300,6 +324,9 @@ impl WorkEvent {
             Self::GateSatisfied(_) => "GateSatisfied",
             Self::GateRejected(_) => "GateRejected",
             Self::RunEnded(_) => "RunEnded",
+            Self::ItemImported(_) => "ItemImported",
+            Self::GateImported(_) => "GateImported",
+            Self::DependencyImported(_) => "DependencyImported",
             Self::Unknown(name) => name,
         }
     }
@@ -324,6 +351,9 @@ impl Recorded for WorkEvent {
         "GateSatisfied",
         "GateRejected",
         "RunEnded",
+        "ItemImported",
+        "GateImported",
+        "DependencyImported",
     ];
 
     fn unknown(name: &str) -> Self {

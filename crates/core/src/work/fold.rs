@@ -5,8 +5,10 @@
 
 mod claim_extended;
 mod dependency_added;
+mod dependency_imported;
 mod dependency_removed;
 mod gate_approved;
+mod gate_imported;
 mod gate_made;
 mod gate_rejected;
 mod gate_satisfied;
@@ -16,6 +18,7 @@ mod item_changed;
 mod item_claimed;
 mod item_closed;
 mod item_deleted;
+mod item_imported;
 mod item_moved;
 mod item_released;
 mod item_reopened;
@@ -49,6 +52,9 @@ pub fn check(work: &Work, at: Time, event: &WorkEvent) -> Result<()> {
         WorkEvent::GateSatisfied(event) => gate_satisfied::check(work, at, event).map(drop),
         WorkEvent::GateRejected(event) => gate_rejected::check(work, event).map(drop),
         WorkEvent::RunEnded(event) => run_ended::check(work, event),
+        WorkEvent::ItemImported(item) => item_imported::check(work, item),
+        WorkEvent::GateImported(gate) => gate_imported::check(work, gate),
+        WorkEvent::DependencyImported(dependency) => dependency_imported::check(work, dependency),
         WorkEvent::Unknown(name) => Err(Error::invalid(
             "unknown_event",
             format!("{name:?} is an event of a newer program: it counts for nothing here"),
@@ -86,6 +92,9 @@ fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &WorkEvent) {
         WorkEvent::GateSatisfied(event) => gate_satisfied::apply(work, turn, event),
         WorkEvent::GateRejected(event) => gate_rejected::apply(work, turn, event),
         WorkEvent::RunEnded(event) => run_ended::apply(work, turn, event),
+        WorkEvent::ItemImported(item) => item_imported::apply(work, turn, item),
+        WorkEvent::GateImported(gate) => gate_imported::apply(work, turn, gate),
+        WorkEvent::DependencyImported(dependency) => dependency_imported::apply(work, turn, dependency),
         WorkEvent::Unknown(_) => {}
     }
 }
@@ -107,6 +116,9 @@ impl WorkEvent {
             Self::GateApproved(event) | Self::GateWithdrawn(event) => Some(&event.by),
             Self::GateSatisfied(event) => event.by.as_ref(),
             Self::GateRejected(event) => Some(&event.by),
+            Self::ItemImported(item) => Some(&item.created_by),
+            Self::GateImported(gate) => Some(&gate.created_by),
+            Self::DependencyImported(dependency) => Some(&dependency.created_by),
             Self::ClaimExtended(_) | Self::RunEnded(_) | Self::Unknown(_) => None,
         }
     }

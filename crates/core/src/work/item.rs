@@ -278,7 +278,7 @@ pub struct Item {
     pub claim: Option<Claimed>,
     /// The task of a run that waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiter: Option<super::Waiter>,
+    pub waiter: Option<Box<super::Waiter>>,
 }
 
 /// How an item was closed.

@@ -270,14 +270,14 @@ impl Work {
         if let Some(span) = item.fields.ephemeral.filter(|_| item.status != Status::Tombstone) {
             self.ephemeral.insert((item.created_at.plus(span), n));
         }
-        let run = item.waiter.as_ref().map(|waiter| waiter.run);
+        let waiter = item.waiter.clone();
         let target = Target::from(item.id.clone());
         let over = item.status.is_over();
         self.items.push(Slot::new(item));
         self.stand_last(Node::may(n));
         self.stand_last(Node::outer(n));
-        if let Some(run) = run {
-            let run = self.run_number(run);
+        if let Some(waiter) = waiter {
+            let run = self.link_runs(&waiter);
             self.runs[run as usize].made.push(n);
             self.arrange(&[(Node::run(run), Node::may(n))]);
             if !over {

@@ -197,7 +197,9 @@ impl<'a> Facts<'a> {
         }
         for item in self.items.values() {
             if let Some(waiter) = &item.waiter {
-                edges.push((Node::Run(Target::run(waiter.run)), Node::May(item.id.clone()), !item.status.is_over()));
+                let run = |run| Node::Run(Target::run(run));
+                edges.push((run(waiter.run), Node::May(item.id.clone()), !item.status.is_over()));
+                edges.extend(waiter.pairs().map(|(inner, outer)| (run(outer), run(inner), true)));
             }
         }
         edges

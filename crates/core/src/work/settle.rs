@@ -224,7 +224,7 @@ impl Work {
 }
 
 /// The phase of what was closed.
-fn ended_phase(kind: ItemKind, how: Close) -> Option<Phase> {
+pub(super) fn ended_phase(kind: ItemKind, how: Close) -> Option<Phase> {
     match (kind, how) {
         (ItemKind::Plan | ItemKind::Instance, Close::Done) => Some(Phase::Completed),
         (ItemKind::Instance, Close::Failed) => Some(Phase::Failed),

@@ -77,14 +77,24 @@ pub(super) struct GateSlot {
     pub into: Vec<u32>,
 }
 
-/// A run, who waits for it, and which items it waits for.
+/// A run, who waits for it, and which items and sub-runs it waits for.
 #[derive(Debug, Clone)]
 pub(super) struct RunSlot {
     pub run: RunId,
     pub state: Option<RunState>,
     pub into: Vec<u32>,
     pub made: Vec<u32>,
+    /// The run that it is a sub-run of, and its own sub-runs, as far as they have to do with items.
+    pub within: Option<u32>,
+    pub below: Vec<u32>,
     pub may: Lent,
+}
+
+impl RunSlot {
+    fn new(run: RunId) -> Self {
+        let (into, made, below) = (Vec::new(), Vec::new(), Vec::new());
+        Self { run, state: None, into, made, within: None, below, may: Lent::default() }
+    }
 }
 
 /// What an id stands for.
@@ -254,7 +264,7 @@ impl Work {
         let next = self.runs.len() as u32;
         let n = *self.run_numbers.entry(run).or_insert(next);
         if n == next {
-            self.runs.push(RunSlot { run, state: None, into: Vec::new(), made: Vec::new(), may: Lent::default() });
+            self.runs.push(RunSlot::new(run));
             self.stand_last(super::waits::Node::run(n));
         }
         n

@@ -3,7 +3,8 @@
 //! Two nodes for each item, because of the subtree rule: "it may run or close", and "its outside obstacles", which
 //! are in the way of everything below it. An item waits for its own prerequisites, for the outside obstacles of its
 //! parent, and for its children; the outside obstacles of an item are its prerequisites outside its subtree, and those
-//! of its parent. A run waits for the items that it made. The graph is not stored: it is read off the table.
+//! of its parent. A run waits for the items that it made, and for its sub-runs. The graph is not stored: it is read off
+//! the table.
 
 use super::Work;
 use super::table::End;
@@ -87,9 +88,11 @@ impl Work {
                 }
             }
             Part::Run(n) => {
-                for item in &self.runs[n as usize].made {
+                let slot = &self.runs[n as usize];
+                for item in &slot.made {
                     visit(Node::may(*item), !self.slot(*item).over());
                 }
+                slot.below.iter().for_each(|run| visit(Node::run(*run), true));
             }
         }
     }
@@ -121,7 +124,13 @@ impl Work {
                     visit(Node::outer(child), true);
                 }
             }
-            Part::Run(n) => self.waiters(&self.runs[n as usize].into, visit),
+            Part::Run(n) => {
+                let slot = &self.runs[n as usize];
+                self.waiters(&slot.into, visit);
+                if let Some(run) = slot.within {
+                    visit(Node::run(run), true);
+                }
+            }
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) struct Whole {
     #[serde(default)]
     claim: Option<Claimed>,
     #[serde(default)]
-    waiter: Option<Waiter>,
+    waiter: Option<Box<Waiter>>,
 }
 
 impl From<Whole> for Item {

@@ -104,8 +104,10 @@ impl Telling<'_> {
         let mut helps = Vec::new();
         let says = match &standing {
             Standing::Ready => {
-                let who = item.fields.assignee.as_ref().map_or("anybody", |name| name.as_str());
-                helps.push(help(who, "begin", format!("edgewise claim {id}")));
+                helps.push(match &item.fields.assignee {
+                    Some(name) => help(name, "begin", format!("edgewise claim {id} --as {name}")),
+                    None => help("anybody", "begin", format!("edgewise claim {id}")),
+                });
                 format!("{id} is ready: somebody has to do it")
             }
             Standing::Blocked => {
@@ -113,7 +115,7 @@ impl Telling<'_> {
                 format!("{id} is blocked by {count} {}", if count == 1 { "thing" } else { "things" })
             }
             Standing::Claimed(by, until) => {
-                helps.push(help(by, "close it when it is done", format!("edgewise close {id}")));
+                helps.push(help(by, "close it when it is done", format!("edgewise close {id} --as {by}")));
                 format!("{by} is at {id}, until {until} unless they go on")
             }
             Standing::Scheduled(at) => {
@@ -160,7 +162,7 @@ impl Telling<'_> {
             (None, GateWait::Approval { required_approvers, .. }) => {
                 let given = |name: &&crate::name::Name| gate.approvals.iter().any(|approval| approval.by == **name);
                 for name in required_approvers.iter().filter(|name| !given(name)) {
-                    helps.push(help(name, "approve", format!("edgewise gate approve {id}")));
+                    helps.push(help(name, "approve", format!("edgewise gate approve {id} --as {name}")));
                 }
                 if required_approvers.is_empty() {
                     helps.push(help("anybody", "approve", format!("edgewise gate approve {id}")));

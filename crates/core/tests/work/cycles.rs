@@ -3,10 +3,12 @@
 //! The simulation knows nothing of the waits-for graph: it closes whatever may be closed, until nothing more may.
 
 use crate::world::{World, id, name, refused, target};
+use edgewise_core::event::{LinkRef, TaskIx};
 use edgewise_core::id::RunId;
 use edgewise_core::time::Time;
 use edgewise_core::work::{
-    DependencyAdded, DependencyKind, DependencyRemoved, ItemKind, ItemMoved, Waiter, When, WorkEvent, check,
+    DependencyAdded, DependencyKind, DependencyRemoved, ItemAdded, ItemKind, ItemMoved, Waiter, When, Work, WorkEvent,
+    check, scratch,
 };
 
 /// Parents and `blocks` edges of a few items.
@@ -225,13 +227,62 @@ fn a_run_waits_for_the_items_that_it_made() {
     world.tasks(&["ew-a"]);
     let link = edgewise_core::event::LinkRef { task: edgewise_core::event::TaskIx(0), generation: 1, attempt: 1 };
     let made = edgewise_core::work::ItemAdded {
-        waiter: Some(Waiter { run, link }),
+        waiter: Some(Box::new(Waiter { run, within: Vec::new(), link })),
         ..crate::world::item("ew-made", ItemKind::Task)
     };
     world.add(made).unwrap();
     world.awaits("ew-a", &run.to_string()).unwrap();
     refused(world.blocks("ew-made", "ew-a"), "cycle_detected", &format!("run {run} waits for ew-made"));
     refused(world.awaits("ew-made", &run.to_string()), "cycle_detected", "ew-made waits for run");
+}
+
+/// An item of a run, with the runs that wait for that one.
+fn made_by(text: &str, run: u128, within: &[u128]) -> ItemAdded {
+    let link = LinkRef { task: TaskIx(0), generation: 1, attempt: 1 };
+    let within = within.iter().map(|run| RunId(*run)).collect();
+    let waiter = Some(Box::new(Waiter { run: RunId(run), within, link }));
+    ItemAdded { waiter, ..crate::world::item(text, ItemKind::Task) }
+}
+
+#[test]
+fn a_run_waits_for_its_sub_runs_and_so_for_the_items_that_they_made() {
+    let [outer, inner] = [RunId(7).to_string(), RunId(9).to_string()];
+    let whole = format!("ew-made waits for run {outer}, run {outer} waits for run {}", RunId(8));
+    let mut world = World::default();
+    world.add(made_by("ew-made", 9, &[8, 7])).unwrap();
+    refused(world.awaits("ew-made", &outer), "cycle_detected", &whole);
+    refused(world.awaits("ew-made", &inner), "cycle_detected", &format!("run {inner} waits for ew-made"));
+    assert!(world.work.cycles().is_empty() && scratch::disagreements(&world.work).is_empty());
+}
+
+#[test]
+fn who_waits_for_a_run_first_is_known_when_a_sub_run_of_it_makes_an_item() {
+    let outer = RunId(7).to_string();
+    let mut world = World::default();
+    world.priority("ew-first", 1);
+    world.awaits("ew-first", &outer).unwrap();
+    world.add(made_by("ew-made", 9, &[8, 7])).unwrap();
+    assert_eq!(world.work.item_row("ew-made").unwrap().effective, 1, "what the run waits for is as urgent");
+    let words = format!("run {outer} waits for run {}", RunId(8));
+    refused(world.blocks("ew-made", "ew-first"), "cycle_detected", &words);
+    // The same once it is loaded from rows, where items come in another order than they were made in.
+    world.work = Work::from_rows(&world.work.rows()).unwrap();
+    refused(world.blocks("ew-made", "ew-first"), "cycle_detected", &words);
+    // What goes on beside the sub-run waits for nobody.
+    world.add(made_by("ew-beside", 7, &[])).unwrap();
+    world.blocks("ew-beside", "ew-made").unwrap();
+    assert_eq!(scratch::disagreements(&world.work), Vec::<String>::new());
+}
+
+#[test]
+fn a_lineage_that_goes_round_is_refused() {
+    let mut world = World::default();
+    refused(world.add(made_by("ew-a", 7, &[8, 7])), "bad_lineage", "sub-run of itself");
+    world.add(made_by("ew-a", 7, &[])).unwrap();
+    world.awaits("ew-a", &RunId(8).to_string()).unwrap();
+    // An item of an older program did not say whose sub-run made it; the next one does.
+    refused(world.add(made_by("ew-b", 7, &[9, 8])), "cycle_detected", &format!("waits for run {}", RunId(7)));
+    assert!(world.work.cycles().is_empty());
 }
 
 #[test]

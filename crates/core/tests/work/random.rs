@@ -95,7 +95,12 @@ fn add(world: &mut World, dice: &mut Dice, text: &str) -> edgewise_core::Result<
     event.fields.ephemeral = (kind == ItemKind::Instance && dice.one_in(2)).then_some(Millis(40));
     event.phase = (kind == ItemKind::Plan && dice.one_in(3)).then_some(Phase::Draft);
     let link = LinkRef { task: TaskIx(0), generation: 1, attempt: 1 };
-    event.waiter = dice.one_in(4).then(|| Waiter { run: run(dice), link });
+    // The first run is a sub-run of the last one; the one between them stands alone.
+    let waiter = |run: RunId| {
+        let within = if run == RunId(1) { vec![RunId(u128::from(RUNS))] } else { Vec::new() };
+        Box::new(Waiter { run, within, link })
+    };
+    event.waiter = dice.one_in(4).then(|| waiter(run(dice)));
     world.add(event)
 }
 

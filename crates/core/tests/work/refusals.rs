@@ -295,7 +295,9 @@ fn a_gate_is_opened_by_those_who_may_once_each_and_then_no_more() {
     world.gate("ew-w", GateWait::Webhook).unwrap();
     let error = refused(world.approve("ew-g", "eve"), "not_an_approver", "ann, bob");
     assert_eq!(error.kind, Kind::Denied);
-    refused(world.reject("ew-g", "eve"), "not_an_approver", "eve");
+    assert!(error.message.contains("`edgewise gate approve ew-g --as ann`"), "{error}");
+    refused(world.reject("ew-g", "eve"), "not_an_approver", "`edgewise gate reject ew-g --as ann`");
+    refused(world.satisfy("ew-g", Some("ann")), "wrong_gate", "`edgewise gate approve ew-g --as ann`");
     refused(world.withdraw("ew-g", "ann"), "not_approved", "nothing to take back");
     world.approve("ew-g", "ann").unwrap();
     refused(world.approve("ew-g", "ann"), "already_approved", "different people");

@@ -253,7 +253,7 @@ fn why_tells_everything_once_down_to_who_can_help() {
     let gate = &why.because[0].because[0].because[0];
     assert_eq!(gate.says, "gate ew-g has 1 of 2 approvals");
     assert_eq!((gate.help.len(), gate.help[0].who.as_str()), (1, "bob"));
-    assert_eq!(gate.help[0].command.as_deref(), Some("edgewise gate approve ew-g"));
+    assert_eq!(gate.help[0].command.as_deref(), Some("edgewise gate approve ew-g --as bob"));
     let again = &why.because[1].because[0];
     assert!(again.seen && again.because.is_empty() && again.id.as_str() == "ew-d", "{again:?}");
 }

@@ -232,7 +232,7 @@ impl Desk {
                 note.what,
                 NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. }
             );
-            let waiter = work.state.item(note.item.as_str()).filter(|_| over).and_then(|item| item.waiter);
+            let waiter = work.state.item(note.item.as_str()).filter(|_| over).and_then(|item| item.waiter.as_ref());
             self.links.due.extend(waiter.map(|waiter| (waiter.run, waiter.link.task)));
         }
         folded

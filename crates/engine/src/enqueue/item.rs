@@ -11,6 +11,7 @@
 
 use super::link::{resolve, why_not};
 use crate::desk::Desk;
+use edgewise_core::Kind;
 use edgewise_core::event::{Failure, LinkRef};
 use edgewise_core::id::RunId;
 use edgewise_core::run::Outcome;
@@ -25,10 +26,10 @@ pub(super) fn wait_for(desk: &mut Desk, run: RunId, link: LinkRef, id: &ItemId) 
         return;
     }
     let Some(cached) = desk.runs.get(&run) else { return };
-    let (child, waiter) = (cached.run.child(link), Waiter { run, link });
+    let child = cached.run.child(link);
     let ended = match desk.work.state.item(id.as_str()) {
-        None => return make(desk, waiter, id),
-        Some(item) if item.waiter != Some(waiter) => {
+        None => return make(desk, (run, link), id),
+        Some(item) if !is_of(item, run, link) => {
             let message = format!("there is another item {id} already: rerun the task");
             Some((RunState::Error, Err(Failure::new("item_taken", message))))
         }
@@ -45,7 +46,7 @@ pub(super) fn let_go(desk: &mut Desk, run: RunId, (link, child): (LinkRef, RunId
         desk.links.later.insert((run, edgewise_core::run::DISOWNED));
         return;
     }
-    let ours = |item: &&Item| item.waiter == Some(Waiter { run, link }) && !item.status.is_over();
+    let ours = |item: &&Item| is_of(item, run, link) && !item.status.is_over();
     let open = desk.work.state.item(id.as_str()).filter(ours).is_some();
     let asked = desk.runs.get(&run).and_then(|cached| why_not(&cached.run, link));
     if let (true, Some(asked)) = (open, asked) {
@@ -65,13 +66,17 @@ pub(super) fn is_missing(desk: &mut Desk, id: &ItemId) -> bool {
 }
 
 /// Makes the item of an attempt. Nothing of a run that is paused begins.
-fn make(desk: &mut Desk, waiter: Waiter, id: &ItemId) {
-    let Waiter { run, link } = waiter;
+fn make(desk: &mut Desk, (run, link): (RunId, LinkRef), id: &ItemId) {
+    let Some(within) = lineage(desk, run) else {
+        desk.links.later.insert((run, link.task));
+        return;
+    };
     let Some(parent) = desk.runs.get(&run).map(|cached| &cached.run).filter(|run| !run.paused) else { return };
     let (child, by) = (parent.child(link), parent.about.as_ref().map(|about| about.by.clone()));
     let (fields, Some(by)) = (parent.item_fields(link.task), by) else { return };
     let made = fields.and_then(|fields| {
-        let (id, kind, phase, waiter) = (id.clone(), ItemKind::Task, None, Some(waiter));
+        let waiter = Some(Box::new(Waiter { run, within, link }));
+        let (id, kind, phase) = (id.clone(), ItemKind::Task, None);
         let added = ItemAdded { id, kind, fields, phase, waiter, created_at: None, by };
         let refused = |error: edgewise_core::Error| Failure::permanent(error.code, error.message);
         desk.record_work(WorkEvent::ItemAdded(Box::new(added))).map_err(refused)
@@ -80,6 +85,26 @@ fn make(desk: &mut Desk, waiter: Waiter, id: &ItemId) {
         Ok(()) => desk.rely_on(run),
         Err(failure) => resolve(desk, run, link, child, RunState::Error, Err(failure)),
     }
+}
+
+/// The runs that wait for a run, the nearest first; `None` while they cannot be read. One that was taken away is the
+/// last that is known.
+fn lineage(desk: &mut Desk, run: RunId) -> Option<Vec<RunId>> {
+    let mut within = Vec::new();
+    let mut next = desk.runs.get(&run)?.run.parent.as_ref().map(|parent| parent.run);
+    while let Some(outer) = next {
+        within.push(outer);
+        next = match desk.open(outer) {
+            Ok(cached) => cached.run.parent.as_ref().map(|parent| parent.run),
+            Err(error) if error.kind == Kind::Unavailable => return None,
+            Err(_) => None,
+        };
+    }
+    Some(within)
+}
+
+fn is_of(item: &Item, run: RunId, link: LinkRef) -> bool {
+    item.waiter.as_ref().is_some_and(|waiter| waiter.is(run, link))
 }
 
 /// What the end of an item means to its task; `None` while it is open.

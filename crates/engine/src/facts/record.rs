@@ -1,31 +1,40 @@
 //! The lines of an export: items, dependencies and gates, with everything that an import needs to make them again.
 //!
-//! The same graph is always the same text: lines in the order of their ids, instants spelled, nothing derived. Claims
-//! and approvals are left out: a token or a yes that was given in one place is not one in another.
+//! The same graph is always the same text: lines in the order of their ids, instants spelled, nothing derived. Who
+//! closed, approved and has what is said with it; the token of a claim is not, since it was shown to one person.
 
 use super::spelled;
 use super::work::object;
 use edgewise_core::Result;
-use edgewise_core::work::{Dependency, Item, Status, Work, WorkGate};
+use edgewise_core::id::RunId;
+use edgewise_core::work::{Dependency, Item, RunEnded, Status, Work, WorkGate};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// Where the sort of a line stands.
 pub const RECORD: &str = "record";
-/// What belongs to this folder alone.
-const LEFT_OUT: [&str; 4] = ["claim", "updatedAt", "waiter", "approvals"];
-/// Who did it and when, which an import does itself.
-const ITS_OWN: [&str; 4] = ["at", "by", "createdAt", "createdBy"];
+/// What belongs to this folder alone: when a row last changed, and the run here that waits for an item.
+const LEFT_OUT: [&str; 2] = ["updatedAt", "waiter"];
 
 /// All lines of a graph. What is deleted is not there any more.
 pub fn lines(work: &Work) -> Result<Vec<String>> {
-    let items: Vec<&Item> = work.items().filter(|item| item.status != Status::Tombstone).collect();
+    let mut items: Vec<&Item> = work.items().filter(|item| item.status != Status::Tombstone).collect();
+    items.sort_by(|a, b| a.id.cmp(&b.id));
+    let mut gates: Vec<&WorkGate> = work.gates().collect();
+    gates.sort_by(|a, b| a.id.cmp(&b.id));
     let mut bonds: Vec<&Dependency> = items
         .iter()
         .flat_map(|item| work.dependencies_of(item.id.as_str()).into_iter().filter(|one| one.source == item.id))
         .collect();
     bonds.sort_by(|a, b| (&a.source, &a.target, a.kind).cmp(&(&b.source, &b.target, b.kind)));
-    // Items and gates come by their ids.
-    items.into_iter().map(item).chain(work.gates().map(gate)).chain(bonds.into_iter().map(dependency)).collect()
+    let runs: BTreeSet<RunId> = bonds.iter().filter_map(|bond| bond.target.as_run()).collect();
+    let ended = runs.into_iter().filter_map(|run| Some(RunEnded { run, state: Some(work.run_end(run)?) }));
+    let items = items.into_iter().map(item);
+    let gates = gates.into_iter().map(|gate| Ok(line("gate", object(gate)?)));
+    // Something waits for a run that has ended.
+    let ended = ended.map(|ended| Ok(line("run", object(&ended)?)));
+    let bonds = bonds.into_iter().map(|bond| Ok(line("dependency", object(bond)?)));
+    items.chain(gates).chain(ended).chain(bonds).collect()
 }
 
 fn item(item: &Item) -> Result<String> {
@@ -33,25 +42,10 @@ fn item(item: &Item) -> Result<String> {
     if let Some(Value::Object(details)) = object.remove("details") {
         object.extend(details);
     }
-    if let Some(Value::Object(closed)) = object.get_mut("closed") {
-        ITS_OWN.iter().for_each(|key| drop(closed.remove(*key)));
+    if let Some(Value::Object(claim)) = object.get_mut("claim") {
+        claim.remove("token");
     }
     Ok(line("item", object))
-}
-
-fn dependency(dependency: &Dependency) -> Result<String> {
-    let mut object = object(dependency)?;
-    ITS_OWN.iter().for_each(|key| drop(object.remove(*key)));
-    Ok(line("dependency", object))
-}
-
-fn gate(gate: &WorkGate) -> Result<String> {
-    let mut object = object(gate)?;
-    ITS_OWN.iter().for_each(|key| drop(object.remove(*key)));
-    if let Some(Value::Object(ended)) = object.get_mut("ended") {
-        ITS_OWN.iter().for_each(|key| drop(ended.remove(*key)));
-    }
-    Ok(line("gate", object))
 }
 
 fn line(sort: &str, mut object: Map<String, Value>) -> String {

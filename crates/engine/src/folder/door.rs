@@ -5,7 +5,7 @@ use super::{Ask, Client, Folder, Open, Options, Said};
 use crate::command::{Rerun, Start};
 use crate::engine::Engine;
 use crate::retention::{Kept, Removing};
-use crate::work::{Look, Ops};
+use crate::work::{Import, Look, Ops};
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::work::Done;
@@ -131,6 +131,14 @@ impl Door {
     pub async fn work(&mut self, ops: Ops) -> Result<Vec<Done>> {
         match self.ask(Ask::Work(ops)).await? {
             Said::Worked(done) => Ok(done),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Brings a work graph in as it was elsewhere: all of it, or nothing.
+    pub async fn import(&mut self, import: Import) -> Result<()> {
+        match self.ask(Ask::Import(import)).await? {
+            Said::Worked(_) => Ok(()),
             other => Err(unexpected(&other)),
         }
     }

@@ -11,7 +11,7 @@
 
 use crate::command::{Answer, Command, GateAct, Register, Rerun, RunAct, Start, Supply, TaskAct};
 use crate::retention::{Kept, Removing};
-use crate::work::{Look, Ops};
+use crate::work::{Import, Look, Ops};
 use edgewise_core::control::{ScheduleSet, SettingChanged};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -91,6 +91,8 @@ pub enum Ask {
     Rerun(Rerun),
     /// Operations on the work graph: all of them, or none.
     Work(Ops),
+    /// Bring a work graph in.
+    Import(Import),
     /// Look at the work graph.
     Look(Box<Look>),
 }
@@ -188,13 +190,14 @@ impl Ask {
             Self::ChangeSetting(change) => Command::ChangeSetting(change),
             Self::Rerun(act) => Command::Rerun(act),
             Self::Work(ops) => Command::Work(ops),
+            Self::Import(import) => Command::Import(import),
         })
     }
 
     /// Who asks, where that is written down.
     pub fn by(&mut self) -> Option<&mut Name> {
         match self {
-            Self::Ping | Self::Wait(_) | Self::Remove(_) | Self::Look(_) => None,
+            Self::Ping | Self::Wait(_) | Self::Remove(_) | Self::Look(_) | Self::Import(_) => None,
             Self::Start(start) => Some(&mut start.by),
             Self::Cancel(act)
             | Self::Pause(act)
@@ -217,7 +220,7 @@ impl Ask {
     /// Whether asking again, where nobody knows if it was heard, does no harm.
     pub(super) fn is_repeatable(&self) -> bool {
         let keyless = matches!(self, Self::Start(Start { key: None, .. }) | Self::Work(Ops { key: None, .. }));
-        !keyless && !matches!(self, Self::Reset(_) | Self::Rerun(_))
+        !keyless && !matches!(self, Self::Reset(_) | Self::Rerun(_) | Self::Import(_))
     }
 }
 

@@ -14,8 +14,10 @@ pub(super) fn release(stage: &mut Stage<'_>, id: &str, token: Option<Token>) -> 
     };
     if token.is_none() && claim.by != *stage.by {
         let message = format!(
-            "{} is {}'s until {}: they release it, or whoever has its token, or the claim runs out",
-            item.id, claim.by, claim.until
+            "{id} is {by}'s until {}: they release it (`edgewise release {id} --as {by}`), or whoever has its token, or the claim runs out",
+            claim.until,
+            id = item.id,
+            by = claim.by
         );
         return Err(Error::denied("not_your_claim", message));
     }

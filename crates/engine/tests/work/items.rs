@@ -1,11 +1,13 @@
 //! Tasks that are done by items: made with the commit that makes the task ready, told with the commit that closes them.
 
-use super::ground::{Engine, NOW, World, act, all, ask, close, name, one, ready};
+use super::ground::{Engine, NOW, World, act, all, ask, close, depend, name, one, ready};
+use edgewise_core::flow::{Found, Resolve, compile_file_with};
 use edgewise_core::id::RunId;
+use edgewise_core::plan::Plan;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::why::{Because, Cause};
-use edgewise_core::work::{Close, CloseOp, Op, Status};
+use edgewise_core::work::{Close, CloseOp, DependencyKind, Op, Status};
 use edgewise_engine::command::{Answer, Command, RunAct, Start};
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -24,9 +26,14 @@ tasks:
 
 fn start(engine: &mut Engine) -> RunId {
     let plan = edgewise_core::flow::compile(FLOW, "f.yaml").unwrap_or_else(|e| panic!("{e:?}")).plan;
-    let input = RawValue::from_string("{\"version\":\"1.2\"}".into()).unwrap();
+    begin(engine, plan, vec![])
+}
+
+fn begin(engine: &mut Engine, plan: Plan, children: Vec<Arc<Plan>>) -> RunId {
+    let given = if plan.inputs.is_empty() { "{}" } else { "{\"version\":\"1.2\"}" };
+    let input = RawValue::from_string(given.into()).unwrap();
     let (plan, by) = (Arc::new(plan), name("ada"));
-    let start = Start { plan, children: vec![], input, by, key: None, labels: Default::default() };
+    let start = Start { plan, children, input, by, key: None, labels: Default::default() };
     match ask(engine, Command::Start(start)).unwrap() {
         Answer::Started { run, .. } => run,
         other => panic!("{other:?}"),
@@ -59,7 +66,7 @@ fn a_task_waits_until_its_item_is_closed_and_what_follows_sees_who_did_it() {
     let item = work.item(&first).unwrap();
     assert_eq!((item.fields.title.as_str(), item.fields.priority), ("Review 1.2", 2));
     assert_eq!(item.fields.assignee, Some(name("bob")));
-    assert_eq!(item.waiter.unwrap().run, run);
+    assert_eq!(item.waiter.as_ref().unwrap().run, run);
     let waiting = world.reader().run(run).unwrap();
     let review = waiting.find("review").unwrap();
     let because = Cause::of(&waiting, review).because;
@@ -117,6 +124,31 @@ fn a_task_that_is_not_wanted_any_more_cancels_its_item() {
 }
 
 #[test]
+fn an_item_cannot_wait_for_the_run_whose_sub_run_made_it() {
+    const OUTER: &str = "flow: outer\ntasks:\n  part: { flow: inner }\n";
+    const INNER: &str = "flow: inner\ntasks:\n  ask: { item: Ask somebody }\n";
+    struct Inner;
+    impl Resolve for Inner {
+        fn find(&mut self, _: &str, _: &str) -> Result<Option<Found>, String> {
+            Ok(Some(Found::File { text: INNER.into(), file: "inner.yaml".into() }))
+        }
+    }
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let mut flows = compile_file_with(OUTER, "outer.yaml", &mut Inner).unwrap_or_else(|e| panic!("{e:?}"));
+    let compiled = flows.remove(0);
+    let run = begin(&mut engine, compiled.plan, compiled.children);
+    let item = the_item(&world);
+    let waiter = world.work().item(&item).unwrap().waiter.clone().unwrap();
+    assert!(waiter.run != run && waiter.within == [run], "{waiter:?}");
+    let refused = one(&mut engine, depend(&item, &run.to_string(), DependencyKind::Awaits)).unwrap_err();
+    assert_eq!(refused.code, "cycle_detected");
+    assert!(refused.message.contains(&format!("run {run} waits for run {}", waiter.run)), "{refused}");
+    one(&mut engine, close(&item)).unwrap();
+    assert_eq!(world.reader().run(run).unwrap().state, RunState::Complete);
+}
+
+#[test]
 fn engines_that_come_and_go_make_each_item_once() {
     let mut world = World::default();
     let mut engine = world.engine(1);
@@ -133,7 +165,7 @@ fn engines_that_come_and_go_make_each_item_once() {
         engine.step(Time(1_600), vec![]).unwrap();
         assert_eq!(world.work().len(), 2);
     }
-    let waits = |item: &String| world.work().item(item).unwrap().waiter.unwrap().run == run;
+    let waits = |item: &String| world.work().item(item).unwrap().waiter.as_ref().unwrap().run == run;
     let item = ready(&world.work(), NOW).into_iter().find(waits).unwrap();
     let mut other = world.engine_at(9, Time(1_700)).unwrap();
     one(&mut other, close(&item)).unwrap();

@@ -3,6 +3,7 @@
 mod faults;
 mod folder;
 mod ground;
+mod import;
 mod items;
 mod joins;
 mod keys;

@@ -14,6 +14,7 @@ use axum::extract::State;
 use edgewise_core::Error;
 use edgewise_core::control::Setting;
 use edgewise_core::name::Name;
+use edgewise_core::work::Op;
 use edgewise_engine::folder::{Ask, Said, answer};
 use edgewise_engine::reader::Peek;
 use serde_json::value::RawValue;
@@ -50,10 +51,18 @@ fn needs(ask: &Ask) -> Permission {
         | Ask::GiveUp(_)
         | Ask::Register(_)
         | Ask::SetSchedule(_)
-        | Ask::Rerun(_)
-        | Ask::Work(_) => Permission::Operate,
-        Ask::Freeze(_) | Ask::Unfreeze(_) | Ask::Remove(_) | Ask::ChangeSetting(_) => Permission::Admin,
+        | Ask::Rerun(_) => Permission::Operate,
+        Ask::Work(ops) if ops.ops.iter().all(answers_a_gate) => Permission::Approve,
+        Ask::Work(_) => Permission::Operate,
+        // An import says who approved and who closed what: whoever brings one in is believed.
+        Ask::Freeze(_) | Ask::Unfreeze(_) | Ask::Remove(_) | Ask::ChangeSetting(_) | Ask::Import(_) => {
+            Permission::Admin
+        }
     }
+}
+
+fn answers_a_gate(op: &Op) -> bool {
+    matches!(op, Op::Approve(_) | Op::Withdraw(_) | Op::Reject(_) | Op::Satisfy(_))
 }
 
 pub async fn look(

@@ -69,6 +69,7 @@ fn again(command: &Command) -> Command {
         Command::ChangeSetting(change) => Command::ChangeSetting(change.clone()),
         Command::Rerun(act) => Command::Rerun(act.clone()),
         Command::Work(ops) => Command::Work(ops.clone()),
+        Command::Import(import) => Command::Import(import.clone()),
         Command::SetQueue { name, set } => Command::SetQueue { name: name.clone(), set: *set },
     }
 }
@@ -103,6 +104,7 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::ChangeSetting(_) => "ChangeSetting",
         Command::Rerun(_) => "Rerun",
         Command::Work(_) => "Work",
+        Command::Import(_) => "Import",
         Command::SetQueue { .. } => "SetQueue",
     }
 }

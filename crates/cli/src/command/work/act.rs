@@ -11,7 +11,7 @@ use crate::text;
 use edgewise_core::Kind;
 use edgewise_core::work::{Done, Op};
 use edgewise_engine::engine::wall_clock;
-use edgewise_engine::work::Ops;
+use edgewise_engine::work::{Import, Ops};
 use serde_json::Value;
 
 /// Does all of it, or nothing.
@@ -28,6 +28,22 @@ pub(crate) fn act(ops: Vec<Op>, key: Option<String>, context: &Context<'_>) -> R
         last::write(place.folder.dir(), id, wall_clock());
     }
     Ok(done)
+}
+
+/// Brings a whole graph in, or nothing.
+pub(crate) fn import(whole: Import, context: &Context<'_>) -> Result<()> {
+    let place = Place::of(context.config);
+    let last = whole.items.last().map(|item| item.id.clone());
+    runtime()?.block_on(async {
+        let mut door = place.record().await?;
+        let done = door.import(whole).await;
+        door.close().await?;
+        Ok::<_, Problem>(done?)
+    })?;
+    if let Some(id) = last {
+        last::write(place.folder.dir(), &id, wall_clock());
+    }
+    Ok(())
 }
 
 /// What was made first is what is meant by `@` behind it, whatever was bound to it.

@@ -26,8 +26,10 @@ pub(crate) fn perform(args: &Import, context: &mut Context<'_>) -> Result<Exit> 
     let (items, dependencies, gates) = draft.counts();
     let notes: Vec<String> = draft.notes.iter().cloned().collect();
     let names: Vec<(String, String)> = draft.items().map(|(id, title)| (id.to_string(), title.to_owned())).collect();
-    if !args.dry_run {
-        act::act(draft.ops(), None, context)?;
+    match form {
+        _ if args.dry_run => {}
+        ImportForm::Edgewise => act::import(draft.whole, context)?,
+        _ => drop(act::act(draft.ops(), None, context)?),
     }
     if context.printer.quiet || (args.dry_run && context.printer.for_people()) {
         let row = |(id, title): &(String, String)| {

@@ -15,8 +15,14 @@ pub(super) fn check(work: &Work, event: &GateActed) -> Result<u32> {
         return Err(Error::invalid("wrong_gate", message));
     };
     if !gate.wait.may_speak(&event.by) {
-        let names: Vec<&str> = required_approvers.iter().map(crate::name::Name::as_str).collect();
-        let message = format!("{} may not approve gate {}: it asks for {}", event.by, gate.id, names.join(", "));
+        let message = format!(
+            "{} may not approve gate {}: it asks for {}; they say who they are, `edgewise gate approve {} --as {}`",
+            event.by,
+            gate.id,
+            said::names(required_approvers),
+            gate.id,
+            required_approvers[0]
+        );
         return Err(Error::denied("not_an_approver", message));
     }
     if gate.approvals.iter().any(|approval| approval.by == event.by) {

@@ -13,8 +13,9 @@ pub(super) fn check(work: &Work, at: Time, event: &GateSatisfied) -> Result<u32>
     said::metadata(&event.evidence)?;
     let id = &event.gate;
     match (&work.gates[n as usize].gate.wait, &event.by) {
-        (GateWait::Approval { .. }, _) => {
-            let message = format!("gate {id} asks for approvals: `edgewise gate approve {id}`, by those it names");
+        (GateWait::Approval { required_approvers, .. }, _) => {
+            let by = required_approvers.first().map(|name| format!(" --as {name}")).unwrap_or_default();
+            let message = format!("gate {id} asks for approvals: `edgewise gate approve {id}{by}`");
             Err(Error::denied("wrong_gate", message))
         }
         (GateWait::Timer { wait_until }, None) if at < *wait_until => {

@@ -4,19 +4,25 @@ use super::said;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::work::settle::Turn;
-use crate::work::{Fields, Item, ItemAdded, ItemKind, NoteKind, Phase, Status, Work};
+use crate::work::{Fields, Item, ItemAdded, ItemId, ItemKind, NoteKind, Phase, Status, Work};
 
 pub(super) fn check(work: &Work, event: &ItemAdded) -> Result<()> {
-    work.free(&event.id)?;
+    new(work, &event.id, event.kind, &event.fields, event.phase)?;
+    match &event.waiter {
+        Some(waiter) => work.check_runs(waiter),
+        None => Ok(()),
+    }
+}
+
+/// Whether there may be another item, and this one.
+pub(super) fn new(work: &Work, id: &ItemId, kind: ItemKind, said: &Fields, phase: Option<Phase>) -> Result<()> {
+    work.free(id)?;
     if work.items.len() >= limits::WORK_ITEMS {
         let message = format!("a workspace has at most {} items", limits::WORK_ITEMS);
         return Err(Error::limit("too_many_items", message));
     }
-    fields(event.kind, &event.fields)?;
-    if let Some(phase) = event.phase {
-        super::item_changed::phase(event.kind, phase)?;
-    }
-    Ok(())
+    fields(kind, said)?;
+    phase.map_or(Ok(()), |phase| super::item_changed::phase(kind, phase))
 }
 
 fn fields(kind: ItemKind, fields: &Fields) -> Result<()> {
@@ -54,7 +60,7 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &ItemAdded) {
         updated_at: at,
         closed: None,
         claim: None,
-        waiter: event.waiter,
+        waiter: event.waiter.clone(),
     });
     turn.note(&event.id, NoteKind::Created);
 }

@@ -56,7 +56,10 @@ fn token(work: &Work, n: u32, at: Time, event: &ItemClosed) -> Result<()> {
             Err(Error::stale("stale_token", message))
         }
         (None, Some(claim)) if claim.until > at && claim.by != event.by && !event.force => {
-            let message = format!("{} has {id} until {}: ask them, or wait until then", claim.by, claim.until);
+            let message = format!(
+                "{} has {id} until {}: ask them (`edgewise close {id} --as {}`), or wait until then",
+                claim.by, claim.until, claim.by
+            );
             Err(Error::conflict("item_claimed", message))
         }
         (None, _) => Ok(()),

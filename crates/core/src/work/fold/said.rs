@@ -2,7 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::limits;
+use crate::name::Name;
 use serde::Serialize;
+
+/// Names, in one line.
+pub(super) fn names(names: &[Name]) -> String {
+    names.iter().map(Name::as_str).collect::<Vec<_>>().join(", ")
+}
 
 pub(super) fn title(text: &str) -> Result<()> {
     if text.trim().is_empty() {

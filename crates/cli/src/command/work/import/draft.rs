@@ -19,11 +19,11 @@ pub(crate) struct Draft {
     depends: Vec<Depend>,
     later: Vec<Op>,
     closes: Vec<Op>,
-    last: Vec<Op>,
     /// Ids there, and what they are here.
     ids: BTreeMap<String, ItemId>,
     taken: BTreeSet<ItemId>,
-    left_out: BTreeSet<String>,
+    /// A whole graph, as it was elsewhere.
+    pub whole: edgewise_engine::work::Import,
     /// What could not be carried over, in words.
     pub notes: BTreeSet<String>,
 }
@@ -58,16 +58,9 @@ impl Draft {
         self.adds.push(add);
     }
 
-    /// A dependency between what is called so here; not one on what is left out.
+    /// A dependency between what is called so here.
     pub fn depend(&mut self, depend: Depend) {
-        if depend.on.as_ref().is_none_or(|on| !self.left_out.contains(on)) {
-            self.depends.push(depend);
-        }
-    }
-
-    /// What is not brought in, and nothing waits for.
-    pub fn leave_out(&mut self, theirs: &str) {
-        self.left_out.insert(theirs.to_owned());
+        self.depends.push(depend);
     }
 
     /// A gate that a later operation calls `$name`.
@@ -75,18 +68,6 @@ impl Draft {
         let name = format!("gate{}", self.gates.len() + 1);
         self.gates.push(Op::MakeGate { wait, title, id: None, name: Some(name.clone()) });
         format!("${name}")
-    }
-
-    /// A gate with its own id.
-    pub fn gate_called(&mut self, id: &ItemId, wait: GateWait, title: Option<String>) -> Result<()> {
-        self.name(id.as_str(), "ew")?;
-        self.gates.push(Op::MakeGate { wait, title, id: Some(id.clone()), name: None });
-        Ok(())
-    }
-
-    /// Something that is done last of all.
-    pub fn later_still(&mut self, op: Op) {
-        self.last.push(op);
     }
 
     /// Something that is done once all is there.
@@ -109,19 +90,25 @@ impl Draft {
 
     /// How many items, dependencies and gates.
     pub fn counts(&self) -> (usize, usize, usize) {
-        (self.adds.len(), self.depends.len(), self.gates.len())
+        let whole = &self.whole;
+        (
+            self.adds.len() + whole.items.len(),
+            self.depends.len() + whole.dependencies.len(),
+            self.gates.len() + whole.gates.len(),
+        )
     }
 
     /// The titles, with the ids that they get.
     pub fn items(&self) -> impl Iterator<Item = (&ItemId, &str)> {
-        self.adds.iter().filter_map(|add| Some((add.id.as_ref()?, add.title.as_str())))
+        let adds = self.adds.iter().filter_map(|add| Some((add.id.as_ref()?, add.title.as_str())));
+        adds.chain(self.whole.items.iter().map(|item| (&item.id, item.fields.title.as_str())))
     }
 
     /// All of it, in an order in which nothing is in the way of what follows.
     pub fn ops(self) -> Vec<Op> {
         let adds = self.adds.into_iter().map(|add| Op::Add(Box::new(add)));
         let depends = self.depends.into_iter().map(|depend| Op::Depend(Box::new(depend)));
-        adds.chain(self.gates).chain(depends).chain(self.later).chain(self.closes).chain(self.last).collect()
+        adds.chain(self.gates).chain(depends).chain(self.later).chain(self.closes).collect()
     }
 }
 

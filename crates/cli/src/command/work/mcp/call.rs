@@ -116,13 +116,10 @@ fn show(id: &str, context: &Context<'_>) -> Result<Value> {
 }
 
 fn why(id: &str, context: &Context<'_>) -> Result<Value> {
-    if let Meant::Task(..) = Meant::parse(id)? {
-        let what = "tasks of runs are explained by `edgewise why RUN TASK`";
-        return Err(Problem::new(Kind::Invalid, "not_an_item", what));
+    match board::found(&Meant::parse(id)?, None, context)? {
+        board::Found::Item(board, id) => reasons::told(&board, &id),
+        board::Found::Run(run, task) => crate::command::why::told(&run, task, context),
     }
-    let board = Board::open(context)?;
-    let id = board.find(id)?;
-    reasons::told(&board, &id)
 }
 
 /// One operation, and what came of it.

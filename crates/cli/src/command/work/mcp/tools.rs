@@ -60,7 +60,7 @@ pub(super) fn all() -> Vec<Value> {
         ),
         tool(
             "why",
-            "Why an item is not ready: every reason, and who or what can help.",
+            "Why an item is not ready, or a run or RUN/TASK does not move: every reason, and who or what can help.",
             &["id"],
             &json!({ "id": text }),
         ),

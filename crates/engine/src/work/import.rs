@@ -1,0 +1,63 @@
+//! Import: a graph as it was elsewhere, with who closed, approved and has what. One commit, all of it or nothing.
+//!
+//! It is a command of its own and no operation, since it speaks for others: whoever lets strangers in gives them
+//! operations, which are done in their own names, and keeps this one.
+
+use crate::command::Answer;
+use crate::desk::Desk;
+use edgewise_core::Result;
+use edgewise_core::id::Token;
+use edgewise_core::work::{Dependency, DependencyKind, Done, Item, RunEnded, WorkEvent, WorkGate};
+use serde::{Deserialize, Serialize};
+
+/// A work graph from elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Import {
+    /// Its items. The token of a claim stays where it was shown: what is said of it here is not looked at.
+    pub items: Vec<Item>,
+    /// Its gates.
+    pub gates: Vec<WorkGate>,
+    /// How runs ended that its items wait for.
+    pub runs: Vec<RunEnded>,
+    /// What waits for what.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// Brings a graph in.
+pub(crate) fn import(desk: &mut Desk, asked: &Import) -> Result<Answer> {
+    desk.newest_work()?;
+    let mark = desk.work.mark();
+    let events = events(desk, asked);
+    match events.into_iter().try_for_each(|event| desk.record_work(event)) {
+        Ok(()) => {
+            let id = asked.items.last().map(|item| item.id.clone());
+            Ok(Answer::Worked(vec![Done { id, ..Done::default() }]))
+        }
+        Err(error) => {
+            desk.take_work_back(mark)?;
+            Err(error)
+        }
+    }
+}
+
+/// In an order in which something only ever comes to be in the way: whoever is blocked for a moment and then is not
+/// might close by itself.
+fn events(desk: &mut Desk, asked: &Import) -> Vec<WorkEvent> {
+    let mut events = Vec::new();
+    for item in &asked.items {
+        let mut item = item.clone();
+        if let Some(claim) = &mut item.claim {
+            claim.token = Token(desk.entropy.bits()).hash();
+        }
+        events.push(WorkEvent::ItemImported(Box::new(item)));
+    }
+    events.extend(asked.gates.iter().map(|gate| WorkEvent::GateImported(Box::new(gate.clone()))));
+    let news = |ended: &&RunEnded| desk.work.state.run_end(ended.run) != ended.state;
+    events.extend(asked.runs.iter().filter(news).map(|ended| WorkEvent::RunEnded(ended.clone())));
+    let (parents, others): (Vec<_>, Vec<_>) =
+        asked.dependencies.iter().partition(|dependency| dependency.kind == DependencyKind::ParentChild);
+    let dependencies = parents.into_iter().chain(others);
+    events.extend(dependencies.map(|dependency| WorkEvent::DependencyImported(Box::new(dependency.clone()))));
+    events
+}
