@@ -6,8 +6,9 @@
                                                                                  once, or of R tasks in a row,
                                                                                  all of them started before it begins
 
-The last line it prints is JSON: how many tasks, in how many seconds, with how much processor time, and how busy the
-machine was meanwhile.
+Without `--url` and `--action` it goes by $EDGEWISE_ADDR and $EDGEWISE_ACTION, so that `edgewise bench server --worker`
+can run it. The last line it prints is JSON: how many tasks, in how many seconds, with how much processor time, and how
+busy the machine was meanwhile.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--url")
     parser.add_argument("--queue")
-    parser.add_argument("--action", default="noop")
+    parser.add_argument("--action", default=os.environ.get("EDGEWISE_ACTION", "noop"))
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--coroutines", action="store_true")
     parser.add_argument("--tasks", type=int, default=0)

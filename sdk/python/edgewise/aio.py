@@ -188,7 +188,9 @@ class AsyncClient:
         """Why a run does not go on."""
         return await self.ask(calls.why(run))
 
-    async def runs(self, search: str | None = None, *, all: bool = False, page: int | None = None) -> AsyncIterator[Any]:
+    async def runs(
+        self, search: str | None = None, *, all: bool = False, page: int | None = None
+    ) -> AsyncIterator[Any]:
         """Runs, the newest first, page after page."""
         after: str | None = None
         while True:

@@ -1,4 +1,4 @@
-"""Heartbeats: leases in hand are kept, handlers of those that are over are told, and what nobody begins is given back."""
+"""Heartbeats: leases in hand are kept, handlers of those that are over are told, what nobody begins is given back."""
 
 from __future__ import annotations
 

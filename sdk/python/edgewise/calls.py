@@ -1,4 +1,4 @@
-"""What can be asked of a server, without asking: each function makes the call, and a client of either kind performs it."""
+"""What can be asked of a server, without asking: a function makes the call, a client of either kind performs it."""
 
 from __future__ import annotations
 

@@ -96,7 +96,8 @@ class Claimer:
 
     def _claim(self, room: int) -> list[dict[str, Any]]:
         """Claims until there is an answer. The same key makes a repetition the same claim."""
-        asked = post("/work/claim", {**self._wish, "max": room, "wait_ms": round(POLL_SECONDS * 1000)}, wait=POLL_SECONDS)
+        wish = {**self._wish, "max": room, "wait_ms": round(POLL_SECONDS * 1000)}
+        asked = post("/work/claim", wish, wait=POLL_SECONDS)
         headers = self._client.headers(asked)
         backoff = Backoff()
         while not self._stopping.is_set():

@@ -102,7 +102,7 @@ class Timeout:
 
 @dataclass(frozen=True)
 class Work:
-    """Who does a task, and what they are given: made by `call`, `shell`, `request`, `timer`, `approval`, `sub_run`, `person`."""
+    """Who does a task, and what they are given; `call`, `shell`, `timer` and the other functions here make it."""
 
     keys: Mapping[str, Any]
 
@@ -117,7 +117,9 @@ def shell(script: str, /, *, reads: str | None = None, **env: Any) -> Work:
     return Work(_given(run=script, output=reads, env=env or None))
 
 
-def request(url: str, /, *, method: str | None = None, json: Any = None, headers: Mapping[str, str] | None = None) -> Work:
+def request(
+    url: str, /, *, method: str | None = None, json: Any = None, headers: Mapping[str, str] | None = None
+) -> Work:
     """An HTTP request that the server makes."""
     return Work({"http": _given(url=url, method=method, json=json, headers=headers)})
 

@@ -13,7 +13,7 @@ from .errors import Cancelled
 class Context:
     """One attempt of a task, as its handler sees it."""
 
-    __slots__ = ("input", "action", "run", "task", "attempt", "max_attempts", "key", "cancelled")
+    __slots__ = ("input", "action", "run", "task", "attempt", "max_attempts", "key", "traceparent", "cancelled")
 
     def __init__(self, told: dict[str, Any]) -> None:
         #: What the task is given.
@@ -30,6 +30,8 @@ class Context:
         self.max_attempts: int = told["max_attempts"]
         #: The same for every attempt of the task: to be used where an effect must happen once.
         self.key: str = told["key"]
+        #: What joins the handler's spans to those of whoever started the run (W3C Trace Context), if they said.
+        self.traceparent: str | None = told.get("traceparent")
         #: Set when the attempt is not this worker's any more: stop, what it makes is dropped.
         self.cancelled = threading.Event()
 

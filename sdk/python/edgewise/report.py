@@ -1,4 +1,4 @@
-"""Reporting: what has ended goes to the server in batches, and again until it answers. Nothing waits for a full batch."""
+"""Reporting: what has ended goes to the server in batches, again until it answers. Nothing waits for a full batch."""
 
 from __future__ import annotations
 

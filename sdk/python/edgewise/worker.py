@@ -79,7 +79,7 @@ class Worker:
         self._stops.put(None)
 
     def run(self) -> None:
-        """Works until it is stopped, by `stop`, SIGTERM or SIGINT. A refused claim is raised."""
+        """Works until it is stopped, by `stop`, SIGTERM or SIGINT. A refused claim is raised. A worker runs once."""
         before = self._listen()
         try:
             self._run(None)

@@ -47,7 +47,8 @@ class Server:
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Another command in the same folder."""
-        return subprocess.run([BINARY, *words], cwd=self.folder, env=self._environment(), capture_output=True, text=True)
+        words = (BINARY, *words)
+        return subprocess.run(words, cwd=self.folder, env=self._environment(), capture_output=True, text=True)
 
     def _ended(self) -> None:
         self._process.wait()

@@ -47,7 +47,8 @@ class Starting(unittest.TestCase):
         self.assertEqual((first.id, first.new, again.new), (again.id, True, False))
 
     def test_text_and_input_are_taken_as_they_are(self) -> None:
-        text = "flow: f\ninputs: { n: { type: integer } }\ntasks:\n  a: { run: 'echo \"$N\"', env: { N: '${{ inputs.n }}' }, output: json }\n"
+        a = "{ run: 'echo \"$N\"', env: { N: '${{ inputs.n }}' }, output: json }"
+        text = f"flow: f\ninputs: {{ n: {{ type: integer }} }}\ntasks:\n  a: {a}\n"
         self.assertEqual(self.client.start(text, {"n": 7}).result(20), {"a": 7})
 
     def test_a_wait_that_is_too_short_says_so(self) -> None:

@@ -84,10 +84,14 @@ class Performing(unittest.TestCase):
             worker.task("twice")(lambda context: None)
 
     def test_a_claim_that_is_refused_is_raised(self) -> None:
-        worker = Worker(server.url, name="no name at all")
-        worker.task("x")(lambda context: None)
-        with self.assertRaises(edgewise.Invalid):
-            worker.run()
+        cases: list[tuple[Worker, type[edgewise.Problem]]] = [
+            (Worker(server.url, name="no name at all"), edgewise.Invalid),
+            (Worker(edgewise.Client(server.url, token="wrong")), edgewise.Unauthorized),
+        ]
+        for worker, kind in cases:
+            worker.task("x")(lambda context: None)
+            with self.assertRaises(kind):
+                worker.run()
 
 
 class Failing(unittest.TestCase):

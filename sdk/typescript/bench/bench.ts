@@ -7,8 +7,9 @@
  *                                                                            tasks in a row, all of them started
  *                                                                            before it begins
  *
- * The last line it prints is JSON: how many tasks, in how many seconds, with how much processor time, and how busy the
- * machine was meanwhile.
+ * Without `--url` and `--action` it goes by $EDGEWISE_ADDR and $EDGEWISE_ACTION, so that `edgewise bench server
+ * --worker` can run it. The last line it prints is JSON: how many tasks, in how many seconds, with how much processor
+ * time, and how busy the machine was meanwhile.
  */
 
 import { readFileSync } from "node:fs";
@@ -20,7 +21,7 @@ const { values } = parseArgs({
   options: {
     url: { type: "string" },
     queue: { type: "string" },
-    action: { type: "string", default: "noop" },
+    action: { type: "string", default: process.env["EDGEWISE_ACTION"] ?? "noop" },
     concurrency: { type: "string", default: "64" },
     tasks: { type: "string", default: "0" },
     width: { type: "string", default: "1000" },

@@ -1,6 +1,9 @@
-/** Heartbeats: leases in hand are kept, handlers of those that are over are told, and what nobody begins is given back. */
+/**
+ * Heartbeats: leases in hand are kept, handlers of those that are over are told, and what nobody begins is given back.
+ */
 
-import { type Client, post } from "./client.js";
+import { post } from "./calls.js";
+import type { Client } from "./client.js";
 import type { Hand, Held } from "./hand.js";
 import type { Log } from "./worker.js";
 
@@ -57,7 +60,10 @@ export class Heart {
     const idle = this.#hand.idle(performance.now() - IDLE_MS);
     if (idle.length > 0) await this.giveBack(idle);
     // A heartbeat that found nobody is repeated soon: two more fit into the lease.
-    if (performance.now() >= this.#next) this.#next = performance.now() + ((await this.#beat()) ? this.#every : this.#tick);
+    if (performance.now() >= this.#next) {
+      const heard = await this.#beat();
+      this.#next = performance.now() + (heard ? this.#every : this.#tick);
+    }
     this.#busy = false;
   }
 

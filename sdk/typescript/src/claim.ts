@@ -6,7 +6,8 @@
  */
 
 import { Backoff, pause } from "./backoff.js";
-import { type Call, type Client, POLL_MS, post } from "./client.js";
+import { type Call, post } from "./calls.js";
+import { type Client, POLL_MS } from "./client.js";
 import { ServerError, isPassing } from "./errors.js";
 import type { Hand, WireLease } from "./hand.js";
 import type { Log } from "./worker.js";

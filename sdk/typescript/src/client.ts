@@ -2,12 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import { Backoff, pause } from "./backoff.js";
+import { API, type Call, at, get, post } from "./calls.js";
 import { Problem, RunFailed, Unreachable, WaitOver, isPassing } from "./errors.js";
 import { Flow } from "./flow.js";
 import { Lines, type RunEvent } from "./stream.js";
 
 const DEFAULT_ADDRESS = "http://127.0.0.1:7420";
-const API = "/api/v1";
 /** One long poll: shorter than what anything between here and the server cuts off. */
 export const POLL_MS = 20_000;
 /** A silent event stream says every 15 seconds that it is still there. */
@@ -43,33 +43,6 @@ export interface ActOptions {
   why?: string;
 }
 
-/** One request. */
-export interface Call {
-  method: "GET" | "POST";
-  path: string;
-  body?: string;
-  /** Whether doing it twice is the same as doing it once, also over a restart of the server. */
-  again: boolean;
-  /** How long the server may think about it before it answers, in milliseconds. */
-  wait: number;
-}
-
-/** A request with a body. */
-export function post(path: string, body: unknown, how: Partial<Pick<Call, "again" | "wait">> = {}): Call {
-  return { method: "POST", path: API + path, body: JSON.stringify(body), again: true, wait: 0, ...how };
-}
-
-function get(path: string, query: Record<string, string | number | undefined> = {}, wait = 0): Call {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
-  const text = given.toString();
-  return { method: "GET", path: API + path + (text === "" ? "" : `?${text}`), again: true, wait };
-}
-
-function at(run: string, rest = ""): string {
-  return `/runs/${encodeURIComponent(run)}${rest}`;
-}
-
 /** How a run ended. */
 export class Ended {
   constructor(
@@ -100,7 +73,8 @@ export class Client {
   readonly #patience: number;
 
   constructor(options: ClientOptions | string = {}) {
-    const { url, token, who, timeout, patience } = typeof options === "string" ? { url: options } as ClientOptions : options;
+    const given: ClientOptions = typeof options === "string" ? { url: options } : options;
+    const { url, token, who, timeout, patience } = given;
     const address = url ?? process.env["EDGEWISE_ADDR"] ?? DEFAULT_ADDRESS;
     this.#url = (address.includes("://") ? address : `http://${address}`).replace(/\/+$/, "");
     if (!/^https?:\/\/./.test(this.#url) || !URL.canParse(this.#url)) {

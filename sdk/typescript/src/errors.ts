@@ -157,7 +157,8 @@ export function wireFailure(thrown: unknown): WireFailure {
     wider.unshift(...error.also);
     told.type = error.type ?? told.type;
     if (error instanceof Permanent) told.permanent = true;
-    if (error instanceof Retryable && error.after !== undefined) told.retry_after_ms = Math.max(0, Math.round(error.after));
+    const after = error instanceof Retryable ? error.after : undefined;
+    if (after !== undefined) told.retry_after_ms = Math.max(0, Math.round(after));
   }
   if (wider.length > 0) told.is = wider;
   return told;

@@ -12,6 +12,7 @@ export interface WireLease {
   key: string;
   action: string;
   input: unknown;
+  traceparent?: string;
 }
 
 /** One attempt of a task, as its handler sees it. */
@@ -30,6 +31,8 @@ export class Context {
   readonly maxAttempts: number;
   /** The same for every attempt of the task: to be used where an effect must happen once. */
   readonly key: string;
+  /** What joins the handler's spans to those of whoever started the run (W3C Trace Context), if they said. */
+  readonly traceparent: string | undefined;
   #controller: AbortController | undefined;
   #over: Cancelled | undefined;
 
@@ -41,6 +44,7 @@ export class Context {
     this.attempt = told.attempt;
     this.maxAttempts = told.max_attempts;
     this.key = told.key;
+    this.traceparent = told.traceparent;
   }
 
   /** Given when the attempt is not this worker's any more: stop, what it makes is dropped. */

@@ -1,6 +1,7 @@
 /** Edgewise for TypeScript: a client, a worker and a flow builder. No dependencies. */
 
-export { type ActOptions, type Call, Client, type ClientOptions, Ended, Run, type StartOptions, post } from "./client.js";
+export { type Call, post } from "./calls.js";
+export { type ActOptions, Client, type ClientOptions, Ended, Run, type StartOptions } from "./client.js";
 export {
   Cancelled,
   Conflict,

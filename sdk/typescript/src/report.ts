@@ -1,7 +1,10 @@
-/** Reporting: what has ended goes to the server in batches, and again until it answers. Nothing waits for a full batch. */
+/**
+ * Reporting: what has ended goes to the server in batches, and again until it answers. Nothing waits for a full batch.
+ */
 
 import { Backoff, pause } from "./backoff.js";
-import { type Call, type Client, post } from "./client.js";
+import { type Call, post } from "./calls.js";
+import type { Client } from "./client.js";
 import { Forbidden, Problem, Unauthorized, isPassing } from "./errors.js";
 import type { Hand, Held } from "./hand.js";
 import type { Log } from "./worker.js";
@@ -59,9 +62,11 @@ export class Reporter {
   }
 
   #batch(): Result[] {
-    let count = 0;
-    for (let characters = 0; count < Math.min(this.#results.length, BATCH) && characters < BATCH_CHARACTERS; count += 1) {
+    const most = Math.min(this.#results.length, BATCH);
+    let [count, characters] = [0, 0];
+    while (count < most && characters < BATCH_CHARACTERS) {
       characters += this.#results[count]?.report.length ?? 0;
+      count += 1;
     }
     const batch = this.#results.slice(0, count);
     this.#results = this.#results.slice(count);
@@ -70,7 +75,8 @@ export class Reporter {
 
   /** Sends until there is an answer. The same report again is answered as the first time. */
   async #deliver(batch: Result[]): Promise<void> {
-    const call: Call = { ...post("/work/complete", {}), body: `{"results":[${batch.map((one) => one.report).join(",")}]}` };
+    const body = `{"results":[${batch.map((one) => one.report).join(",")}]}`;
+    const call: Call = { ...post("/work/complete", {}), body };
     const backoff = new Backoff();
     while (!this.#hurry.signal.aborted) {
       try {

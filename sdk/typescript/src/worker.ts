@@ -58,8 +58,8 @@ export class Worker {
     const { client, ...rest } = options;
     this.#client = client instanceof Client ? client : new Client(client);
     const name = `${hostname().split(".")[0]}-${process.pid}`;
-    const usual = { name, concurrency: 16, ahead: 2_000, lease: 30_000, grace: 30_000, signals: true, log: () => undefined };
-    this.#options = { ...usual, ...rest };
+    const times = { lease: 30_000, grace: 30_000 };
+    this.#options = { name, concurrency: 16, ahead: 2_000, ...times, signals: true, log: () => undefined, ...rest };
   }
 
   /** Registers the handler of an action. */
@@ -77,7 +77,9 @@ export class Worker {
 
   /** Works until it is stopped, by `stop`, SIGTERM or SIGINT. A refused claim is thrown. A worker runs once. */
   async run(): Promise<void> {
-    if (this.#handlers.size === 0) throw new Error('the worker has no handlers: register some with worker.task("action", …)');
+    if (this.#handlers.size === 0) {
+      throw new Error('the worker has no handlers: register some with worker.task("action", …)');
+    }
     const { log, lease, concurrency, ahead, queues, name, signals } = this.#options;
     const stop = (): void => this.stop();
     if (signals) for (const signal of SIGNALS) process.on(signal, stop);
@@ -131,7 +133,8 @@ export class Worker {
 
   #end(held: Held, report: string, reporter: Reporter): void {
     if (this.#hand.finish(held)) return reporter.put(held, report);
-    this.#options.log(`attempt ${held.context.attempt} of ${held.context.task} is over elsewhere: its result is dropped`);
+    const { attempt, task } = held.context;
+    this.#options.log(`attempt ${attempt} of ${task} is over elsewhere: its result is dropped`);
   }
 
   /** Gives back what never began, and waits for what did, until grace is over or somebody is impatient. */
@@ -157,7 +160,7 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
 /** The report of a handler that returned. What has no JSON form fails for good: it would be the same again. */
 function succeeded(held: Held, output: unknown): string {
   try {
-    return JSON.stringify(output === undefined || output === null ? { lease: held.lease } : { lease: held.lease, output });
+    return JSON.stringify({ lease: held.lease, output: output ?? undefined });
   } catch (error) {
     const message = `the output has no JSON form: ${String(error)}`;
     return JSON.stringify({ lease: held.lease, error: { type: "bad_output", message, permanent: true } });

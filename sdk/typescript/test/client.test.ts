@@ -43,7 +43,8 @@ test("the same key gives the same run", async () => {
 });
 
 test("text and input are taken as they are", async () => {
-  const text = "flow: f\ninputs: { n: { type: integer } }\ntasks:\n  a: { run: 'echo \"$N\"', env: { N: '${{ inputs.n }}' }, output: json }\n";
+  const a = "{ run: 'echo \"$N\"', env: { N: '${{ inputs.n }}' }, output: json }";
+  const text = `flow: f\ninputs: { n: { type: integer } }\ntasks:\n  a: ${a}\n`;
   const run = await server.client().start(text, { n: 7 });
   assert.deepEqual(await run.result(20_000), { a: 7 });
 });
@@ -155,7 +156,8 @@ test("a stream goes on where it was when its server is killed", async () => {
 test("what the builder writes passes the check and runs", async () => {
   const f = flow("built", { description: "Everything.", retry: { attempts: 3, base: 100, cap: "1m" }, timeout: "10m" });
   const people = f.input("people", { type: "list", default: ["ann", "bob"] });
-  const greet = f.task("greet", shell('printf %s "$WHO"', { WHO: item }), { each: people, retry: 2, tolerate: 1, priority: 5 });
+  const policies = { retry: 2, tolerate: 1, priority: 5 };
+  const greet = f.task("greet", shell('printf %s "$WHO"', { WHO: item }), { each: people, ...policies });
   const count = f.task("count", shell("echo 2", undefined, "json"), { timeout: { attempt: 30_000, overall: "1h" } });
   const text = `${greet.at(0)} and ${literal("${{ not this }}")}`;
   f.task("both", shell('printf %s "$TEXT"', { TEXT: text }), { when: expr(`${count.output.text} == 2`) });

@@ -15,7 +15,8 @@ test("the example of the README compiles and prints what it says", async () => {
   const server = await Server.start();
   try {
     writeFileSync(join(folder, "example.ts"), example);
-    const config = { extends: "../../tsconfig.json", compilerOptions: { rootDir: ".", outDir: "." }, files: ["example.ts"], include: [] };
+    const compilerOptions = { rootDir: ".", outDir: "." };
+    const config = { extends: "../../tsconfig.json", compilerOptions, files: ["example.ts"], include: [] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
     const compiled = spawnSync(join(ROOT, "node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
     assert.equal(compiled.status, 0, compiled.stdout);

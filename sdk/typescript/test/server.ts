@@ -43,7 +43,8 @@ export class Server {
   /** Starts it again, at the same address with the same data. */
   async restart(): Promise<void> {
     const words = ["serve", "--addr", this.#address, ...this.words];
-    this.#process = spawn(BINARY, words, { cwd: this.folder, env: this.#environment(), stdio: ["ignore", "pipe", "inherit"] });
+    const [cwd, env] = [this.folder, this.#environment()];
+    this.#process = spawn(BINARY, words, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
     for await (const line of createInterface({ input: this.#process.stdout! })) {
       if (!line.startsWith("listening at http://")) throw new Error(`the server did not start: ${line}`);
       this.#address = line.slice("listening at http://".length).trim();

@@ -10,7 +10,8 @@ import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import * as edgewise from "../src/index.js";
-import { type Handler, Permanent, type Retry, Retryable, type Run, Worker, type WorkerOptions, call, expr, flow, item, post } from "../src/index.js";
+import { type Handler, type Retry, type Run, type WorkerOptions } from "../src/index.js";
+import { Permanent, Retryable, Worker, call, expr, flow, item, post } from "../src/index.js";
 import { ROOT, Server } from "./server.js";
 
 const QUICK: Retry = { attempts: 3, base: 10 };
@@ -21,7 +22,11 @@ before(async () => {
 after(() => server.close());
 
 /** A worker at work while something is done. */
-async function working(handlers: Record<string, Handler>, act: (worker: Worker) => Promise<void>, options: WorkerOptions = {}): Promise<void> {
+async function working(
+  handlers: Record<string, Handler>,
+  act: (worker: Worker) => Promise<void>,
+  options: WorkerOptions = {},
+): Promise<void> {
   const worker = new Worker({ client: server.url, signals: false, ...options });
   for (const [action, handler] of Object.entries(handlers)) worker.task(action, handler);
   const running = worker.run();
@@ -66,6 +71,8 @@ test("a worker without handlers, a second handler and a bad claim are refused", 
   const worker = new Worker({ client: server.url, name: "no name at all" }).task("x", () => undefined);
   assert.throws(() => worker.task("x", () => undefined));
   await assert.rejects(worker.run(), edgewise.Invalid);
+  const stranger = new Worker({ client: { url: server.url, token: "wrong" } }).task("x", () => undefined);
+  await assert.rejects(stranger.run(), edgewise.Unauthorized);
 });
 
 test("a failure is tried again as often as it says", async () => {
