@@ -41,7 +41,9 @@ fn the_worker_of_the_guide_does_its_task() {
 #[test]
 fn the_tokens_of_the_guide_are_made_listed_and_taken_away() {
     let project = Project::new();
-    let refused = project.run("serve --addr 0.0.0.0:0");
+    let open = project.run("serve --addr 0.0.0.0:0");
+    assert!(open.code != 0 && open.err.contains("--tls-cert"), "{open:?}");
+    let refused = project.run("serve --addr 0.0.0.0:0 --insecure-http");
     assert!(refused.code != 0 && refused.err.contains("edgewise token create"), "{refused:?}");
     let mut secrets = Vec::new();
     for line in block("Any other address needs tokens").lines().filter(|line| line.contains("token")) {
@@ -68,4 +70,53 @@ fn an_address_that_is_taken_is_said_so() {
     let second = project.run(&format!("serve --addr {address}"));
     assert!(second.code != 0 && second.err.contains("--addr"), "{second:?}");
     assert_eq!(stop(server).code, 0);
+}
+
+#[test]
+fn a_certificate_that_cannot_be_used_is_said_so_before_anything_is_served() {
+    let project = Project::new();
+    for (words, said) in
+        [("serve --tls-cert none.pem --tls-key none.pem", "none.pem"), ("serve --tls-cert none.pem", "--tls-key")]
+    {
+        let refused = project.run(words);
+        assert!(refused.code != 0 && refused.err.contains(said), "{words}: {refused:?}");
+    }
+}
+
+#[test]
+fn the_workspaces_of_the_guide_are_made_and_served_and_know_only_their_own_tokens() {
+    let project = Project::new();
+    let mut tokens = Vec::new();
+    for line in block("## Many workspaces").lines().filter(|line| line.contains("token create")) {
+        let done = project.run(&line.strip_prefix("edgewise ").unwrap().replace("/srv/edgewise", "all"));
+        assert_eq!(done.code, 0, "{line}: {done:?}");
+        tokens.push(done.out.trim().to_owned());
+    }
+    let outside = project.run("token create eve --role admin --workspaces all --workspace ../x");
+    assert!(outside.code != 0 && outside.err.contains("no workspace"), "{outside:?}");
+    let (server, url) = serve(&project, "--workspaces all");
+    for (token, place, status) in
+        [(0, "acme/web", "200"), (1, "umbrella/web", "200"), (0, "umbrella/web", "401"), (1, "acme/none", "401")]
+    {
+        let bearer = format!("Authorization: Bearer {}", tokens[token]);
+        let path = format!("{url}/t/{place}/api/v1/runs");
+        let words = ["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", &bearer, &path];
+        let asked = Command::new("curl").args(words).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&asked.stdout), status, "{place}");
+    }
+    assert_eq!(stop(server).code, 0);
+}
+
+#[test]
+fn who_did_what_at_a_server_is_told_afterwards() {
+    let project = Project::new();
+    let (server, url) = serve(&project, "");
+    let body = "{\"source\":\"flow: f\\ntasks: { a: { action: x } }\"}";
+    let mut post = Command::new("curl");
+    post.args(["-s", "-H", "Edgewise-As: ann", "-H", "Content-Type: application/json", "-d", body]);
+    assert!(post.arg(format!("{url}/api/v1/runs")).output().unwrap().status.success());
+    assert_eq!(stop(server).code, 0);
+    let told = project.run("audit --since 1h --json").out;
+    assert!(told.contains("\"who\":\"ann\"") && told.contains("\"route\":\"start_run\""), "{told}");
+    assert!(project.run("audit").out.contains("start_run"));
 }

@@ -1,7 +1,9 @@
 //! Hostile input: refused or harmless, and never an error of ours.
 
 use crate::stage::{FLOW, Stage};
+use edgewise_server::{Listen, Patience};
 use serde_json::json;
+use std::time::Duration;
 
 #[tokio::test]
 async fn strange_requests_are_refused_with_a_problem() {
@@ -81,7 +83,10 @@ async fn strange_requests_are_refused_with_a_problem() {
 
 #[tokio::test]
 async fn bytes_that_are_no_request_only_end_their_connection() {
-    let stage = Stage::open().await;
+    let usual = Listen::default();
+    // Some of them look like the beginning of a request: nobody waits long for the rest.
+    let patience = Patience { head: Duration::from_millis(50), body: Duration::from_millis(50), ..usual.patience };
+    let stage = Stage::listening(true, Listen { patience, ..usual }).await;
     for bytes in [
         &b"\r\n\r\n"[..],
         b"GET\r\n\r\n",
