@@ -25,22 +25,22 @@ impl<S: Send + Sync> FromRequestParts<S> for Expected {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> std::result::Result<Self, Problem> {
-        Ok(Self(tags(&parts.headers, header::IF_MATCH)?))
+        Ok(Self(tags(&parts.headers, &header::IF_MATCH)?))
     }
 }
 
 /// What is shown, or that it is still as it was seen.
 pub fn answer(headers: &HeaderMap, version: &str, shown: Value) -> Result<Response> {
     let etag = [(header::ETAG, format!("\"{version}\""))];
-    match tags(headers, header::IF_NONE_MATCH)? {
+    match tags(headers, &header::IF_NONE_MATCH)? {
         Some(seen) if seen.iter().any(|seen| seen == version) => Ok((StatusCode::NOT_MODIFIED, etag).into_response()),
         _ => Ok((etag, Json(shown)).into_response()),
     }
 }
 
 /// The versions in a header; `None` where it is absent or `*`, which fits whatever is there.
-fn tags(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<Vec<String>>> {
-    let Some(value) = headers.get(&name) else { return Ok(None) };
+fn tags(headers: &HeaderMap, name: &header::HeaderName) -> Result<Option<Vec<String>>> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     if text == "*" {
         return Ok(None);
@@ -62,7 +62,7 @@ mod tests {
     fn versions_are_read_as_they_were_sent() {
         let of = |text: &str| {
             let headers = HeaderMap::from_iter([(header::IF_MATCH, text.parse().unwrap())]);
-            tags(&headers, header::IF_MATCH)
+            tags(&headers, &header::IF_MATCH)
         };
         assert_eq!(of("\"a\"").unwrap(), Some(vec!["a".to_owned()]));
         assert_eq!(of("\"a\", W/\"b\"").unwrap(), Some(vec!["a".to_owned(), "b".to_owned()]));

@@ -38,6 +38,43 @@ fn the_worker_of_the_guide_does_its_task() {
     assert!(project.run("runs").out.contains("succeeded"));
 }
 
+/// What the block under a heading of the guide prints, at a server of its own.
+fn said(heading: &str) -> String {
+    let project = Project::new();
+    let (server, url) = serve(&project, "");
+    let script = block(heading).replace("http://127.0.0.1:7420", &url);
+    let done = Command::new("sh").args(["-e", "-c", &script]).stderr(Stdio::inherit()).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(stop(server).code, 0);
+    String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
+}
+
+#[test]
+fn the_items_and_gates_of_the_guide_do_what_it_says() {
+    for heading in ["## Items, and nobody overwrites anybody", "## Gates that the world opens"] {
+        let expected = block(heading).lines().rev().find_map(|line| line.strip_prefix("# ")).unwrap();
+        let said = said(heading);
+        assert!(said.ends_with(expected), "{heading}: {said}");
+    }
+}
+
+#[test]
+fn an_address_that_the_command_line_prints_opens_the_gate_at_the_server() {
+    let project = Project::new();
+    project.run("add 'Tell everybody' -q");
+    let gate = project.run("gate create --webhook --for @ -q").out;
+    let gate = gate.lines().next().unwrap_or_default().trim();
+    let (server, url) = serve(&project, "");
+    let address = project.run(&format!("gate url {gate} --server {url}"));
+    assert_eq!(address.code, 0, "{address:?}");
+    let called = Command::new("curl").args(["-s", "-X", "POST", address.out.trim(), "-d", "built"]).output().unwrap();
+    let said = String::from_utf8_lossy(&called.stdout).into_owned();
+    assert!(said.contains("\"already\":false"), "{said} of {address:?}");
+    assert_eq!(stop(server).code, 0);
+    let shown = project.run(&format!("gate show {gate}"));
+    assert!(shown.out.contains("open by webhook") && shown.out.contains("built"), "{shown:?}");
+}
+
 #[test]
 fn the_tokens_of_the_guide_are_made_listed_and_taken_away() {
     let project = Project::new();

@@ -14,7 +14,7 @@ pub struct AddItem {
     /// Its id; made up if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// `task`, `plan`, `workflow`, `message`, `document`, `channel` or `entity`; a task if absent.
+    /// What it is, such as `task`, `plan`, `message` or `document`; a task if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The phase of a plan or an instance.

@@ -6,8 +6,10 @@ mod schedules;
 
 use edgewise_core::control::{Control, SettingChanged};
 use edgewise_core::id::RunId;
+use edgewise_core::time::{Millis, Time};
 use edgewise_engine::Home;
-use edgewise_engine::command::{Answer, Command};
+use edgewise_engine::command::{Answer, Claim, Command, Start};
+use edgewise_engine::committer::Request;
 use edgewise_engine::doctor::{Finding, rebuild};
 use edgewise_engine::reader::Reader;
 use edgewise_store::faulty::{Fault, Op};
@@ -15,6 +17,9 @@ use edgewise_store::memory::MemoryProjections;
 use edgewise_store::{Ledger, Position, Projections};
 use ground::{World, ask, name, register};
 use serde_json::json;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn setting(value: i64) -> Command {
     Command::ChangeSetting(SettingChanged { key: name("slots"), value: Some(json!(value)), by: name("ada") })
@@ -47,6 +52,34 @@ fn whoever_comes_second_decides_on_what_the_first_one_wrote() {
     assert!(matches!(ask(&mut first, setting(3)), Ok(Answer::Done)));
     assert_eq!(world.control().settings[&name("slots")].value, json!(3));
     assert_eq!(world.control().seq, 3);
+}
+
+#[test]
+fn a_queue_that_the_settings_pause_is_paused_for_an_engine_that_comes_later() {
+    for (paused, granted) in [(true, false), (false, true)] {
+        let world = World::default();
+        let key = name("queue/default");
+        let change = SettingChanged { key, value: Some(json!({ "paused": paused })), by: name("ada") };
+        ask(&mut world.engine(1), Command::ChangeSetting(change)).unwrap();
+        let mut engine = world.engine(2);
+        let start = Start {
+            plan: Arc::new(edgewise_core::flow::compile(FLOW, "f.yaml").unwrap().plan),
+            children: Vec::new(),
+            input: RawValue::from_string("{}".into()).unwrap(),
+            by: name("ada"),
+            key: None,
+            labels: BTreeMap::new(),
+        };
+        ask(&mut engine, Command::Start(start)).unwrap();
+        let actions = Arc::new([name("work")]);
+        let claim = Claim { worker: "w".into(), actions, queues: None, max: 1, lease: Some(Millis(60_000)) };
+        let step = engine.step(Time(1_600), vec![Request { command: Command::Claim(claim), reply: 2 }]).unwrap();
+        let found = step
+            .answers
+            .iter()
+            .any(|(_, answer)| matches!(answer, Ok(Answer::Granted { grants, .. }) if !grants.is_empty()));
+        assert_eq!(found, granted, "paused: {paused}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The work graph in the engine: operations are one commit, undone as one, the same for all engines and after any crash.
 
+mod expect;
 mod faults;
 mod folder;
 mod ground;

@@ -178,7 +178,7 @@ pub async fn list(State(app): State<App>, Query(asked): Asked) -> Result<Json<Va
 }
 
 pub async fn blocked(State(app): State<App>, Query(asked): Asked) -> Result<Json<Value>> {
-    listed(&app, asked, |work, now, filter| work.blocked(now, filter)).await
+    listed(&app, asked, Work::blocked).await
 }
 
 pub async fn ready(

@@ -92,8 +92,8 @@ async fn what_waits_is_blocked_until_what_it_waits_for_is_done_and_cycles_are_re
     let ids = |page: &Value| -> Vec<String> {
         page["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(ids(&stage.get("/api/v1/items/ready").await.json()), [a.clone()]);
-    assert_eq!(ids(&stage.get("/api/v1/items/blocked").await.json()), [b.clone()]);
+    assert_eq!(ids(&stage.get("/api/v1/items/ready").await.json()), std::slice::from_ref(&a));
+    assert_eq!(ids(&stage.get("/api/v1/items/blocked").await.json()), std::slice::from_ref(&b));
     let why = stage.get(&format!("/api/v1/items/{b}/why")).await.text;
     assert!(why.contains(&a), "{why}");
     let tree = stage.get(&format!("/api/v1/items/{b}/tree")).await.json();
