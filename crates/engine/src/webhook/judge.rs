@@ -44,25 +44,25 @@ pub fn judge(reply: &Reply, attempt: u32, dice: u64) -> Next {
 mod tests {
     use super::*;
 
-    fn check(reply: Reply, attempt: u32, dice: u64, expected: Next) {
-        assert_eq!(judge(&reply, attempt, dice), expected, "{reply:?}, attempt {attempt}");
+    fn check(reply: &Reply, attempt: u32, dice: u64, expected: &Next) {
+        assert_eq!(judge(reply, attempt, dice), *expected, "{reply:?}, attempt {attempt}");
     }
 
     #[test]
     fn waits_grow_have_chance_in_them_and_honour_what_is_asked() {
         let again = |ms| Next::Again(Millis(ms));
         for status in [200, 201, 204, 299] {
-            check(Reply::Status(status, None), ATTEMPTS, 0, Next::Done);
+            check(&Reply::Status(status, None), ATTEMPTS, 0, &Next::Done);
         }
-        check(Reply::Status(410, None), 1, 0, Next::Gone);
-        check(Reply::Status(500, None), 1, 0, again(1_000));
-        check(Reply::Status(500, None), 1, 1_000, again(2_000));
-        check(Reply::Status(302, None), 2, 0, again(3_000));
-        check(Reply::Failed("no answer".into()), 3, 0, again(9_000));
-        check(Reply::Status(503, None), 9, u64::MAX, again(1_800_000 + u64::MAX % 1_800_001));
-        check(Reply::Status(429, Some(Millis(60_000))), 1, 0, again(60_000));
-        check(Reply::Status(429, Some(Millis(1))), 3, 0, again(9_000));
-        check(Reply::Status(429, Some(Millis(u64::MAX))), 1, 0, again(CAP));
-        check(Reply::Status(500, None), ATTEMPTS, 0, Next::Dead("the answer was 500, after 10 attempts".into()));
+        check(&Reply::Status(410, None), 1, 0, &Next::Gone);
+        check(&Reply::Status(500, None), 1, 0, &again(1_000));
+        check(&Reply::Status(500, None), 1, 1_000, &again(2_000));
+        check(&Reply::Status(302, None), 2, 0, &again(3_000));
+        check(&Reply::Failed("no answer".into()), 3, 0, &again(9_000));
+        check(&Reply::Status(503, None), 9, u64::MAX, &again(1_800_000 + u64::MAX % 1_800_001));
+        check(&Reply::Status(429, Some(Millis(60_000))), 1, 0, &again(60_000));
+        check(&Reply::Status(429, Some(Millis(1))), 3, 0, &again(9_000));
+        check(&Reply::Status(429, Some(Millis(u64::MAX))), 1, 0, &again(CAP));
+        check(&Reply::Status(500, None), ATTEMPTS, 0, &Next::Dead("the answer was 500, after 10 attempts".into()));
     }
 }
