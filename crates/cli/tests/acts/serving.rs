@@ -61,7 +61,7 @@ fn the_items_and_gates_of_the_guide_do_what_it_says() {
 #[test]
 fn an_address_that_the_command_line_prints_opens_the_gate_at_the_server() {
     let project = Project::new();
-    project.run("add 'Tell everybody' -q");
+    project.run("add Tell -q");
     let gate = project.run("gate create --webhook --for @ -q").out;
     let gate = gate.lines().next().unwrap_or_default().trim();
     let (server, url) = serve(&project, "");

@@ -87,8 +87,8 @@ async fn of_many_who_change_what_they_saw_one_succeeds() {
 #[tokio::test]
 async fn what_waits_is_blocked_until_what_it_waits_for_is_done_and_cycles_are_refused() {
     let stage = Stage::open().await;
-    let a = add(&stage, json!({ "title": "A" })).await;
-    let b = add(&stage, json!({ "title": "B", "needs": [a] })).await;
+    let a = add(&stage, json!({ "title": "alpha" })).await;
+    let b = add(&stage, json!({ "title": "bravo", "needs": [a] })).await;
     let ids = |page: &Value| -> Vec<String> {
         page["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
     };
@@ -106,9 +106,9 @@ async fn what_waits_is_blocked_until_what_it_waits_for_is_done_and_cycles_are_re
     assert_eq!(stage.get("/api/v1/items/stats").await.json()["ready"], 2);
     let primed = stage.get("/api/v1/prime").await.json();
     assert_eq!((&primed["who"], &primed["ready"]), (&json!("local"), &json!(2)));
-    let next = stage.post("/api/v1/items/claim-next", &json!({ "filter": { "text": "B" } })).await.json();
+    let next = stage.post("/api/v1/items/claim-next", &json!({ "filter": { "text": "bravo" } })).await.json();
     assert_eq!(next["id"], json!(b));
-    let none = stage.post("/api/v1/items/claim-next", &json!({ "filter": { "text": "Z" } })).await;
+    let none = stage.post("/api/v1/items/claim-next", &json!({ "filter": { "text": "zulu" } })).await;
     assert_eq!((none.status, none.json().get("id")), (200, None));
 }
 
