@@ -71,7 +71,6 @@ fn once() -> u64 {
     1
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
 fn is_once(times: &u64) -> bool {
     *times == 1
 }

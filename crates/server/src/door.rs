@@ -140,24 +140,24 @@ impl Door {
 
 impl Visit {
     /// Whether the address may ask now.
-    pub fn may_ask(&self) -> Result<(), Response> {
+    pub fn may_ask(&self) -> Result<(), Box<Response>> {
         let asked = self.door.addresses.ask(asker(self.peer), (self.door.clock)());
         asked.map_err(|wait| too_often("this address", wait))
     }
 
     /// Whether somebody may ask now.
-    pub fn may_ask_as(&self, name: &str) -> Result<(), Response> {
+    pub fn may_ask_as(&self, name: &str) -> Result<(), Box<Response>> {
         let asked = self.door.tokens.ask((Arc::clone(&self.place), name.to_owned()), (self.door.clock)());
         asked.map_err(|wait| too_often(name, wait))
     }
 }
 
-fn too_often(who: &str, wait: Millis) -> Response {
+fn too_often(who: &str, wait: Millis) -> Box<Response> {
     let seconds = wait.0.div_ceil(1_000).max(1);
     let message = format!("{who} asks too often: come again in {wait}, and ask for more at once");
     let mut response = Problem(Error::limit("too_often", message)).into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    response
+    Box::new(response)
 }
 
 /// One connection of an address; dropping it makes room for another.

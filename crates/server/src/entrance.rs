@@ -88,7 +88,7 @@ impl Service<hyper::Request<Incoming>> for Entrance {
         Box::pin(async move {
             if let Some(visit) = visit {
                 if let Err(refused) = visit.may_ask() {
-                    return Ok(refused);
+                    return Ok(*refused);
                 }
                 request.extensions_mut().insert(visit);
             }

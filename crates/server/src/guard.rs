@@ -103,7 +103,7 @@ fn note(guarded: &Guarded, mut line: Line, response: &Response) {
 /// Whether somebody does not come too often.
 fn paced(request: &Request, principal: &Principal) -> std::result::Result<(), Box<Response>> {
     let Some(visit) = request.extensions().get::<Visit>() else { return Ok(()) };
-    visit.may_ask_as(principal.name.as_str()).map_err(Box::new)
+    visit.may_ask_as(principal.name.as_str())
 }
 
 async fn admit(guarded: &Guarded, headers: &HeaderMap) -> Result<Principal> {
