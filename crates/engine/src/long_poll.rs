@@ -16,7 +16,33 @@ impl Engine {
     pub async fn claim(&self, claim: Claim, patience: Duration) -> Result<Vec<Grant>> {
         let (reply, answer) = oneshot::channel();
         tokio::spawn(wait(self.clone(), claim, patience, reply));
-        answer.await.unwrap_or_else(|_| Ok(Vec::new()))
+        let mut waiting = Waiting { engine: self, answer };
+        (&mut waiting.answer).await.unwrap_or_else(|_| Ok(Vec::new()))
+    }
+}
+
+/// Somebody who waits. Who leaves at the very moment in which grants were handed over gives them back as well.
+struct Waiting<'e> {
+    engine: &'e Engine,
+    answer: oneshot::Receiver<Result<Vec<Grant>>>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        // Closed first: what is sent after that comes back to the sender.
+        self.answer.close();
+        let Ok(Ok(unheard)) = self.answer.try_recv() else { return };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (engine, leases) = (self.engine.clone(), unheard.iter().map(|grant| grant.lease).collect());
+            runtime.spawn(async move { give_back(&engine, leases).await });
+        }
+    }
+}
+
+async fn give_back(engine: &Engine, leases: Vec<LeaseRef>) {
+    if !leases.is_empty() {
+        // An engine that has stopped brings them back when it starts.
+        let _ = engine.ask(Command::GiveBack(leases)).await;
     }
 
     /// Reports how attempts ended and asks for the next ones in the same commit: a step of a chain is one durable write.

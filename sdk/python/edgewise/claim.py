@@ -18,7 +18,7 @@ from typing import Any
 from .backoff import Backoff
 from .calls import Call, post
 from .client import POLL_SECONDS, Client
-from .errors import EdgewiseError, ServerError, TooMany, Unavailable, Unreachable
+from .errors import Conflict, EdgewiseError, ServerError, TooMany, Unavailable, Unreachable
 from .hand import Hand, Held
 
 log = logging.getLogger("edgewise")
@@ -102,13 +102,29 @@ class Claimer:
         backoff = Backoff()
         while not self._stopping.is_set():
             try:
-                leases: list[dict[str, Any]] = self._ask(asked, headers)["leases"]
-                return leases
+                return _leases(self._ask(asked, headers))
             except (Unreachable, Unavailable, TooMany, ServerError) as problem:
-                if not self._stopping.is_set():
-                    log.warning("a claim is repeated: %s", problem)
-                    self._stopping.wait(backoff.next())
+                if self._stopping.is_set():
+                    return self._last_look(asked, headers)
+                log.warning("a claim is repeated: %s", problem)
+                self._stopping.wait(backoff.next())
         return []
+
+    def _last_look(self, asked: Call, headers: dict[str, str]) -> list[dict[str, Any]]:
+        """What the claim that was broken off had been given, so that it can be given back.
+
+        A claim under the same key that does not wait is refused only if the first one was answered: then that answer
+        is asked for again. If it was not, the server keeps what it would have given.
+        """
+        now = post("/work/claim", {**self._wish, "max": 1, "wait_ms": 0})
+        try:
+            try:
+                return _leases(self._client.ask(now, headers))
+            except Conflict:
+                return _leases(self._client.ask(asked, headers))
+        except EdgewiseError as problem:
+            log.warning("a claim that was broken off may have leases that lapse: %s", problem)
+            return []
 
     def _ask(self, asked: Call, headers: dict[str, str]) -> Any:
         try:
@@ -123,15 +139,15 @@ class Claimer:
                 _hang_up(connection)
 
 
-def _hang_up(connection: http.client.HTTPConnection) -> None:
-    """Says that nothing more is asked, and still hears what was answered already: so no lease is lost between.
+def _leases(told: Any) -> list[dict[str, Any]]:
+    leases: list[dict[str, Any]] = told["leases"]
+    return leases
 
-    The server sees that nobody waits any more, and keeps what it has not given yet.
-    """
+
+def _hang_up(connection: http.client.HTTPConnection) -> None:
+    """Breaks a request off; the thread that waits for its answer hears of it."""
     try:
-        if isinstance(connection, http.client.HTTPSConnection):
-            connection.close()
-        else:
-            connection.sock.shutdown(socket.SHUT_WR)
+        connection.sock.shutdown(socket.SHUT_RDWR)
     except OSError:
+        # It is broken already.
         pass

@@ -95,9 +95,9 @@ class Client:
         """Closes the connections that are idle."""
         self._connections.close()
 
-    def ask(self, asked: Call) -> Any:
+    def ask(self, asked: Call, headers: Mapping[str, str] | None = None) -> Any:
         """Performs a call; for what has no method of its own."""
-        headers = self.headers(asked)
+        headers = headers or self.headers(asked)
         backoff = Backoff(self._patience)
         while True:
             try:

@@ -8,14 +8,12 @@
 import { Backoff, pause } from "./backoff.js";
 import { type Call, post } from "./calls.js";
 import { type Client, POLL_MS } from "./client.js";
-import { ServerError, isPassing } from "./errors.js";
+import { Conflict, ServerError, isPassing } from "./errors.js";
 import type { Hand, WireLease } from "./hand.js";
 import type { Log } from "./worker.js";
 
 /** How far ahead a worker takes leases, in milliseconds of its work. */
 const AHEAD_MS = 100;
-/** How long a claim that was broken off is asked about: its answer may have been on the way. */
-const LAST_LOOK_MS = 100;
 
 /** What a worker wishes for, in every claim. */
 export interface Wish {
@@ -88,11 +86,22 @@ export class Claimer {
     }
   }
 
-  /** What the claim that was broken off had been given already, if it had. */
+  /**
+   * What the claim that was broken off had been given, so that it can be given back.
+   *
+   * A claim under the same key that does not wait is refused only if the first one was answered: then that answer is
+   * asked for again. If it was not, the server keeps what it would have given.
+   */
   async #lastLook(call: Call, headers: Record<string, string>): Promise<WireLease[]> {
+    const now = post("/work/claim", { ...this.#wish, max: 1, wait_ms: 0 });
+    const answered = (error: unknown): Promise<any> => {
+      if (error instanceof Conflict) return this.#client.ask(call, headers);
+      throw error;
+    };
     try {
-      return (await this.#client.once(call, headers, AbortSignal.timeout(LAST_LOOK_MS))).leases;
-    } catch {
+      return (await this.#client.ask(now, headers).catch(answered)).leases;
+    } catch (error) {
+      this.#log(`a claim that was broken off may have leases that lapse: ${String(error)}`);
       return [];
     }
   }

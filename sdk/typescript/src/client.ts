@@ -89,8 +89,7 @@ export class Client {
   }
 
   /** Performs a call, again as long as that can do no harm and patience lasts; for what has no method of its own. */
-  async ask(call: Call): Promise<any> {
-    const headers = this.headers(call);
+  async ask(call: Call, headers = this.headers(call)): Promise<any> {
     const backoff = new Backoff(this.#patience);
     for (;;) {
       try {
