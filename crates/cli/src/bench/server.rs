@@ -196,7 +196,7 @@ async fn ended(mut waiting: JoinSet<Result<()>>) -> Result<()> {
 }
 
 fn failed(error: edgewise_client::Error) -> Error {
-    Error::new(Kind::Unavailable, "bench_client", error.to_string())
+    Error::new(Kind::Unavailable, "bench_client", error.message)
 }
 
 /// Who does the tasks.
