@@ -31,7 +31,7 @@ use crate::template::Root;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
-use tree::{Kind, Tree};
+use tree::{Kind, Op, Tree};
 
 /// A part of the text of an expression, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -212,6 +212,27 @@ impl Expr {
             Kind::Root(number) => self.0.roots.get(*number as usize).map(|(_, root)| root),
             _ => None,
         }
+    }
+
+    /// Whether roots of a sort are handed over as they are wherever they stand: alone, in a list, under a key of a map,
+    /// or joined to something with `+`. Nothing else is computed from them.
+    pub(crate) fn hands_over(&self, is: &dyn Fn(&Root) -> bool) -> bool {
+        let mut holds: Vec<bool> = Vec::with_capacity(self.0.tree.nodes.len());
+        for node in &self.0.tree.nodes {
+            let mut held = false;
+            node.kind.children(&mut |id| held |= holds[id as usize]);
+            let good = match &node.kind {
+                Kind::List(_) | Kind::Binary(Op::Add, ..) => true,
+                Kind::Map(all) => !all.iter().any(|(key, _)| holds[*key as usize]),
+                _ => !held,
+            };
+            if !good {
+                return false;
+            }
+            let own = matches!(&node.kind, Kind::Root(number) if self.0.roots.get(*number as usize).is_some_and(|(_, root)| is(root)));
+            holds.push(held || own);
+        }
+        true
     }
 
     /// The value, if it is written out.

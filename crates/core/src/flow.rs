@@ -12,7 +12,7 @@
 mod after;
 mod cases;
 pub(crate) mod compose;
-mod declare;
+pub(crate) mod declare;
 mod file;
 mod gates;
 mod graph;

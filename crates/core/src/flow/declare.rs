@@ -18,15 +18,19 @@ pub(super) fn inputs(node: &Node<'_>, sink: &mut Sink<'_>) -> Vec<Input> {
     entries.iter().filter_map(|entry| input(entry, sink)).collect()
 }
 
+/// Whether a secret can be called so.
+pub(crate) fn is_secret(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && (1..=limits::NAME_BYTES).contains(&name.len())
+}
+
 /// The names of secrets: letters, digits and `_`, because the environment has them.
 pub(super) fn secrets<'n>(node: &'n Node<'_>, sink: &mut Sink<'_>) -> BTreeSet<&'n str> {
     let mut names = BTreeSet::new();
     for node in list(node, "`secrets`", "a list of names", sink).unwrap_or_default() {
         let Some(name) = text(node, "a secret", sink) else { continue };
-        let word = !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            && (1..=limits::NAME_BYTES).contains(&name.len());
-        if !word {
+        if !is_secret(name) {
             let message = format!("{} cannot be the name of a secret", shown(name));
             sink.error(node.span, "bad_name", message).help(Some("use letters, digits and `_`".into()));
         } else if !names.insert(name) {

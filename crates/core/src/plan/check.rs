@@ -103,7 +103,7 @@ impl PlanDraft {
             let is_item = holders[number as usize]
                 .is_some_and(|holder| matches!(self.specs[holder.spec as usize].work, Work::Spread(_)));
             let is_there = |root: &Root| match (root, region.script.is_some()) {
-                (Root::Input | Root::Secret(_), false) | (Root::Var(_), true) => true,
+                (Root::Input, false) | (Root::Var(_), true) | (Root::Secret(_), _) => true,
                 (Root::Output { up, node }, false) => {
                     around.get(*up as usize).is_some_and(|r| *node < self.regions[*r as usize].len())
                 }

@@ -9,9 +9,11 @@ mod command;
 mod emit;
 mod flows;
 mod http;
+mod item;
 mod names;
 mod naming;
 mod policy;
+mod secrets;
 
 use super::tree::{Block, Call, Extent, Flow, Function, Parameter, Program, Statement, StatementKind, Value, Work};
 use crate::expr;
@@ -79,7 +81,8 @@ fn plans(
     for name in unused {
         let function = functions.by_name[name];
         flows.find(&flows::started_by(&function.body));
-        let around = Around { functions: &functions, children: &flows.children, defaults: &Default::default() };
+        let (children, defaults) = (&flows.children, &Default::default());
+        let around = Around { functions: &functions, children, defaults, secrets: None };
         let written = (function.parameters.as_slice(), &function.body);
         Body::new(written, around, flows.sink).compile(&mut Regions::default(), &function.body);
     }
@@ -124,7 +127,9 @@ impl<'t> Whole<'_, 't, '_> {
         let defaults = policy::Defaults::new(&flow.defaults);
         let mut regions = Regions::default();
         let written = (flow.parameters.as_slice(), &flow.body);
-        let around = Around { functions: self.functions, children: self.children, defaults: &defaults };
+        let secrets = secrets::declared(flow.naming.secrets.as_ref(), self.sink);
+        let (functions, children) = (self.functions, self.children);
+        let around = Around { functions, children, defaults: &defaults, secrets: Some(&secrets) };
         Body::new(written, around, self.sink).compile(&mut regions, &flow.body);
         let mut place = BTreeMap::new();
         for name in &self.called {

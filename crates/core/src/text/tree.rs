@@ -63,7 +63,7 @@ pub struct Flow {
     pub body: Block,
 }
 
-/// `[namespace: data, identity: strict, labels: {"team": "core"}]`.
+/// `[namespace: data, identity: strict, labels: {"team": "core"}, secrets: ["TOKEN"]]`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Naming {
     /// Where its runs belong.
@@ -72,6 +72,8 @@ pub struct Naming {
     pub identity: Identity,
     /// What its runs are labelled with: a map of texts.
     pub labels: Option<Expr>,
+    /// What its actions are given without anybody seeing it: a list of names.
+    pub secrets: Option<Expr>,
 }
 
 /// `fn NAME(…):`.
@@ -307,6 +309,20 @@ pub struct Policies {
     pub priority: Option<i16>,
     /// What it must not do too much of at once.
     pub limit: Limiting,
+}
+
+impl Policies {
+    /// A policy that speaks of how a worker is given something, if there is one.
+    pub(super) fn for_workers(&self) -> Option<&'static str> {
+        let given = [
+            (self.timeouts.queue.is_some(), "queue_timeout"),
+            (self.timeouts.heartbeat.is_some(), "heartbeat"),
+            (self.queue.is_some(), "queue"),
+            (self.priority.is_some(), "priority"),
+            (self.limit.at.is_some(), "limit"),
+        ];
+        given.into_iter().find_map(|(is_given, key)| is_given.then_some(key))
+    }
 }
 
 /// The keys about limits that were given.

@@ -7,6 +7,7 @@ mod limits;
 mod problems;
 mod properties;
 mod statements;
+mod works;
 
 use edgewise_core::flow::{Level, Problem, Problems};
 use edgewise_core::text::parse;

@@ -82,6 +82,33 @@ fn a_task_waits_until_its_item_is_closed_and_what_follows_sees_who_did_it() {
 }
 
 #[test]
+fn a_program_makes_the_same_items_as_yaml_and_goes_on_alike() {
+    const PROGRAM: &str = r#"
+flow release(version = "1.2"):
+    review = @item(title="Review " + version, description="Look at all of it.", priority=2, assignee="bob", tags=["release"]) [overall: 1h]
+    @item(title="Publish what " + review.closedBy + " has reviewed")
+"#;
+    let made = |start: &dyn Fn(&mut Engine) -> RunId| {
+        let world = World::default();
+        let mut engine = world.engine(1);
+        let run = start(&mut engine);
+        let mut seen = Vec::new();
+        for _ in 0..2 {
+            let id = the_item(&world);
+            seen.push(world.work().item(&id).unwrap().fields.clone());
+            all(&mut engine, "bob", vec![close(&id)]).unwrap();
+        }
+        (seen, world.reader().run(run).unwrap().state)
+    };
+    let program = |engine: &mut Engine| {
+        let plan = edgewise_core::text::compile(PROGRAM, "f.flow").unwrap_or_else(|e| panic!("{e}")).remove(0).plan;
+        begin(engine, plan, vec![])
+    };
+    assert_eq!(made(&program), made(&start));
+    assert_eq!(made(&start).1, RunState::Complete);
+}
+
+#[test]
 fn an_item_that_ends_another_way_fails_its_task() {
     let close = |how| move |id: &str| Op::Close(CloseOp { id: id.into(), how, ..CloseOp::default() });
     let check = |end: &dyn Fn(&str) -> Op, kind: &str| {

@@ -4,8 +4,10 @@ use super::command;
 use super::emit;
 use super::flows::Children;
 use super::http;
+use super::item;
 use super::names::Names;
 use super::policy::Defaults;
+use super::secrets;
 use super::{Functions, error, known_beforehand, say_all};
 use crate::expr::{self, Ast, Fault, Hyphens};
 use crate::flow::problem::Sink;
@@ -19,7 +21,7 @@ use crate::text::tree::{
     ActionCall, Block, Call, Expr, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value, Word, Work,
 };
 use crate::time::Millis;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The regions of a plan in the making, those of the flow first.
 #[derive(Default)]
@@ -60,6 +62,8 @@ pub(super) struct Around<'c, 't> {
     pub(super) functions: &'c Functions<'t>,
     pub(super) children: &'c Children,
     pub(super) defaults: &'c Defaults,
+    /// What a flow declares; not known of a function that no flow calls.
+    pub(super) secrets: Option<&'c BTreeSet<Name>>,
 }
 
 /// A body being compiled.
@@ -69,6 +73,8 @@ pub(super) struct Body<'c, 't, 's> {
     sink: &'c mut Sink<'s>,
     /// Loops around the statement: what is assigned below it in a loop may be known above it in the next round.
     loops: u32,
+    /// Whether the expression that is bound is seen only by whoever does the work.
+    sealed: bool,
     /// What short expressions came to lately. A name means the same variable in all of a body, and one that is
     /// known stays known.
     bound: Recent<(Ast, expr::Expr)>,
@@ -82,7 +88,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         sink: &'c mut Sink<'s>,
     ) -> Self {
         let names = Names::new(parameters.iter().map(|p| p.name.text.as_str()), body);
-        Self { names, around, sink, loops: 0, bound: Recent::default() }
+        Self { names, around, sink, loops: 0, sealed: false, bound: Recent::default() }
     }
 
     /// Compiles the body; its region is the next one.
@@ -282,19 +288,25 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         called: Option<&str>,
         item: Option<&'t Word>,
     ) -> Option<u32> {
-        let values = self.arguments(call, item)?;
-        let work = if call.name.as_str() == command::NAME {
-            plan::Work::Command(command::command(call, values, self.sink)?)
-        } else if call.name.as_str() == http::NAME {
-            plan::Work::Http(http::http(call, values, self.sink)?)
-        } else if call.name.as_str() == emit::NAME {
-            plan::Work::Emit(emit::emit(call, values, self.sink)?)
-        } else {
-            let with = call.arguments.iter().zip(values).map(|((key, _), value)| (key.text.clone(), given_as(value)));
-            plan::Work::Action { action: call.name.clone(), with: Template::Map(with.collect()) }
+        let values = self.arguments(call, item, true)?;
+        let work = match call.name.as_str() {
+            command::NAME => plan::Work::Command(command::command(call, values, self.sink)?),
+            http::NAME => plan::Work::Http(http::http(call, values, self.sink)?),
+            emit::NAME => plan::Work::Emit(emit::emit(call, values, self.sink)?),
+            item::NAME => plan::Work::Item(item::item(call, values, self.sink)?),
+            _ => {
+                let keys = call.arguments.iter().map(|(key, _)| key.text.clone());
+                let with = keys.zip(values.into_iter().map(given_as)).collect();
+                plan::Work::Action { action: call.name.clone(), with: Template::Map(with) }
+            }
         };
+        let own = matches!(work, plan::Work::Item(_)).then(|| Defaults::of_sub_run(&call.policies));
         let name = called.map_or_else(|| call.name.replace('.', "-"), str::to_owned);
         let node = place.node(regions, &name, work);
+        if let (Some((retry, timeouts)), Some(spec)) = (own, regions.specs.last_mut()) {
+            (spec.retry, spec.timeouts) = (retry, timeouts);
+            return Some(node);
+        }
         let (retry, timeouts, mut share) = self.around.defaults.under(&call.policies);
         let limit = &call.policies.limit;
         if let Some(key) = &limit.key {
@@ -307,9 +319,14 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         Some(node)
     }
 
-    /// The values of a call's arguments, in their order.
-    fn arguments(&mut self, call: &'t ActionCall, item: Option<&'t Word>) -> Option<Vec<expr::Expr>> {
-        let values: Vec<Option<expr::Expr>> = call.arguments.iter().map(|(_, value)| self.expr(value, item)).collect();
+    /// The values of a call's arguments, in their order; those of an action may be secret.
+    fn arguments(&mut self, call: &'t ActionCall, item: Option<&'t Word>, action: bool) -> Option<Vec<expr::Expr>> {
+        let mut values: Vec<Option<expr::Expr>> = Vec::with_capacity(call.arguments.len());
+        for (name, value) in &call.arguments {
+            self.sealed = action && secrets::may_stand(call.name.as_str(), &name.text);
+            values.push(self.expr(value, item));
+        }
+        self.sealed = false;
         values.into_iter().collect()
     }
 
@@ -322,7 +339,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         called: Option<&str>,
         item: Option<&'t Word>,
     ) -> Option<u32> {
-        let values = self.arguments(call, item)?;
+        let values = self.arguments(call, item, false)?;
         let child = self.around.children.get(call.name.as_str())?.as_ref()?;
         let given = call.arguments.iter().zip(&values).map(|((key, _), value)| (key.text.as_str(), value.as_literal()));
         for misfit in child.misfits(given) {
@@ -391,7 +408,9 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
 
     /// Binds the names of an expression; `item` is the name of a spread's item.
     fn expr(&mut self, expr: &'t Expr, item: Option<&Word>) -> Option<expr::Expr> {
-        if item.is_some() {
+        // What names a secret must not be found again where none may be named.
+        let secret = self.sealed && self.around.secrets.is_none_or(|secrets| !secrets.is_empty());
+        if item.is_some() || secret {
             return self.bind(expr, item);
         }
         let (ast, mark) = (&expr.ast, expr.ast.mark());
@@ -405,6 +424,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
 
     fn bind(&mut self, expr: &'t Expr, item: Option<&Word>) -> Option<expr::Expr> {
         let (names, in_loop) = (&self.names, self.loops > 0);
+        let (sealed, known) = (self.sealed, self.around.secrets);
         let sink = &mut *self.sink;
         let bound = expr.ast.clone().bind(&mut |path, span| {
             let name = path[0];
@@ -417,6 +437,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                     let message = format!("`{name}` is used before it is assigned");
                     Err(Fault::new(span, "unassigned", message).help("move its assignment up"))
                 }
+                None if name == secrets::ROOT => secrets::named((path, span), sealed, known, sink),
                 // Counted where all faults of the expression are said.
                 None if sink.is_full() => Err(Fault::new(span, "unknown_name", "")),
                 None => {
@@ -426,7 +447,8 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                 }
             }
         });
-        bound.map_err(|faults| say_all(self.sink, expr.at, faults)).ok()
+        let bound = bound.map_err(|faults| say_all(self.sink, expr.at, faults)).ok();
+        bound.filter(|bound| !sealed || secrets::handed_over(bound, expr.at, self.sink))
     }
 }
 

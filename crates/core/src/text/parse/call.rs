@@ -6,7 +6,7 @@ use super::slice::Slice;
 use crate::name::Name;
 use crate::suggest::shown;
 use crate::text::layout::Kind;
-use crate::text::tree::{ActionCall, Call, Expr, FunctionCall, Gather, Policies, Word};
+use crate::text::tree::{ActionCall, Call, Expr, FunctionCall, Gather, Word};
 
 /// Arguments with their names.
 type Named = Vec<(Word, Expr)>;
@@ -62,7 +62,7 @@ impl Parser<'_, '_, '_> {
         let at = self.extent(named);
         let name = self.accept(Name::parse(self.text(named)), at)?;
         let brackets = brackets?;
-        if let Some(key) = meant_for_workers(&brackets.policies) {
+        if let Some(key) = brackets.policies.for_workers() {
             let message = format!("`{key}` has no meaning behind a flow: no worker is given a run");
             let help = format!("put `{key}` behind the actions in flow {name}");
             self.error(at, "misplaced_key", message).help(Some(help));
@@ -168,16 +168,4 @@ impl Parser<'_, '_, '_> {
         }
         good.then_some((positional, named))
     }
-}
-
-/// A policy that speaks of how a worker is given something, if there is one.
-fn meant_for_workers(policies: &Policies) -> Option<&'static str> {
-    let given = [
-        (policies.timeouts.queue.is_some(), "queue_timeout"),
-        (policies.timeouts.heartbeat.is_some(), "heartbeat"),
-        (policies.queue.is_some(), "queue"),
-        (policies.priority.is_some(), "priority"),
-        (policies.limit.at.is_some(), "limit"),
-    ];
-    given.into_iter().find_map(|(is_given, key)| is_given.then_some(key))
 }

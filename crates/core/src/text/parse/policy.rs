@@ -41,7 +41,7 @@ const SHARE: [&str; 2] = ["queue", "priority"];
 const LIMIT: [&str; 3] = ["limit", "max", "rate"];
 const GATHER: [&str; 2] = ["tolerate", "fail_fast"];
 /// What a flow says of its runs.
-const NAMING: [&str; 3] = ["namespace", "labels", "identity"];
+const NAMING: [&str; 4] = ["namespace", "labels", "identity", "secrets"];
 const KINDS: [(&str, Backoff); 3] =
     [("fixed", Backoff::Fixed), ("linear", Backoff::Linear), ("exponential", Backoff::Exponential)];
 /// Keys of YAML, with how they are written here.
@@ -235,6 +235,7 @@ impl<'a> Parser<'_, 'a, '_> {
             }
             "identity" => all.naming.identity = self.choice(slice, key, &Identity::ALL)?,
             "labels" => all.naming.labels = Some(self.expression(slice, "the labels")?),
+            "secrets" => all.naming.secrets = Some(self.expression(slice, "the secrets")?),
             _ => all.gather.fail_fast = self.choice(slice, key, &[("true", true), ("false", false)])?,
         }
         Some(())
@@ -345,6 +346,7 @@ fn example(key: &str) -> &'static str {
         "namespace" => "data",
         "identity" => "strict",
         "labels" => "{\"team\": \"core\"}",
+        "secrets" => "[\"TOKEN\"]",
         "on_deadline" => "reject",
         "from" => "[\"lead\", \"security\"]",
         _ => "30s",
