@@ -137,6 +137,8 @@ async fn a_queue_has_the_order_of_the_ledger_and_namespaces_are_apart() {
     engine.stop().unwrap();
     assert_eq!(place.names("shop"), ["one", "two", "three", "over"].repeat(20));
     assert_eq!(place.names("other"), ["one"]);
+    assert_eq!(engine.listeners().counts(), (0, 0, 81), "whoever waits for a queue is woken");
+    assert_eq!(*engine.listeners().watch_queues().borrow(), 81);
     assert_eq!(place.names("f"), [""; 0]);
 }
 
