@@ -13,7 +13,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_core::work::{Note, WorkRows};
 use edgewise_core::{Error, Result};
-use edgewise_store::{KeyClaim, RunFilter};
+use edgewise_store::{Gone, KeyClaim, RunFilter, Stream};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -115,32 +115,17 @@ impl Reader {
         match peek {
             Peek::Head(run) => text(&self.ledger.head(&self.home.stream(*run))?.seq),
             Peek::Read { run, after, limit } => text(&self.sent_records(*run, *after, *limit)?),
-            Peek::Plan(hash) => match self.ledger.plan(*hash)? {
-                Some(bytes) => text(&String::from_utf8_lossy(&bytes)),
-                None => text(&()),
-            },
+            Peek::Plan(hash) => {
+                let bytes = self.ledger.plan(*hash)?;
+                text(&bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+            }
             Peek::Key(key) => {
                 let claim = KeyClaim { stream: self.home.stream(RunId(0)), key: key.clone(), body: 0 };
                 text(&self.ledger.key(&claim)?.map(|owner| (owner.run, owner.body)))
             }
-            Peek::Frozen => {
-                let frozen = self.ledger.frozen()?.into_iter().map(|(stream, reason)| (stream.run, reason));
-                text(&frozen.collect::<SentFrozen>())
-            }
-            Peek::Gone(run) => text(&self.gone(*run)?.map(|gone| SentGone {
-                seq: gone.seq,
-                state: gone.state,
-                ended_at: gone.ended_at,
-                removed_at: gone.removed_at,
-                key: gone.key,
-                until: gone.until,
-            })),
-            Peek::Find { prefix, limit } => {
-                let found = self.ledger.find(prefix, (*limit).min(RECORDS))?;
-                let home = &self.home;
-                let ours = found.iter().filter(|s| s.tenant == home.tenant && s.workspace == home.workspace);
-                text(&ours.map(|stream| stream.run).collect::<Vec<_>>())
-            }
+            Peek::Frozen => text(&by_run::<SentFrozen, _>(self.ledger.frozen()?)),
+            Peek::Gone(run) => text(&self.gone(*run)?.map(SentGone::of)),
+            Peek::Find { prefix, limit } => text(&self.sent_ids(prefix, *limit)?),
             Peek::Runs(filter) => text(&self.runs(filter)?),
             Peek::Control => {
                 let mut control = self.control()?;
@@ -149,17 +134,17 @@ impl Reader {
             }
             Peek::Work => text(&self.projections.work(&self.home.stream(RunId::WORK))?),
             Peek::Notes(item) => text(&self.projections.work_notes(&self.home.stream(RunId::WORK), item)?),
-            Peek::Outbox => {
-                let rows = self.projections.outbox()?.into_iter().map(|(stream, row)| (stream.run, row));
-                text(&rows.collect::<SentOutbox>())
-            }
-            Peek::Leases => {
-                let rows = self.projections.leases()?.into_iter().map(|(stream, row)| (stream.run, row));
-                text(&rows.collect::<SentLeases>())
-            }
+            Peek::Outbox => text(&by_run::<SentOutbox, _>(self.projections.outbox()?)),
+            Peek::Leases => text(&by_run::<SentLeases, _>(self.projections.leases()?)),
             Peek::Logs(run) => text(&self.sent_logs(*run)?),
             Peek::Log { run, name, from } => text(&self.sent_log(*run, name, *from)?),
         }
+    }
+
+    fn sent_ids(&mut self, prefix: &str, limit: usize) -> Result<Vec<RunId>> {
+        let (found, home) = (self.ledger.find(prefix, limit.min(RECORDS))?, &self.home);
+        let ours = found.iter().filter(|s| s.tenant == home.tenant && s.workspace == home.workspace);
+        Ok(ours.map(|stream| stream.run).collect())
     }
 
     fn sent_logs(&self, run: RunId) -> Result<SentLogs> {
@@ -197,6 +182,18 @@ impl Reader {
             SentRecord { position: stored.position.0, first, count, text, checksum }
         });
         Ok(sent.collect())
+    }
+}
+
+/// Rows without their walls: those are the same on both sides.
+fn by_run<T: FromIterator<(RunId, R)>, R>(rows: Vec<(Stream, R)>) -> T {
+    rows.into_iter().map(|(stream, row)| (stream.run, row)).collect()
+}
+
+impl SentGone {
+    fn of(gone: Gone) -> Self {
+        let Gone { seq, state, ended_at, removed_at, key, until, .. } = gone;
+        Self { seq, state, ended_at, removed_at, key, until }
     }
 }
 
