@@ -209,14 +209,20 @@ class AsyncClient:
     async def events(self, run: str, *, after: int = 0) -> AsyncIterator[Event]:
         """The events of a run as they are committed, until it ends."""
         backoff = Backoff(self._patience)
+        over = False
         while True:
             try:
+                news = False
                 async for event in self._stream(run, after):
-                    after = event.seq
+                    after, news = event.seq, True
                     backoff.reset()
                     yield event
-                if ended(await self.ask(calls.end(run, 0.0))) is not None:
+                if over and not news:
                     return
+                # A stream also ends when its server does: the rest of a run that has ended comes with the next one.
+                over = ended(await self.ask(calls.end(run, 0.0))) is not None
+                if over:
+                    continue
                 trouble: EdgewiseError = Unreachable(f"the events of run {run} ended before it did", sent=True)
             except (Unreachable, Unavailable, TooMany) as problem:
                 trouble = problem
@@ -229,18 +235,15 @@ class AsyncClient:
         connection = await self._connect()
         headers = {**self._headers, "Accept": "text/event-stream", "Last-Event-ID": str(after)}
         path = self._address.prefix + calls.events(run)
-        lines, rest = Lines(), b""
+        lines = Lines()
         try:
             status, said = await connection.send(Call("GET", path), path, headers)
             chunks = connection.chunks(said)
             if status >= 400:
                 raise Problem.of(status, decoded(b"".join([chunk async for chunk in chunks])))
             while True:
-                *whole, rest = (rest + await asyncio.wait_for(anext(chunks), SILENCE_SECONDS)).split(b"\n")
-                for line in whole:
-                    event = lines.feed(line.decode().rstrip("\r"))
-                    if event is not None:
-                        yield event
+                for event in lines.feed(await asyncio.wait_for(anext(chunks), SILENCE_SECONDS)):
+                    yield event
         except StopAsyncIteration:
             return
         except (OSError, EOFError, ValueError, asyncio.TimeoutError) as error:

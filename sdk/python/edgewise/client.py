@@ -187,15 +187,20 @@ class Client:
     def events(self, run: str, *, after: int = 0) -> Iterator[Event]:
         """The events of a run as they are committed, until it ends. Cut off, it goes on behind the last one."""
         backoff = Backoff(self._patience)
+        over = False
         while True:
             try:
+                news = False
                 for event in self._stream(run, after):
-                    after = event.seq
+                    after, news = event.seq, True
                     backoff.reset()
                     yield event
-                # A stream also ends when its server does.
-                if ended(self.ask(calls.end(run, 0.0))) is not None:
+                if over and not news:
                     return
+                # A stream also ends when its server does: the rest of a run that has ended comes with the next one.
+                over = ended(self.ask(calls.end(run, 0.0))) is not None
+                if over:
+                    continue
                 trouble: EdgewiseError = Unreachable(f"the events of run {run} ended before it did", sent=True)
             except (Unreachable, Unavailable, TooMany) as problem:
                 trouble = problem
@@ -213,10 +218,9 @@ class Client:
             response = connection.getresponse()
             if response.status >= 400:
                 raise Problem.of(response.status, decoded(response.read()))
-            while line := response.readline():
-                event = lines.feed(line.decode().rstrip("\r\n"))
-                if event is not None:
-                    yield event
+            # Not by lines: reading those takes a connection that broke off for the end.
+            while chunk := response.read1(1 << 16):
+                yield from lines.feed(chunk)
         except (OSError, HTTPException) as error:
             raise Unreachable(f"{self._address} broke off: {error!r}", sent=True) from error
         finally:

@@ -1,8 +1,9 @@
-"""Server-sent events, from lines."""
+"""Server-sent events, from the pieces in which they come."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,12 +24,21 @@ class Event:
 class Lines:
     """What was heard of the next event so far."""
 
+    _rest: bytes = b""
     _id: str = ""
     _name: str = ""
     _data: list[str] = field(default_factory=list)
 
-    def feed(self, line: str) -> Event | None:
-        """Takes one line without its end; the empty line after an event gives the event."""
+    def feed(self, piece: bytes) -> Iterator[Event]:
+        """Takes a piece; gives the events that it completes."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            event = self._line(line.decode().rstrip("\r"))
+            if event is not None:
+                yield event
+
+    def _line(self, line: str) -> Event | None:
+        """The empty line after an event gives the event."""
         if line == "":
             event = self._event()
             self._name, self._data = "", []

@@ -147,7 +147,9 @@ class Streaming(unittest.TestCase):
         f = flow("long")
         f.task("ask", approval("lead"))
         f.task("say", shell("printf hello"), after="ask")
-        run = own.client(patience=30.0).start(f)
+        client = own.client(patience=30.0)
+        self.addCleanup(client.close)
+        run = client.start(f)
         seen: list[int] = []
         first = threading.Event()
 

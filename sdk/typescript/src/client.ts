@@ -210,16 +210,20 @@ export class Client {
   /** The events of a run as they are committed, until it ends. Cut off, it goes on behind the last one. */
   async *events(run: string, after = 0): AsyncGenerator<RunEvent> {
     const backoff = new Backoff(this.#patience);
+    let over = false;
     for (;;) {
       let trouble: unknown;
       try {
+        const before = after;
         for await (const event of this.#stream(run, after)) {
           after = event.seq;
           backoff.reset();
           yield event;
         }
-        // A stream also ends when its server does.
-        if ((await this.#end(run, 0)) !== undefined) return;
+        if (over && after === before) return;
+        // A stream also ends when its server does: the rest of a run that has ended comes with the next one.
+        over = (await this.#end(run, 0)) !== undefined;
+        if (over) continue;
         trouble = new Unreachable(`the events of run ${run} ended before it did`, true);
       } catch (error) {
         if (!isPassing(error)) throw error;
