@@ -63,7 +63,7 @@ fn every_flow_in_the_guide_to_composition_compiles() {
 #[test]
 fn every_program_in_the_documents_is_read_and_laid_out() {
     for (file, text, count) in [
-        ("docs/guide/programs.md", include_str!("../../../docs/guide/programs.md"), 5),
+        ("docs/guide/programs.md", include_str!("../../../docs/guide/programs.md"), 6),
         ("docs/guide/flow-control.md", include_str!("../../../docs/guide/flow-control.md"), 1),
     ] {
         let blocks = blocks(text, "flow");

@@ -91,8 +91,8 @@ fn what_is_wrong_with_items_and_secrets_is_said_at_its_place() {
     check("    @call(key=secrets)", &["2:15 bad_reference: which secret is meant?"]);
     let kept = "bad_reference: a secret cannot be named here, because what stands here is kept";
     check(
-        "    @call(key=secrets.TOKEN)\n    x = secrets.TOKEN\n    @item(title=secrets.TOKEN)\n    @http(url=secrets.TOKEN)\n    return x",
-        &[&format!("3:9 {kept}"), &format!("4:17 {kept}"), &format!("5:15 {kept}")],
+        "    @call(key=secrets.TOKEN)\n    x = secrets.TOKEN\n    @item(title=secrets.TOKEN)\n    @http(url=secrets.TOKEN)\n    @emit(name=\"told\", payload=secrets.TOKEN)\n    return x",
+        &[&format!("3:9 {kept}"), &format!("4:17 {kept}"), &format!("5:15 {kept}"), &format!("6:32 {kept}")],
     );
     for (declared, code) in [
         ("\"A\"", "bad_value"),

@@ -43,7 +43,8 @@ pub(super) fn declared(given: Option<&Expr>, sink: &mut Sink<'_>) -> BTreeSet<Na
 /// Whether an argument of an action is seen by nobody but whoever does the work.
 pub(super) fn may_stand(action: &str, argument: &str) -> bool {
     match action {
-        item::NAME => false,
+        // What is told to the outside world is kept, as an item is.
+        item::NAME | "emit" => false,
         http::NAME => !matches!(argument, "url" | "method"),
         _ => true,
     }
