@@ -148,8 +148,21 @@ impl Config {
         let queues = queues::read(look.written("queues")?)?;
         let tables = look.tables()?;
         let project = base;
-        let config =
-            Self { project, dir, addr, token, who, output, color, workers, http_allow, secrets_file, retention, queues, tables };
+        let config = Self {
+            project,
+            dir,
+            addr,
+            token,
+            who,
+            output,
+            color,
+            workers,
+            http_allow,
+            secrets_file,
+            retention,
+            queues,
+            tables,
+        };
         config.check()?;
         Ok(config)
     }

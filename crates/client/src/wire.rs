@@ -13,6 +13,10 @@ mod run;
 mod work;
 
 pub use audit::{Audit, AuditLine};
+pub use domain::{
+    Acknowledge, Acknowledged, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents, NamespaceListed, Namespaces,
+    ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
+};
 pub use flow::{
     BackfillSchedule, CreateToken, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken, Schedules,
     SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
@@ -21,10 +25,6 @@ pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
 pub use item::{
     AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct,
     ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
-};
-pub use domain::{
-    Acknowledge, Acknowledged, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents, NamespaceListed, Namespaces,
-    ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
 };
 pub use problem::Problem;
 pub use run::{

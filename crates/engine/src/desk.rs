@@ -40,8 +40,8 @@ use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Kind, Result};
-use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stream};
 use edgewise_store::quick::QuickMap;
+use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

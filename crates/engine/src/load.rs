@@ -10,8 +10,8 @@ use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
 use edgewise_core::work::{self, Changed, Work, WorkEvent};
 use edgewise_core::{Error, Result};
-use edgewise_store::{Ledger, Projections, Stored, Stream};
 use edgewise_store::quick::QuickMap;
+use edgewise_store::{Ledger, Projections, Stored, Stream};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 

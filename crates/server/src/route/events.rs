@@ -18,8 +18,8 @@ use edgewise_core::{Error, Result as Done};
 use edgewise_engine::facts::Teller;
 use edgewise_engine::reader::{Committed, Reader, Told};
 use edgewise_store::Position;
-use follow::{Looked, Source, stream};
 pub(super) use follow::{Listening, reader};
+use follow::{Looked, Source, stream};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! What a batch must look like before any store looks at it: the same refusals everywhere.
 
 use super::{Append, Position, Stream};
+use crate::quick::{QuickMap, QuickSet};
 use edgewise_core::event::Record;
 use edgewise_core::{Error, Result};
-use crate::quick::{QuickMap, QuickSet};
 
 /// Seqs are stored as signed 64-bit numbers.
 const MAX_SEQ: u64 = i64::MAX as u64;

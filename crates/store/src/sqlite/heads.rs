@@ -7,10 +7,10 @@ use super::LEDGER;
 use super::error::{Explain, damaged};
 use super::statements::Statements;
 use crate::ledger::{Head, Stream};
+use crate::quick::QuickMap;
 use edgewise_core::Result;
 use edgewise_core::id::EventId;
 use rusqlite::OptionalExtension;
-use crate::quick::QuickMap;
 
 /// Streams remembered at most; about 100 bytes each.
 const REMEMBERED: usize = 65_536;

@@ -30,7 +30,8 @@ pub(super) fn perform(args: &Logs, run: Run, mut view: View, context: &mut Conte
         lock::say_if_nobody_works(&run, false, context);
     }
     let attempt = args.attempt.map(std::num::NonZero::get);
-    let mut tail = Tail { dir: view.logs(run.id)?, run, only: None, attempt, read: BTreeMap::new(), columns: 0, last: None };
+    let mut tail =
+        Tail { dir: view.logs(run.id)?, run, only: None, attempt, read: BTreeMap::new(), columns: 0, last: None };
     let looked = until_over(LOOK, || {
         // What was over before its logs were read has written everything by then.
         tail.catch_up(&mut view)?;

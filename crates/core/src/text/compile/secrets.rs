@@ -1,7 +1,7 @@
 //! Secrets of a program: `flow deploy() [secrets: ["TOKEN"]]:` declares them, `secrets.TOKEN` names one where only
 //! whoever does the work sees it: in the arguments of an action.
 
-use super::{error, http, item, known_beforehand};
+use super::{emit, error, http, item, known_beforehand};
 use crate::expr::{self, Fault, Span};
 use crate::flow::declare::is_secret;
 use crate::flow::problem::Sink;
@@ -44,7 +44,7 @@ pub(super) fn declared(given: Option<&Expr>, sink: &mut Sink<'_>) -> BTreeSet<Na
 pub(super) fn may_stand(action: &str, argument: &str) -> bool {
     match action {
         // What is told to the outside world is kept, as an item is.
-        item::NAME | "emit" => false,
+        item::NAME | emit::NAME => false,
         http::NAME => !matches!(argument, "url" | "method"),
         _ => true,
     }
