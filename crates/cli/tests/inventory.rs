@@ -101,6 +101,15 @@ const COMMANDS: &[(&str, Over)] = &[
     ("engine", Local("is an engine, not a request to one")),
     ("serve", Local("is the server")),
     ("dev", Local("is the server")),
+    ("audit", Routes(&["list_audit"])),
+    ("domain list", Routes(&["list_namespaces"])),
+    ("domain read", Routes(&["read_domain", "domain_events"])),
+    ("domain ack", Routes(&["ack_domain"])),
+    ("webhook add", Routes(&["add_webhook"])),
+    ("webhook list", Routes(&["list_webhooks"])),
+    ("webhook remove", Routes(&["remove_webhook"])),
+    ("webhook dead", Routes(&["dead_webhook"])),
+    ("webhook replay", Routes(&["replay_webhook"])),
     ("token create", Routes(&["create_token"])),
     ("token list", Routes(&["list_tokens"])),
     ("token revoke", Routes(&["revoke_token"])),
@@ -119,6 +128,9 @@ const FOR_PROGRAMS: &[&str] = &[
     "heartbeat_work",
     "complete_work",
     "release_work",
+    // What the command line itself speaks to a server elsewhere.
+    "ask",
+    "look",
 ];
 
 /// The commands that do something, by what is typed.

@@ -11,27 +11,42 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
+/// What a waiter is handed: what else was asked, and grants.
+type Handed<T> = Result<(T, Vec<Grant>)>;
+
 impl Engine {
     /// Asks for work and waits at most so long. Whoever drops the future gives back what it would have got.
     pub async fn claim(&self, claim: Claim, patience: Duration) -> Result<Vec<Grant>> {
         let (reply, answer) = oneshot::channel();
         tokio::spawn(wait(self.clone(), claim, patience, reply));
         let mut waiting = Waiting { engine: self, answer };
-        (&mut waiting.answer).await.unwrap_or_else(|_| Ok(Vec::new()))
+        (&mut waiting.answer).await.unwrap_or_else(|_| Ok(((), Vec::new()))).map(|((), grants)| grants)
+    }
+
+    /// Reports how attempts ended and asks for the next ones in the same commit: a step of a chain is one durable write.
+    /// What that commit does not grant is not waited for. Whoever drops the future gives back what it would have got.
+    pub async fn complete(&self, finishes: Arc<[Finish]>, next: Option<Claim>) -> Handed<Vec<Result<()>>> {
+        let Some(next) = next else {
+            return completed(self.ask(Command::Complete(finishes)).await).map(|results| (results, Vec::new()));
+        };
+        let (reply, answer) = oneshot::channel();
+        tokio::spawn(step(self.clone(), finishes, next, reply));
+        let mut waiting = Waiting { engine: self, answer };
+        (&mut waiting.answer).await.unwrap_or_else(|_| Err(unanswered()))
     }
 }
 
 /// Somebody who waits. Who leaves at the very moment in which grants were handed over gives them back as well.
-struct Waiting<'e> {
+struct Waiting<'e, T> {
     engine: &'e Engine,
-    answer: oneshot::Receiver<Result<Vec<Grant>>>,
+    answer: oneshot::Receiver<Handed<T>>,
 }
 
-impl Drop for Waiting<'_> {
+impl<T> Drop for Waiting<'_, T> {
     fn drop(&mut self) {
         // Closed first: what is sent after that comes back to the sender.
         self.answer.close();
-        let Ok(Ok(unheard)) = self.answer.try_recv() else { return };
+        let Ok(Ok((_, unheard))) = self.answer.try_recv() else { return };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let (engine, leases) = (self.engine.clone(), unheard.iter().map(|grant| grant.lease).collect());
             runtime.spawn(async move { give_back(&engine, leases).await });
@@ -39,31 +54,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-async fn give_back(engine: &Engine, leases: Vec<LeaseRef>) {
-    if !leases.is_empty() {
-        // An engine that has stopped brings them back when it starts.
-        let _ = engine.ask(Command::GiveBack(leases)).await;
-    }
-
-    /// Reports how attempts ended and asks for the next ones in the same commit: a step of a chain is one durable write.
-    /// What that commit does not grant is not waited for. Whoever drops the future gives back what it would have got.
-    pub async fn complete(
-        &self,
-        finishes: Arc<[Finish]>,
-        next: Option<Claim>,
-    ) -> Result<(Vec<Result<()>>, Vec<Grant>)> {
-        let Some(next) = next else {
-            return completed(self.ask(Command::Complete(finishes)).await).map(|results| (results, Vec::new()));
-        };
-        let (reply, answer) = oneshot::channel();
-        tokio::spawn(step(self.clone(), finishes, next, reply));
-        answer.await.unwrap_or_else(|_| Err(unanswered()))
-    }
-}
-
-type Step = Result<(Vec<Result<()>>, Vec<Grant>)>;
-
-async fn step(engine: Engine, finishes: Arc<[Finish]>, next: Claim, reply: oneshot::Sender<Step>) {
+async fn step(engine: Engine, finishes: Arc<[Finish]>, next: Claim, reply: oneshot::Sender<Handed<Vec<Result<()>>>>) {
     let ((tell, told), (give, given)) = (oneshot::channel(), oneshot::channel());
     let bundle = vec![
         Request { command: Command::Complete(finishes), reply: Reply::Once(tell) },
@@ -103,7 +94,7 @@ async fn give_back(engine: &Engine, leases: Vec<LeaseRef>) {
     }
 }
 
-async fn wait(engine: Engine, claim: Claim, patience: Duration, mut reply: oneshot::Sender<Result<Vec<Grant>>>) {
+async fn wait(engine: Engine, claim: Claim, patience: Duration, mut reply: oneshot::Sender<Handed<()>>) {
     let (tell, mut told) = mpsc::unbounded_channel();
     let request = Request { command: Command::Claim(claim), reply: Reply::Many(tell.clone()) };
     if let Err(error) = engine.send(vec![request]).await {
@@ -125,11 +116,11 @@ async fn wait(engine: Engine, claim: Claim, patience: Duration, mut reply: onesh
         }
     };
     let grants = match answer {
-        Some(Ok(Answer::Granted { grants, .. })) => Ok(grants),
+        Some(Ok(Answer::Granted { grants, .. })) => Ok(((), grants)),
         Some(Err(error)) => Err(error),
-        _ => Ok(Vec::new()),
+        _ => Ok(((), Vec::new())),
     };
-    if let Err(Ok(unheard)) = reply.send(grants) {
+    if let Err(Ok(((), unheard))) = reply.send(grants) {
         give_back(&engine, unheard.iter().map(|grant| grant.lease).collect()).await;
     }
 }

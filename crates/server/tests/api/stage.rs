@@ -173,13 +173,7 @@ impl Stage {
 
     /// The status of a `GET`, without waiting for its body.
     pub async fn status(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
-        let mut head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n");
-        headers.iter().for_each(|(key, value)| head.push_str(&format!("{key}: {value}\r\n")));
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream.write_all(format!("{head}\r\n").as_bytes()).await.unwrap();
-        let mut first = [0; 64];
-        let read = stream.read(&mut first).await.unwrap();
-        parse(&first[..read]).status
+        status(self.address, path, headers).await
     }
 
     async fn listen(&self, head: &str, count: usize) -> String {
@@ -222,6 +216,15 @@ impl Stage {
 /// One request on a connection of its own.
 pub async fn ask(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     raw(address, written(method, path, headers, body).as_bytes()).await
+}
+
+/// The status of a `GET`, without waiting for its body: a stream does not end by itself.
+pub async fn status(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> u16 {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(written("GET", path, headers, "").as_bytes()).await.unwrap();
+    let mut first = [0; 64];
+    let read = stream.read(&mut first).await.unwrap();
+    parse(&first[..read]).status
 }
 
 /// A request as bytes.
