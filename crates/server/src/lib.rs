@@ -40,4 +40,4 @@ pub use app::{App, Parts};
 pub use door::{Listen, Patience};
 pub use entrance::Served;
 pub use tls::Tls;
-pub use workspaces::Workspaces;
+pub use workspaces::{Outside, Workspaces};

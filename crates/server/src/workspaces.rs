@@ -24,7 +24,9 @@ use axum::response::{IntoResponse, Response};
 use edgewise_core::{Error, Result};
 use edgewise_engine::engine::{Clock, wall_clock};
 use edgewise_engine::folder::{Folder, Open, Options};
+use edgewise_engine::http::Http;
 use edgewise_engine::reader::Reader;
+use edgewise_engine::webhook::{Delivering, Hooks};
 use hyper_util::service::TowerToHyperService;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,16 +45,24 @@ pub struct Workspaces(Arc<Inner>);
 struct Inner {
     dir: PathBuf,
     options: Options,
-    /// Where spans are exported to.
-    collector: Option<String>,
+    outside: Outside,
     rooms: Mutex<BTreeMap<String, Arc<Room>>>,
+}
+
+/// What workspaces tell the world with.
+#[derive(Clone)]
+pub struct Outside {
+    /// Where spans are exported to.
+    pub collector: Option<String>,
+    /// The network that webhooks are told over.
+    pub http: Http,
 }
 
 /// A workspace whose engine runs.
 struct Room {
     app: App,
     router: Rooted,
-    open: std::sync::Mutex<Option<Open>>,
+    open: std::sync::Mutex<Option<(Open, Delivering)>>,
 }
 
 /// Where a request goes: which workspace, and the address within it.
@@ -63,8 +73,8 @@ struct Goal {
 
 impl Workspaces {
     /// Opens all workspaces of a folder: their schedules and timers go on without anybody asking.
-    pub async fn open(dir: &Path, options: Options, collector: Option<String>) -> Result<Self> {
-        let own = Self(Arc::new(Inner { dir: dir.to_owned(), options, collector, rooms: Mutex::default() }));
+    pub async fn open(dir: &Path, options: Options, outside: Outside) -> Result<Self> {
+        let own = Self(Arc::new(Inner { dir: dir.to_owned(), options, outside, rooms: Mutex::default() }));
         for place in places(dir)? {
             own.room(&place).await?;
         }
@@ -77,7 +87,8 @@ impl Workspaces {
         let mut result = Ok(());
         for room in rooms.into_values() {
             let open = room.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-            if let Some(open) = open {
+            if let Some((open, delivering)) = open {
+                delivering.stop();
                 result = open.close().await.and(result);
             }
         }
@@ -192,6 +203,14 @@ impl Workspaces {
         let open = Folder::at(&dir).open_engine(&self.0.options).await?.ok_or_else(|| {
             Error::unavailable("workspace_busy", format!("another process is the engine of {place}: stop it first"))
         })?;
+        let room = Arc::new(self.furnish(dir, open).await?);
+        rooms.insert(place.to_owned(), Arc::clone(&room));
+        Ok(room)
+    }
+
+    /// A workspace with all that it tells the world.
+    async fn furnish(&self, dir: PathBuf, open: Open) -> Result<Room> {
+        let Outside { collector, http } = &self.0.outside;
         let app = App::new(Parts {
             engine: open.engine.clone(),
             home: self.0.options.home.clone(),
@@ -199,13 +218,13 @@ impl Workspaces {
             clock: Arc::new(wall_clock),
             trust_loopback: false,
         });
-        if let Some(collector) = &self.0.collector {
+        if let Some(collector) = collector {
             app.export(collector).await?;
         }
+        let means = http.means(open.engine.listeners().watch_queues());
+        let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);
         let router = TowerToHyperService::new(router(&app));
-        let room = Arc::new(Room { app, router, open: std::sync::Mutex::new(Some(open)) });
-        rooms.insert(place.to_owned(), Arc::clone(&room));
-        Ok(room)
+        Ok(Room { app, router, open: std::sync::Mutex::new(Some((open, delivering))) })
     }
 }
 

@@ -14,7 +14,7 @@ use edgewise_engine::Home;
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::webhook::{Delivering, Hooks};
 use edgewise_server::auth::Tokens;
-use edgewise_server::{App, Listen, Parts, Served, Serving, Tls, Workspaces, limits, serve_as};
+use edgewise_server::{App, Listen, Outside, Parts, Served, Serving, Tls, Workspaces, limits, serve_as};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -74,7 +74,8 @@ fn many(args: &Serve, dir: &Path, place: &Place, listen: Listen, context: &mut C
     runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let listener = bind(args.addr).await?;
-        let workspaces = Workspaces::open(dir, place.server(false), args.otlp.clone()).await?;
+        let outside = Outside { collector: args.otlp.clone(), http: place.http() };
+        let workspaces = Workspaces::open(dir, place.server(false), outside).await?;
         let serving = start(listener, Served::Many(workspaces.clone()), listen)?;
         say(serving.address, args, false, context)?;
         let running = workspaces.running().await;

@@ -6,19 +6,28 @@ use edgewise_core::id::Token;
 use edgewise_core::time::Time;
 use edgewise_engine::Home;
 use edgewise_engine::command::Command;
+use edgewise_engine::engine::wall_clock;
 use edgewise_engine::folder::{Folder, Options};
+use edgewise_engine::http::{Allowed, Http, Rules};
 use edgewise_engine::queues::Queues;
 use edgewise_server::auth::{Kept, PREFIX, Permission, Role};
 use edgewise_server::routes::{Gives, table};
-use edgewise_server::{Listen, Served, Serving, Workspaces, serve_as};
+use edgewise_server::{Listen, Outside, Served, Serving, Workspaces, serve_as};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 fn options() -> Options {
     Options { home: Home::local(), work: None, background: true, queues: Queues::default() }
+}
+
+/// This machine may be told: the target of a hook is here.
+fn outside() -> Outside {
+    let rules = Rules { allow: vec![Allowed::parse("127.0.0.1").unwrap()] };
+    Outside { collector: None, http: Http::new(rules, wall_clock) }
 }
 
 /// Makes a token in a workspace, and the workspace with it.
@@ -42,7 +51,7 @@ struct Site {
 
 impl Site {
     async fn open(dir: TempDir) -> Self {
-        let workspaces = Workspaces::open(dir.path(), options(), None).await.unwrap();
+        let workspaces = Workspaces::open(dir.path(), options(), outside()).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let serving = serve_as(listener, Served::Many(workspaces.clone()), Listen::default()).unwrap();
         Self { address: serving.address, workspaces, dir, _serving: serving }
@@ -169,4 +178,33 @@ async fn the_server_says_of_itself_only_what_is_nobodys() {
     ] {
         assert_eq!(site.ask("GET", path, &own, "").await.status, status, "{path}");
     }
+}
+
+#[tokio::test]
+async fn the_webhooks_of_a_workspace_are_told_of_its_own_events() {
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (site, [own, _, foreign]) = site().await;
+    let url = format!("http://{}/told", target.local_addr().unwrap());
+    let hook = json!({ "namespace": "told", "url": url }).to_string();
+    let made = site.ask("POST", "/t/acme/web/api/v1/webhooks", &own, &hook).await;
+    assert_eq!(made.status, 200, "{}", made.text);
+    let flow = "{ flow: told, publish: [{ name: told.done, condition: always }], tasks: { a: { emit: told.now } } }";
+    for (place, token) in [("umbrella/web", &foreign), ("acme/web", &own)] {
+        let start = json!({ "source": flow }).to_string();
+        let started = site.ask("POST", &format!("/t/{place}/api/v1/runs"), token, &start).await;
+        assert_eq!(started.status, 200, "{}", started.text);
+    }
+    for expected in ["told.now", "told.done"] {
+        let (mut call, _) = target.accept().await.unwrap();
+        let mut heard = Vec::new();
+        // The body is the last that comes.
+        while !heard.ends_with(b"}") {
+            assert!(call.read_buf(&mut heard).await.unwrap() > 0);
+        }
+        let text = String::from_utf8_lossy(&heard).into_owned();
+        assert!(text.contains(expected) && text.contains("webhook-signature"), "{text}");
+        call.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+    }
+    let dead = site.ask("GET", "/t/umbrella/web/api/v1/webhooks", &foreign, "").await;
+    assert!(!dead.text.contains(&url), "{}", dead.text);
 }
