@@ -9,6 +9,7 @@ use crate::ledger::Stream;
 use crate::projections::RunChange;
 use edgewise_core::Result;
 use edgewise_core::event::TaskIx;
+use edgewise_core::name::Name;
 use edgewise_core::rows::RunRow;
 use rusqlite::{Connection, params};
 
@@ -98,7 +99,7 @@ impl<'c> Writer<'c> {
                 run.body,
                 run.marks.namespace.as_ref().map_or("", |namespace| namespace.as_str()),
                 marks(run),
-                run.marks.by.as_ref().map(|by| by.as_str()),
+                run.marks.by.as_ref().map(Name::as_str),
                 run.marks.key
             ])
             .of(STATE)?;
