@@ -4,6 +4,7 @@
 //! never who the request says; what they must be trusted with stands here for each thing that can be asked.
 
 use crate::app::App;
+use crate::audit::Made;
 use crate::auth::{Kept, PREFIX, Permission, Principal, Role};
 use crate::body::Json;
 use crate::guard;
@@ -17,20 +18,38 @@ use edgewise_core::name::Name;
 use edgewise_core::work::Op;
 use edgewise_engine::folder::{Ask, Said, answer};
 use edgewise_engine::reader::Peek;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub async fn ask(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
     Json(mut ask): Json<Ask>,
-) -> Result<Json<Said>> {
+) -> Result<(Extension<Made>, Json<Said>)> {
     guard::permit(&who, needs(&ask))?;
+    let what = Extension(Made(what(&ask)));
     if let Some(by) = ask.by() {
         by.clone_from(&who.name);
     }
     let said = tokio::time::timeout(limits::WAIT, answer(app.engine(), ask, true)).await;
     let late = || Error::unavailable("still_running", "it has not ended yet: ask again");
-    Ok(Json(said.map_err(|_| late())??))
+    Ok((what, Json(said.map_err(|_| late())??)))
+}
+
+/// What is asked, for the trail: the word for it, and the run and the task that it is about.
+fn what(ask: &Ask) -> String {
+    match serde_json::to_value(ask) {
+        Ok(Value::String(word)) => word,
+        Ok(Value::Object(asked)) => {
+            let about = |body: &Value| {
+                let named =
+                    ["run", "task"].iter().filter_map(|key| body.get(key)?.as_str().map(|text| format!(" {text}")));
+                named.collect::<String>()
+            };
+            asked.iter().map(|(word, body)| format!("{word}{}", about(body))).collect()
+        }
+        _ => String::new(),
+    }
 }
 
 /// What somebody must be trusted with to ask it.
@@ -90,8 +109,18 @@ fn may_be_sent(role: Role, key: &Name, setting: &mut Setting) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use edgewise_core::id::RunId;
     use edgewise_core::time::Time;
-    use serde_json::{Value, json};
+    use edgewise_engine::command::RunAct;
+    use serde_json::json;
+
+    #[test]
+    fn the_trail_says_what_was_asked_and_about_which_run() {
+        let by = Name::parse("ann").unwrap();
+        let cancel = Ask::Cancel(RunAct { run: RunId(7), by, why: None });
+        assert_eq!(what(&cancel), format!("cancel {}", RunId(7)));
+        assert_eq!(what(&Ask::Ping), "ping");
+    }
 
     fn check(role: Role, key: &str, value: Value, sent: Option<&Value>) {
         let (key, by) = (Name::parse(key).unwrap(), Name::parse("ann").unwrap());
