@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 const VERSION: &str = "4.32.5";
 /// Requests for each address and phase: a number, so that a busy machine makes as many.
-const EXAMPLES: &str = "25";
+const EXAMPLES: &str = "8";
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_schema_conformance,response_headers_conformance,unsupported_method";
 const HOOKS: &str = include_str!("schemathesis/hooks.py");
