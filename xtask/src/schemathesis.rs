@@ -4,6 +4,7 @@
 //! and above, and none, no type and no form that the document does not name. It comes from PyPI in a pinned version,
 //! into a folder of its own below the target folder.
 
+use crate::debian;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -45,7 +46,12 @@ fn install(base: &Path) -> Result<PathBuf, String> {
     let folder = base.join(VERSION);
     let tool = folder.join("bin/schemathesis");
     if !tool.exists() {
-        succeed(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+        let venv = || succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));
+        if venv().is_err() {
+            // Debian's Python comes without it.
+            debian::install("python3-venv");
+            venv()?;
+        }
         let mut pip = Command::new(folder.join("bin/pip"));
         succeed(pip.args(["install", "--quiet", "--disable-pip-version-check", &format!("schemathesis=={VERSION}")]))?;
     }
