@@ -18,7 +18,7 @@ use crate::command::{Answer, Claim, Command, Grant};
 use crate::desk::{Batch, Desk, Home};
 use crate::entropy::Entropy;
 use crate::lanes::ClaimNo;
-use crate::metrics::{Counts, Pulse, Spread};
+use crate::metrics::{Counts, Durations, Pulse};
 use crate::queues::Queues;
 use crate::{enqueue, request, result, work};
 use append::Landed;
@@ -339,7 +339,7 @@ impl<R> Committer<R> {
             claims: self.claims.len(),
             runs: self.desk.runs.len(),
             ready_to_start: self.desk.ready_to_start,
-            commit: Spread::default(),
+            commit: Durations::default(),
         }
     }
 }

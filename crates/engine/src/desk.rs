@@ -25,7 +25,7 @@ use crate::lanes::Lanes;
 use crate::leases::{Lease, Leases};
 use crate::links::Links;
 use crate::load::{self, Plans};
-use crate::metrics::{Counts, Spread};
+use crate::metrics::{Counts, Durations};
 use crate::publish::Tap;
 use crate::queues;
 use crate::rates::Rates;
@@ -124,7 +124,7 @@ pub(crate) struct Desk {
     pub batch: Batch,
     pub counts: Counts,
     /// From ready to leased.
-    pub ready_to_start: Spread,
+    pub ready_to_start: Durations,
     /// Whoever publishes what is told to the outside world.
     pub tap: Option<Tap>,
     /// The plan that was encoded last.
@@ -207,7 +207,7 @@ impl Desk {
             trouble: None,
             batch: Batch::default(),
             counts: Counts::default(),
-            ready_to_start: Spread::default(),
+            ready_to_start: Durations::default(),
             tap: None,
             encoded: Encoded::default(),
             changes: Changes::default(),

@@ -13,7 +13,7 @@ use crate::command::{Answer, Command, RunAct, Start};
 use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
-use crate::metrics::{Counts, Pulse, Spread};
+use crate::metrics::{Counts, Durations, Pulse};
 use crate::publish::{self, Listeners, Publishing};
 use crate::queues::Queues;
 use crate::retention::Retention;
@@ -335,7 +335,7 @@ struct Shell {
     looking: Vec<Looking>,
     tell: watch::Sender<Option<String>>,
     /// How long commits took.
-    commit: Spread,
+    commit: Durations,
 }
 
 impl Shell {

@@ -14,15 +14,15 @@ pub struct Pulse {
     /// Runs in memory.
     pub runs: usize,
     /// From the commit that made a task ready to that of its lease, as the engine's clock shows it.
-    pub ready_to_start: Spread,
+    pub ready_to_start: Durations,
     /// How long commits took, with deciding and syncing.
-    pub commit: Spread,
+    pub commit: Durations,
 }
 
 /// How durations are spread: so many up to each bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spread {
-    /// Those up to each of [`Spread::BOUNDS_US`] and over the one before.
+pub struct Durations {
+    /// Those up to each of [`Durations::BOUNDS_US`] and over the one before.
     pub buckets: [u64; Self::BOUNDS_US.len()],
     /// All of them.
     pub count: u64,
@@ -30,7 +30,7 @@ pub struct Spread {
     pub micros: u64,
 }
 
-impl Spread {
+impl Durations {
     /// Upper bounds, in microseconds.
     pub const BOUNDS_US: [u64; 13] =
         [250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000, 60_000_000];

@@ -3,7 +3,7 @@
 
 use crate::door::DoorCounts;
 use axum::http::StatusCode;
-use edgewise_engine::metrics::{Counts, Pulse, Spread};
+use edgewise_engine::metrics::{Counts, Durations, Pulse};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,8 +111,8 @@ impl Metrics {
                 write!(text, "# HELP edgewise_{name} {help}\n# TYPE edgewise_{name} gauge\nedgewise_{name} {value}\n");
         }
         self.write_refusals(&mut text);
-        write_spread(&mut text, "ready_to_start", "From ready to leased.", &pulse.ready_to_start);
-        write_spread(&mut text, "commit", "How long commits took, with deciding and syncing.", &pulse.commit);
+        write_durations(&mut text, "ready_to_start", "From ready to leased.", &pulse.ready_to_start);
+        write_durations(&mut text, "commit", "How long commits took, with deciding and syncing.", &pulse.commit);
         self.write_requests(&mut text);
         text
     }
@@ -140,14 +140,14 @@ impl Metrics {
     }
 }
 
-fn write_spread(text: &mut String, name: &str, help: &str, spread: &Spread) {
+fn write_durations(text: &mut String, name: &str, help: &str, durations: &Durations) {
     let _ = writeln!(text, "# HELP edgewise_{name}_seconds {help}\n# TYPE edgewise_{name}_seconds histogram");
     let mut sum = 0;
-    for (most, count) in Spread::BOUNDS_US.iter().zip(spread.buckets) {
+    for (most, count) in Durations::BOUNDS_US.iter().zip(durations.buckets) {
         sum += count;
         let _ = writeln!(text, "edgewise_{name}_seconds_bucket{{le=\"{}\"}} {sum}", *most as f64 / 1e6);
     }
-    let Spread { count, micros, .. } = spread;
+    let Durations { count, micros, .. } = durations;
     let _ = writeln!(text, "edgewise_{name}_seconds_bucket{{le=\"+Inf\"}} {count}");
     let _ =
         writeln!(text, "edgewise_{name}_seconds_sum {}\nedgewise_{name}_seconds_count {count}", *micros as f64 / 1e6);
