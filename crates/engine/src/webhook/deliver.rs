@@ -80,11 +80,13 @@ impl Drop for Tended {
 async fn tend(hooks: Hooks, means: Means) {
     let mut tasks = Tended(HashMap::new());
     loop {
+        // Before the look: one that switches itself off during it would be begun again by what was read before.
+        tasks.0.retain(|_, task| !task.is_finished());
         if let Ok(all) = hooks.0.ask(hook::all).await {
             let on: HashMap<String, Hook> =
                 all.into_iter().filter(|hook| hook.off.is_none()).map(|hook| (hook.id.clone(), hook)).collect();
             tasks.0.retain(|id, task| {
-                let stays = on.contains_key(id) && !task.is_finished();
+                let stays = on.contains_key(id);
                 if !stays {
                     task.abort();
                 }
