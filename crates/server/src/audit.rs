@@ -54,7 +54,7 @@ pub struct Line {
     /// The path, which names what it was done to; absent where several are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What it made, such as a run.
+    /// What it made, such as a run; of the command line what it asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
     /// The status of the answer.
@@ -75,7 +75,7 @@ fn is_once(times: &u64) -> bool {
     *times == 1
 }
 
-/// What a request made, for its line: put into the extensions of an answer.
+/// What a request made, or what the command line asked for with it: put into the extensions of an answer, for its line.
 #[derive(Debug, Clone)]
 pub(crate) struct Made(pub String);
 

@@ -1,6 +1,5 @@
 //! Finding, keeping and letting go of runs with the real binary, each test in a folder of its own.
 
-mod events;
 mod guide;
 mod place;
 
