@@ -8,10 +8,14 @@ mod answers;
 mod book;
 mod control;
 mod links;
+mod queues;
 mod shares;
+mod work;
+mod works;
 
 pub use answers::Answerer;
 pub use book::Book;
+pub use work::mark;
 
 use crate::cover::Cover;
 use crate::driver::{No, home};
@@ -57,6 +61,10 @@ pub struct Witness {
     pub books: BTreeMap<RunId, Book>,
     /// What the workspace is set to, as the ledger tells it.
     pub control: control::ControlBook,
+    /// The work graph, as the ledger tells it.
+    pub work: work::WorkBook,
+    /// What the outside world is told.
+    pub queues: queues::QueueBook,
     asked: BTreeMap<No, Asked>,
     /// Which run each key has started.
     keys: BTreeMap<String, RunId>,
@@ -99,6 +107,8 @@ impl Witness {
             at: Position(0),
             books: BTreeMap::new(),
             control: control::ControlBook::default(),
+            work: work::WorkBook::default(),
+            queues: queues::QueueBook::default(),
             asked: BTreeMap::new(),
             keys: BTreeMap::new(),
             promised: BTreeMap::new(),
@@ -126,7 +136,8 @@ impl Witness {
 
     /// Whether every run is over.
     pub fn all_over(&self) -> bool {
-        self.control.state.schedules.is_empty() && self.books.values().all(|book| book.run.state.is_done())
+        let ended = self.control.state.schedules.is_empty() && self.books.values().all(|b| b.run.state.is_done());
+        ended && self.work.is_settled(&self.books)
     }
 
     /// Whether a lease was given to a worker within an engine's own process.
@@ -197,12 +208,19 @@ impl Witness {
                 self.compare_control()?;
                 continue;
             }
+            if run == RunId::WORK {
+                self.work.record(now, &stored, &mut self.cover)?;
+                continue;
+            }
             for entry in Entry::of(&stored.record).map_err(|e| unreadable(&e))? {
                 self.record(run, now, entry)?;
             }
             self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
+            let told = self.books.get_mut(&run).map(|book| std::mem::take(&mut book.told));
+            self.queues.tell(stored.position, told.unwrap_or_default());
             changed.insert(run);
         }
+        self.work.check()?;
         self.frozen_runs_rest(&changed)?;
         if !changed.is_empty() {
             self.shares()?;
@@ -332,6 +350,7 @@ impl Witness {
     fn rows_reach_their_watermark(&mut self, written: &BTreeMap<RunId, u64>) -> Held {
         let watermark = self.rows.watermark().map_err(|e| unreadable(&e))?;
         self.control_reaches(watermark)?;
+        self.work_reaches(watermark)?;
         // The rows of what is damaged stay as they are; who is frozen by a person is in the rows like anybody.
         let marks = self.marks()?;
         let damaged = |run: &RunId| marks.contains(run) && !self.once_marked.contains(run);
@@ -348,6 +367,9 @@ impl Witness {
     pub fn close(&mut self) -> Held {
         self.compare_control()?;
         self.links_are_answered()?;
+        self.compare_work()?;
+        self.work.close(&self.books)?;
+        self.queues_are_whole()?;
         for run in self.books.keys().copied().collect::<Vec<_>>() {
             self.compare(run)?;
             let book = &self.books[&run];

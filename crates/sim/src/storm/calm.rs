@@ -22,6 +22,7 @@ impl Storm {
         let until = self.now.plus(PATIENCE).plus(Millis(self.went_back));
         while self.now < until {
             self.round()?;
+            self.publish_all()?;
             if self.witness.all_over() && self.in_flight() == 0 && self.vigils.is_empty() {
                 return self.close();
             }

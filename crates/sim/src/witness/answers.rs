@@ -40,6 +40,7 @@ pub struct Answerer<'a> {
 impl Witness {
     /// Remembers what is asked, so that the answer can be judged.
     pub fn asked(&mut self, no: No, command: &Command) {
+        self.work.asked(no, command);
         let asked = match command {
             Command::Start(start) => Asked::Start(start.key.clone()),
             Command::Complete(each) => Asked::Finishes(Arc::clone(each)),
@@ -64,6 +65,7 @@ impl Witness {
         if self.rests {
             return Ok(());
         }
+        self.work.heard(no, answer, &mut self.cover)?;
         let Ok(answer) = answer else { return Ok(()) };
         if let Answer::Granted { grants, claimed } = answer {
             ensure(!grants.is_empty(), "grants_are_kept", || "a grant of nothing".into())?;

@@ -1,6 +1,7 @@
 //! One run as the ledger tells it, and what each of its events must be allowed to do.
 
 use crate::violation::{Held, Violation, ensure};
+use edgewise_core::domain::{DomainEvent, told};
 use edgewise_core::event::{Approved, DispatchEnqueued, Event, TaskIx};
 use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::gate::{Escalation, Wait};
@@ -42,6 +43,8 @@ pub struct Book {
     /// Whether people asked for no leases, for now or for ever.
     pub(super) paused: bool,
     pub(super) cancelled: bool,
+    /// What the outside world is told of it, and no queue is known to have to have.
+    pub(super) told: Vec<DomainEvent>,
     /// Leases that ended in the last look.
     pub(super) just_ended: Vec<TokenHash>,
 }
@@ -62,6 +65,7 @@ impl Book {
             yes,
             paused: false,
             cancelled: false,
+            told: Vec::new(),
             just_ended: Vec::new(),
         }
     }
@@ -124,6 +128,7 @@ impl Book {
             after: &self.run,
         };
         invariant::check_step(&step)?;
+        told(&self.run, entry.stamp.at, &changes, &mut |event| self.told.push(event));
         self.allowed(&before, &entry)?;
         for moved in changes.moves.iter().filter(|m| m.from == TaskState::InProgress) {
             if let Some(token) = self.live.remove(&moved.task) {
