@@ -6,6 +6,7 @@
 
 mod shapes;
 
+use crate::built;
 use std::path::Path;
 use std::process::Command;
 
@@ -19,9 +20,10 @@ const GROWTH: f64 = 1.5;
 
 /// Checks all of them; says what was counted.
 pub fn run(root: &Path) -> bool {
-    let binary = root.join("target/release/edgewise");
-    let binary = std::env::var("CARGO_TARGET_DIR").map_or(binary, |dir| Path::new(&dir).join("release/edgewise"));
-    let checks = [syncs(&binary), growth(&binary), shapes::check(&binary)];
+    let checks = match built::released(root) {
+        Ok(binary) => vec![syncs(&binary), growth(&binary), shapes::check(&binary)],
+        Err(why) => vec![Err(why)],
+    };
     checks.into_iter().all(|check| match check {
         Ok(line) => {
             println!("{line}");
