@@ -87,6 +87,8 @@ pub struct Changes {
     pub run_moves: Vec<(RunState, RunState)>,
     /// Tasks whose row changed without a move.
     pub touched: Vec<TaskIx>,
+    /// Composites (or the whole run) that were given something to begin with, or have it no more.
+    pub given: Vec<TaskIx>,
     /// Tasks that a worker may take from now on.
     pub ready: Vec<TaskIx>,
     /// Leases that were ended by something else than their own finish.
@@ -118,6 +120,7 @@ impl Changes {
         self.moves.clear();
         self.run_moves.clear();
         self.touched.clear();
+        self.given.clear();
         self.ready.clear();
         self.revoked.clear();
         self.timers_set.clear();
@@ -273,6 +276,13 @@ impl Fold<'_> {
         let version = self.stamp.id;
         self.task_mut(task).version = version;
         self.changes.touched.push(task);
+    }
+
+    /// What a composite begins with is another now. Its row alone says nothing of that.
+    pub(crate) fn give(&mut self, task: TaskIx) {
+        if self.run.spec_of(task).work.is_composite() {
+            self.changes.given.push(task);
+        }
     }
 
     /// Moves the run, if it is not there already.

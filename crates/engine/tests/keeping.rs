@@ -169,6 +169,7 @@ fn wait_for(world: &mut World, run: RunId, parent: RunId) {
     let stream = Home::local().stream(run);
     let mut row = world.rows.load(&stream).unwrap().unwrap().run;
     row.marks.parent = Some(parent);
+    let (given, given_gone) = Default::default();
     let (tasks, timers, timers_gone, outbox, outbox_gone, leases, leases_gone) = Default::default();
     let (from_seq, plan) = (row.applied_seq, None);
     let change = RunChange {
@@ -177,6 +178,8 @@ fn wait_for(world: &mut World, run: RunId, parent: RunId) {
         run: row,
         plan,
         tasks,
+        given,
+        given_gone,
         timers,
         timers_gone,
         outbox,

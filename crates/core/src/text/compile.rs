@@ -13,6 +13,7 @@ mod item;
 mod names;
 mod naming;
 mod policy;
+mod publish;
 mod secrets;
 
 use super::tree::{Block, Call, Extent, Flow, Function, Parameter, Program, Statement, StatementKind, Value, Work};
@@ -124,6 +125,7 @@ impl<'t> Whole<'_, 't, '_> {
     fn plan(mut self, flow: &'t Flow) -> Option<Plan> {
         let inputs = self.inputs(&flow.parameters);
         let naming = naming::naming(&flow.naming, self.sink);
+        let told = flow.defaults.publish.as_ref().and_then(|given| publish::publish(given, true, self.sink));
         let defaults = policy::Defaults::new(&flow.defaults);
         let mut regions = Regions::default();
         let written = (flow.parameters.as_slice(), &flow.body);
@@ -147,7 +149,8 @@ impl<'t> Whole<'_, 't, '_> {
             return None;
         }
         let Regions { specs, drafts } = regions;
-        let draft = PlanDraft { specs, regions: drafts, inputs, naming, ..PlanDraft::default() };
+        let publish = told.unwrap_or_default();
+        let draft = PlanDraft { specs, regions: drafts, inputs, naming, publish, ..PlanDraft::default() };
         match draft.build(flow.name.clone()) {
             Ok(plan) => Some(plan),
             Err(problems) => {

@@ -309,6 +309,8 @@ pub struct Policies {
     pub priority: Option<i16>,
     /// What it must not do too much of at once.
     pub limit: Limiting,
+    /// What the outside world is told when it ends; behind a flow, when the run does.
+    pub publish: Option<Expr>,
 }
 
 impl Policies {

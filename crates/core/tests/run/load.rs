@@ -14,7 +14,7 @@ use edgewise_core::state::TaskState;
 /// A run written to rows and read back.
 pub fn reload(run: &Run) -> Run {
     let rows = (0..run.total()).map(TaskIx).filter(|t| run.has_row(*t)).map(|t| run.task_row(t)).collect();
-    Run::from_rows(&run.row().unwrap(), rows, run.plan.clone()).unwrap()
+    Run::from_rows(&run.row().unwrap(), rows, run.given_rows().collect(), run.plan.clone()).unwrap()
 }
 
 fn storms(seeds: std::ops::Range<u64>, acts: u64) {
@@ -81,7 +81,7 @@ fn rows_that_are_not_those_of_the_ledger_are_found() {
     let timers: Vec<TimerRow> = run.timers.iter().map(|(key, due)| TimerRow { key: *key, due: *due }).collect();
     let outbox: Vec<OutboxRow> = (0..run.total()).filter_map(|t| run.outbox_row(TaskIx(t))).collect();
     assert_eq!((timers.len(), outbox.len()), (1, 1));
-    let whole = Rows { run: &row, tasks: &tasks, timers: &timers, outbox: &outbox };
+    let whole = Rows { run: &row, tasks: &tasks, given: &[], timers: &timers, outbox: &outbox };
     refold_equals_projection(&d.stream(), &whole).unwrap();
     let mut other = row.clone();
     other.paused = true;
@@ -107,7 +107,7 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
     let load = |damage: &dyn Fn(&mut Vec<TaskRow>)| -> Result<Run> {
         let mut rows = rows_of(&d.run);
         damage(&mut rows);
-        Run::from_rows(&d.run.row().unwrap(), rows, d.run.plan.clone())
+        Run::from_rows(&d.run.row().unwrap(), rows, Vec::new(), d.run.plan.clone())
     };
     assert_eq!(load(&|_| {}).unwrap(), d.run);
     let chunk = |text: &'static str| {
@@ -146,5 +146,5 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
     assert_eq!(load(&many).unwrap_err().code, "bad_rows");
     let mut row = d.run.row().unwrap();
     row.applied_seq = u64::MAX;
-    assert_eq!(Run::from_rows(&row, rows_of(&d.run), d.run.plan.clone()).unwrap_err().code, "bad_rows");
+    assert_eq!(Run::from_rows(&row, rows_of(&d.run), Vec::new(), d.run.plan.clone()).unwrap_err().code, "bad_rows");
 }

@@ -114,6 +114,7 @@ fn policies(policies: &Policies) -> String {
     let limit = &policies.limit;
     text += &limit.key.as_ref().map_or(String::new(), |key| format!(" limit={}", expr(key)));
     text += &limit.max.map_or(String::new(), |max| format!(" max={max}"));
+    text += &policies.publish.as_ref().map_or(String::new(), |publish| format!(" publish={}", expr(publish)));
     text += &limit.rate.map_or(String::new(), |rate| format!(" rate={rate}"));
     text
 }

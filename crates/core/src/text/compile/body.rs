@@ -7,6 +7,7 @@ use super::http;
 use super::item;
 use super::names::Names;
 use super::policy::Defaults;
+use super::publish;
 use super::secrets;
 use super::{Functions, error, known_beforehand, say_all};
 use crate::expr::{self, Ast, Fault, Hyphens};
@@ -300,11 +301,12 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                 plan::Work::Action { action: call.name.clone(), with: Template::Map(with) }
             }
         };
+        let told = self.told(call, &work)?;
         let own = matches!(work, plan::Work::Item(_)).then(|| Defaults::of_sub_run(&call.policies));
         let name = called.map_or_else(|| call.name.replace('.', "-"), str::to_owned);
         let node = place.node(regions, &name, work);
         if let (Some((retry, timeouts)), Some(spec)) = (own, regions.specs.last_mut()) {
-            (spec.retry, spec.timeouts) = (retry, timeouts);
+            (spec.retry, spec.timeouts, spec.publish) = (retry, timeouts, told);
             return Some(node);
         }
         let (retry, timeouts, mut share) = self.around.defaults.under(&call.policies);
@@ -314,9 +316,23 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
             share.limit = Some(plan::Limit { key, max: limit.max, rate: limit.rate });
         }
         if let Some(spec) = regions.specs.last_mut() {
-            (spec.retry, spec.timeouts, spec.share) = (retry, timeouts, share);
+            (spec.retry, spec.timeouts, spec.share, spec.publish) = (retry, timeouts, share, told);
         }
         Some(node)
+    }
+
+    /// What the outside world is told when the task of a call ends.
+    fn told(&mut self, call: &'t ActionCall, work: &plan::Work) -> Option<Vec<plan::Publish>> {
+        let Some(given) = &call.policies.publish else { return Some(Vec::new()) };
+        let told = publish::publish(given, false, self.sink)?;
+        match work {
+            plan::Work::Emit(emit) if told.iter().any(|one| one.name == emit.name) => {
+                let message = format!("the domain event `{}` is emitted and published by one task", emit.name);
+                error(self.sink, given.at, "duplicate_name", message).help(Some("`@emit` alone tells it".into()));
+                None
+            }
+            _ => Some(told),
+        }
     }
 
     /// The values of a call's arguments, in their order; those of an action may be secret.
@@ -350,9 +366,11 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         let with = Template::Map(with.collect());
         let work = plan::Work::SubRun(plan::SubRun { flow: call.name.clone(), plan: child.hash, with });
         let name = called.map_or_else(|| call.name.replace(['.', '/'], "-"), str::to_owned);
+        let told = self.told(call, &work)?;
         let node = place.node(regions, &name, work);
         if let Some(spec) = regions.specs.last_mut() {
             (spec.retry, spec.timeouts) = Defaults::of_sub_run(&call.policies);
+            spec.publish = told;
         }
         Some(node)
     }
