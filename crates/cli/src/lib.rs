@@ -14,6 +14,7 @@ pub mod bench;
 pub mod clock;
 pub mod command;
 pub mod config;
+pub mod descriptors;
 pub mod exit;
 pub mod flow_file;
 pub mod live;

@@ -146,6 +146,11 @@ impl App {
         &self.0.streams
     }
 
+    /// How many read streams of events now.
+    pub fn readers_of_streams(&self) -> usize {
+        crate::limits::STREAMS - self.streams().available_permits()
+    }
+
     /// The queues of domain events, opened when somebody first asks for them.
     pub async fn shelf(&self) -> Result<Shelf> {
         if let Some(shelf) = self.0.shelf.get() {

@@ -163,7 +163,9 @@ impl Following {
                 frame(None, &told.event.name, &told.body.to_string())
             }
             Heard::Event(_) => String::new(),
-            Heard::Dropped(lost) => format!(": {lost} fast events were lost, because nobody read them in time\n\n"),
+            Heard::Dropped(lost) => {
+                format!(": up to {lost} fast events were lost, because they were not read in time\n\n")
+            }
         }
     }
 }
