@@ -23,6 +23,7 @@ pub mod picture;
 pub mod place;
 pub mod problem;
 mod remote;
+pub mod shelves;
 pub mod siblings;
 pub mod signals;
 pub mod style;

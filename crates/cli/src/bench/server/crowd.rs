@@ -43,7 +43,10 @@ impl Crowd {
         let claims = (0..WORKERS).map(|n| {
             let body = format!("{{\"worker\":\"w{n}\",\"actions\":[\"never\"],\"wait_ms\":60000}}");
             let length = body.len();
-            ("POST /api/v1/work/claim", format!("Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"))
+            (
+                "POST /api/v1/work/claim",
+                format!("Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"),
+            )
         });
         let streams = (0..READERS).map(|n| {
             let path = if n % 2 == 0 { "GET /api/v1/events" } else { "GET /api/v1/domain/crowd/events" };
