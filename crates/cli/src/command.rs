@@ -84,20 +84,12 @@ fn only_here(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Backup(_) => "backup",
         Command::Restore(_) => "restore",
         Command::Doctor(_) => "doctor",
-        Command::Domain(_) => "domain",
-        Command::Webhook(_) => "webhook",
-        Command::Audit(_) => "audit",
         _ => return Ok(()),
     };
     let Some(addr) = &context.config.addr.value else { return Ok(()) };
     let what =
         format!("`edgewise {name}` works in a data folder, and {} names the server {addr}", context.config.addr.origin);
-    let next = match command {
-        Command::Domain(_) | Command::Webhook(_) | Command::Audit(_) => {
-            "ask the server (/api/v1/domain, /api/v1/webhooks, /api/v1/audit), or run it on the server's machine with --dir"
-        }
-        _ => "run it on the machine of the server, or name a folder with --dir",
-    };
+    let next = "run it on the machine of the server, or name a folder with --dir";
     Err(Problem::new(Kind::Invalid, "only_here", what).next(next))
 }
 

@@ -40,6 +40,11 @@ impl Place {
         Self { folder, project: config.project.clone(), slots, http, secrets, queues, config: config.clone() }
     }
 
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// An engine that works: it runs commands and others can talk to it.
     pub fn worker(&self, background: bool) -> Options {
         let (http, secrets) = (self.http.clone(), self.secrets.clone());

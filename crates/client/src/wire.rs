@@ -14,8 +14,8 @@ mod work;
 
 pub use audit::{Audit, AuditLine};
 pub use domain::{
-    Acknowledge, Acknowledged, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents, NamespaceListed, Namespaces,
-    ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
+    Acknowledge, Acknowledged, ConsumerListed, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents,
+    NamespaceListed, Namespaces, ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
 };
 pub use flow::{
     BackfillSchedule, CreateToken, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken, Schedules,

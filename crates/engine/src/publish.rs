@@ -16,7 +16,7 @@ mod shelf;
 mod shell;
 mod tap;
 
-pub use listeners::{Heard, Listener, Listeners, Told};
+pub use listeners::{Heard, Listener, Listeners, Losses, Told};
 pub use publisher::Publisher;
 pub(crate) use shelf::place_of;
 pub use shelf::{Batch, Shelf};

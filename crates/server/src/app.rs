@@ -7,6 +7,7 @@ use crate::limits;
 use crate::metrics::Metrics;
 use crate::otlp::{self, Exported};
 use crate::readers::Readers;
+use crate::route::events::Pages;
 use crate::tail::Tail;
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
@@ -49,6 +50,7 @@ struct Inner {
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
     hooks: tokio::sync::Mutex<()>,
     tail: Tail,
+    pages: Pages,
     shelf: OnceLock<Shelf>,
 }
 
@@ -69,6 +71,7 @@ impl App {
             tokens: Mutex::default(),
             hooks: tokio::sync::Mutex::default(),
             tail,
+            pages: Pages::default(),
             shelf: OnceLock::new(),
         }))
     }
@@ -95,6 +98,11 @@ impl App {
     /// Whether somebody without a token is let in.
     pub(crate) fn trusts_loopback(&self) -> bool {
         self.0.parts.trust_loopback
+    }
+
+    /// What readers of the workspace's events share.
+    pub(crate) fn pages(&self) -> &Pages {
+        &self.0.pages
     }
 
     /// Hears of every move of the ledger's end.
@@ -144,6 +152,11 @@ impl App {
 
     pub(crate) fn streams(&self) -> &Arc<Semaphore> {
         &self.0.streams
+    }
+
+    /// How many read streams of events now.
+    pub fn readers_of_streams(&self) -> usize {
+        crate::limits::STREAMS - self.streams().available_permits()
     }
 
     /// The queues of domain events, opened when somebody first asks for them.

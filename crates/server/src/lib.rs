@@ -21,6 +21,7 @@ mod guard;
 pub mod hook;
 mod idempotency;
 pub mod limits;
+pub mod listed;
 mod metrics;
 pub mod openapi;
 mod otlp;

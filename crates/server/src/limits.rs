@@ -54,6 +54,12 @@ pub const KEY_BYTES: usize = 256;
 pub const TOKENS_FRESH: Duration = Duration::from_millis(500);
 /// The shortest pause between two looks of one event stream.
 pub const STREAM_PAUSE: Duration = Duration::from_millis(25);
+/// How long each event stream rests between two looks, for each stream that is open.
+pub const STREAM_REST: Duration = Duration::from_millis(1);
+/// The longest that an event stream rests between two looks.
+pub const STREAM_REST_MOST: Duration = Duration::from_millis(250);
+/// Looks at the ledger that are kept for other readers of the same events.
+pub const STREAM_PAGES: usize = 8;
 /// Records of the ledger that one look of an event stream reads at most.
 pub const STREAM_RECORDS: usize = 200;
 /// How long a reader of an event stream may read nothing before it is cut off.

@@ -44,6 +44,8 @@ pub struct Known {
     pub unwritten: u64,
     /// Spans that a collector took, and those that it did not.
     pub spans: (u64, u64),
+    /// Domain events told to listeners, lost to them, and put into queues.
+    pub domain: (u64, u64, u64),
 }
 
 impl Metrics {
@@ -76,7 +78,7 @@ impl Metrics {
     /// All of it as text.
     pub fn text(&self, known: &Known) -> String {
         let mut text = String::new();
-        let Known { counts, pulse, door, streams, unwritten, spans } = known;
+        let Known { counts, pulse, door, streams, unwritten, spans, domain } = known;
         for (name, help, value) in [
             ("commits", "Durable appends", counts.commits),
             ("events", "Events in durable appends", counts.events),
@@ -92,6 +94,9 @@ impl Metrics {
             ("audit_unwritten", "Lines of the trail that could not be written", *unwritten),
             ("otlp_sent", "Spans that the collector took", spans.0),
             ("otlp_dropped", "Spans that the collector did not take", spans.1),
+            ("domain_fast", "Domain events told to whoever listened", domain.0),
+            ("domain_dropped", "Fast domain events lost to listeners that read too slowly", domain.1),
+            ("domain_queued", "Domain events put into queues", domain.2),
         ] {
             // Writing to a text cannot fail.
             let _ = write!(
@@ -159,7 +164,7 @@ mod tests {
 
     fn nothing() -> Known {
         let (counts, pulse, door) = Default::default();
-        Known { counts, pulse, door, streams: 0, unwritten: 0, spans: (0, 0) }
+        Known { counts, pulse, door, streams: 0, unwritten: 0, spans: (0, 0), domain: (0, 0, 0) }
     }
 
     #[test]
@@ -182,6 +187,7 @@ mod tests {
         metrics.refused("bad_token");
         let mut known = nothing();
         known.counts.commits = 7;
+        known.domain = (5, 2, 1);
         for ms in [0, 1, 30] {
             known.pulse.ready_to_start.add(Duration::from_millis(ms));
         }
@@ -194,6 +200,7 @@ mod tests {
             "edgewise_ready_to_start_seconds_count 3",
             "edgewise_ready_to_start_seconds_sum 0.031",
             "edgewise_claims_waiting 0",
+            "edgewise_domain_dropped_total 2",
             "edgewise_http_request_seconds_bucket{route=\"list_runs\",status=\"2xx\",le=\"0.005\"} 2",
             "edgewise_http_request_seconds_count{route=\"list_runs\",status=\"2xx\"} 3",
         ] {

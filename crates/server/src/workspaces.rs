@@ -100,6 +100,11 @@ impl Workspaces {
         self.0.rooms.lock().await.keys().cloned().collect()
     }
 
+    /// How many fast domain events all listeners have lost.
+    pub async fn dropped(&self) -> u64 {
+        self.0.rooms.lock().await.values().map(|room| room.app.engine().listeners().counts().1).sum()
+    }
+
     pub(crate) fn clock(&self) -> Clock {
         Arc::new(wall_clock)
     }

@@ -1,6 +1,7 @@
 //! Runs as people and scripts start, follow, answer and end them: the real binary, several processes, one folder.
 
 mod again;
+mod crowded;
 mod detached;
 mod elsewhere;
 mod looking;

@@ -9,7 +9,7 @@ use edgewise_core::{Error, Kind, Result};
 use edgewise_store::quick::QuickSet;
 use edgewise_store::{Append, Appended, Guard, Position};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Whether a batch is in the ledger.
 pub(super) enum Landed {
@@ -77,6 +77,7 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
 fn tell(desk: &mut Desk, at: Option<Position>) {
     let Desk { tap: Some(tap), runs, batch, now, .. } = desk else { return };
     let Some(at) = at else { return tap.look() };
+    let durable = Instant::now();
     let mut moved = Vec::new();
     for run in &batch.touched {
         let Some(cached) = runs.get_mut(run).filter(|cached| cached.run.plan.tells) else { continue };
@@ -90,7 +91,7 @@ fn tell(desk: &mut Desk, at: Option<Position>) {
             events: std::mem::take(&mut cached.events),
         });
     }
-    tap.landed(moved, at);
+    tap.landed(moved, at, durable);
 }
 
 fn encode_batch(desk: &mut Desk) -> Append {

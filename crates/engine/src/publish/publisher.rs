@@ -12,6 +12,7 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Domain, Fresh, Position, Space, Stored, Stream};
 use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 /// Records read at once.
 const PAGE: usize = 1_000;
@@ -25,6 +26,15 @@ pub(super) const WAITING: usize = 10_000;
 const LATE: u64 = 10_000;
 /// Events taken away at once that nobody needs any more.
 const EXPIRED: usize = 1_000;
+
+/// When events happen that are folded.
+#[derive(Clone, Copy)]
+enum Moment {
+    /// Before anybody listened: nobody hears of them.
+    Past,
+    /// Now; when they were durable is known of what the committer said.
+    Now(Option<Instant>),
+}
 
 /// Derives domain events from a ledger, tells listeners, and keeps the queues.
 pub struct Publisher {
@@ -79,9 +89,9 @@ impl Publisher {
     /// What the committer said. `false` once there is nothing more to come.
     pub(crate) fn hear(&mut self, news: News) -> Result<bool> {
         match news {
-            News::Moved { runs, upto } if upto > self.at => {
+            News::Moved { runs, upto, durable } if upto > self.at => {
                 for moved in runs {
-                    self.moved(moved)?;
+                    self.moved(moved, durable)?;
                 }
                 self.at = upto;
             }
@@ -133,13 +143,13 @@ impl Publisher {
         Stream { tenant: self.space.tenant.clone(), workspace: self.space.workspace.clone(), run }
     }
 
-    fn moved(&mut self, moved: Moved) -> Result<()> {
+    fn moved(&mut self, moved: Moved, durable: Instant) -> Result<()> {
         let Moved { run: id, plan_hash, plan, first, id: first_id, at, events } = moved;
         if first == 1 {
             self.runs.insert(id, Run::new(id, plan_hash, plan));
         }
         self.bring(id, first)?;
-        self.fold(id, (first_id, at), &events, true);
+        self.fold(id, (first_id, at), &events, Moment::Now(Some(durable)));
         Ok(())
     }
 
@@ -158,8 +168,8 @@ impl Publisher {
         });
         match read {
             Ok(Some((envelope, events))) => {
-                let now = stored.position > self.began;
-                self.fold(*run, (envelope.id, envelope.at), &events, now);
+                let moment = if stored.position > self.began { Moment::Now(None) } else { Moment::Past };
+                self.fold(*run, (envelope.id, envelope.at), &events, moment);
             }
             Ok(None) => {}
             // Damage concerns its own run only, and freezes it elsewhere: the others are told of.
@@ -210,7 +220,7 @@ impl Publisher {
         Ok(true)
     }
 
-    fn fold(&mut self, id: RunId, begun: (EventId, Time), events: &[Event], tell: bool) {
+    fn fold(&mut self, id: RunId, begun: (EventId, Time), events: &[Event], moment: Moment) {
         let Self { runs, changes, listeners, waiting, space, .. } = self;
         let Some(run) = runs.get_mut(&id) else { return };
         fold_all(run, begun, events, changes, &mut |event| {
@@ -219,8 +229,8 @@ impl Publisher {
                 let DomainEvent { namespace, id, name, at, .. } = event.clone();
                 waiting.push(Fresh { namespace, id, name, at, body: body.to_string() });
             }
-            if tell && event.delivery.is_fast() {
-                listeners.tell(Told { event, body });
+            if let (Moment::Now(durable), true) = (moment, event.delivery.is_fast()) {
+                listeners.tell(Told { event, body, durable });
             }
         });
         if run.state.is_done() {

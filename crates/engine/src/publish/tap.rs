@@ -7,6 +7,7 @@ use edgewise_core::time::Time;
 use edgewise_store::Position;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
+use std::time::Instant;
 
 /// So many positions without anything to tell are told of, so that the next engine need not look at them again.
 const QUIET: u64 = 10_000;
@@ -27,7 +28,7 @@ pub(crate) struct Moved {
 /// What the publisher hears.
 pub(crate) enum News {
     /// A commit of this engine, right after what was told before.
-    Moved { runs: Vec<Moved>, upto: Position },
+    Moved { runs: Vec<Moved>, upto: Position, durable: Instant },
     /// Up to here nothing is to be told that was not told.
     Quiet(Position),
     /// Something was missed: the ledger knows.
@@ -49,10 +50,10 @@ impl Tap {
         Self { to, missed: false, quiet_since: 0 }
     }
 
-    /// A commit landed, right behind all that this engine knows of the ledger.
-    pub fn landed(&mut self, runs: Vec<Moved>, upto: Position) {
+    /// A commit landed, right behind all that this engine knows of the ledger, and was durable at this moment.
+    pub fn landed(&mut self, runs: Vec<Moved>, upto: Position, durable: Instant) {
         if !runs.is_empty() {
-            self.send(News::Moved { runs, upto });
+            self.send(News::Moved { runs, upto, durable });
         } else if upto.0 - self.quiet_since.min(upto.0) >= QUIET {
             self.send(News::Quiet(upto));
         } else {
