@@ -280,6 +280,7 @@ fn called_by<'t>(work: &'t Work, found: &mut Vec<&'t str>) {
         Work::Call(call) => std::slice::from_ref(call),
         Work::Spread(spread) => std::slice::from_ref(&spread.call),
         Work::Parallel(parallel) => &parallel.calls,
+        Work::Wait(_) => &[],
     };
     found.extend(calls.iter().filter_map(|call| match call {
         Call::Function(call) => Some(call.name.text.as_str()),
