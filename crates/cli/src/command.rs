@@ -18,6 +18,7 @@ mod fmt;
 mod freeze;
 mod gate_act;
 mod gate_list;
+mod gate_show;
 mod gate_url;
 mod give_up;
 mod graph;
@@ -136,8 +137,8 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Rerun(args) => rerun::perform(args, context),
         Command::Gate(gate) => match &gate.command {
             GateCommand::List(args) => gate_list::perform(args, context),
-            GateCommand::Show(args) => work::gate_show(args, context),
-            GateCommand::Satisfy(args) => work::gate_satisfy(args, context),
+            GateCommand::Show(args) => gate_show::perform(args, context),
+            GateCommand::Satisfy(args) => gate_act::satisfy(args, context),
             GateCommand::Create(args) => work::gate_create(args, context),
             GateCommand::Url(args) => gate_url::perform(args, context),
             GateCommand::Approve(args) => gate_act::approve(args, context),

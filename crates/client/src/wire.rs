@@ -28,7 +28,8 @@ pub use item::{
 };
 pub use problem::Problem;
 pub use run::{
-    ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,
+    ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, SatisfyRequest, Start, Started,
+    SupplyRequest,
 };
 pub use work::{
     Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, Release, TaskError,
