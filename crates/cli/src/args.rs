@@ -36,8 +36,8 @@ pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use rerun::Rerun;
 pub use run::{IdentityWord, Mode, Run};
 pub use schedule::{
-    Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
-    ScheduleNext, ScheduleSet,
+    FlowName, FlowUrl, Flows, FlowsCommand, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill,
+    ScheduleCommand, ScheduleList, ScheduleName, ScheduleNext, ScheduleSet,
 };
 pub use serve::{Audit, Dev, Serve, Token, TokenCommand, TokenCreate};
 pub use settings::{Config, ConfigCommand, ConfigShow};

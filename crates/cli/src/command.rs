@@ -14,6 +14,7 @@ mod domain;
 mod engine;
 mod events;
 mod export;
+mod flow_hook;
 mod fmt;
 mod freeze;
 mod gate_act;
@@ -163,7 +164,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Prime(args) => work::prime(args, context),
         Command::Mcp(args) => work::mcp(args, context),
         Command::Register(args) => register::register(args, context),
-        Command::Flows(args) => register::list(args, context),
+        Command::Flows(args) => register::flows(args, context),
         Command::Schedule(schedule) => match &schedule.command {
             ScheduleCommand::List(args) => schedule::list(args, context),
             ScheduleCommand::Show(args) => schedule::show(args, context),

@@ -18,8 +18,8 @@ pub use domain::{
     ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
 };
 pub use flow::{
-    BackfillSchedule, CreateToken, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken, Schedules,
-    SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
+    BackfillSchedule, CreateToken, FlowHook, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken,
+    Schedules, SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
 };
 pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
 pub use item::{

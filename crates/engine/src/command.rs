@@ -7,7 +7,7 @@ use crate::queues::QueueSettings;
 use crate::retention::{Kept, Removing};
 use crate::secrets::Sealed;
 use crate::work::{Import, Ops};
-use edgewise_core::control::{ScheduleSet, SettingChanged};
+use edgewise_core::control::{Hook, ScheduleSet, SettingChanged};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::name::Name;
@@ -160,6 +160,8 @@ pub struct Register {
     pub children: Vec<Arc<Plan>>,
     /// The schedules that stand in its text, by their names: those it had before and that are not here go.
     pub schedules: BTreeMap<Name, Schedule>,
+    /// How a call of its address begins it; `None` if it does not.
+    pub hook: Option<Hook>,
     /// Who asks.
     pub by: Name,
 }

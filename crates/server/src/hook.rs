@@ -138,6 +138,15 @@ impl Secret {
     }
 }
 
+/// A path as it may be written down: whoever reads the trail must not be able to call an address in it.
+pub fn without_proof(path: &str) -> String {
+    let is_address = [PATH, STARTS].iter().any(|at| path.contains(at));
+    match path.rsplit_once('.').filter(|_| is_address) {
+        Some((known, _)) => format!("{known}.…"),
+        None => path.to_owned(),
+    }
+}
+
 /// Nothing is at an address that was not made here.
 pub fn no_hook(of: Of) -> Error {
     let ask = match of {
@@ -197,6 +206,17 @@ mod tests {
         let huge = text.replace("~2", "~70000");
         for bad in ["", "run", "run~", "run~7", "ew-7k2", longer.as_str(), &huge, &text.replace("run~", "ran~")] {
             assert_eq!(RunGate::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_proof_of_an_address_is_not_written_down() {
+        for (path, shown) in [
+            ("/api/v1/hooks/ew-7k2.1.100.abcdef", "/api/v1/hooks/ew-7k2.1.100.…"),
+            ("/t/a/b/api/v1/starts/release.100.abcdef", "/t/a/b/api/v1/starts/release.100.…"),
+            ("/api/v1/items/ew-7k2.1", "/api/v1/items/ew-7k2.1"),
+        ] {
+            assert_eq!(without_proof(path), shown);
         }
     }
 

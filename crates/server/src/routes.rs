@@ -6,7 +6,8 @@ use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
 use crate::route::{
-    act, ask, audit, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook, work,
+    act, ask, audit, begin, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook,
+    work,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -150,6 +151,8 @@ table! {
     POST "/api/v1/flows/plan" plan_flow Look, "The plan that the text of a flow is compiled to.", [], FLOW_TEXT => Gives::Json, post(flow::plan);
     GET "/api/v1/flows/schema" flow_schema Open, "The schema of flow files, for editors.", [], None => Gives::Json, get(flow::schema_of_flows);
     GET "/api/v1/flows/{flow}" show_flow Look, "The plan that new runs of a flow get.", [], None => Gives::Json, get(flow::show);
+    POST "/api/v1/flows/{flow}/url" flow_url Operate, "The address of a flow with `on: webhook`: whoever knows it can begin runs of it.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::FlowHook>), post(begin::address);
+    POST "/api/v1/starts/{hook}" start_by_hook Open, "Begins a run of the flow whose address this is; the body is its input. A second call with the same `webhook-id` begins nothing.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Started>), post(begin::deliver);
     GET "/api/v1/flows/{flow}/graph" flow_graph Look, "A flow, drawn.", [FORM], None => Gives::Picture, get(flow::graph);
     GET "/api/v1/schedules" list_schedules Look, "When flows begin by themselves.", [FLOW, AFTER, LIMIT], None => Gives::Form(form::<wire::Schedules>), get(schedule::list);
     POST "/api/v1/schedules" set_schedule Operate, "Makes or changes a schedule; it counts from now on.", [], Some(form::<wire::SetSchedule>) => SCHEDULED, post(schedule::set);

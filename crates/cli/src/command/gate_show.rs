@@ -48,7 +48,10 @@ fn lines(run: RunId, task: &str, facts: &Value, style: Style) -> Vec<String> {
     for task in facts["evidence"].as_array().into_iter().flatten() {
         let path = task["path"].as_str().unwrap_or_default();
         let phase = task["phase"].as_str().unwrap_or_default();
-        about("evidence", format!("{} {phase}: {}", style.paint(Ink::Bold, &text::escape(path)), said(&task["output"])));
+        about(
+            "evidence",
+            format!("{} {phase}: {}", style.paint(Ink::Bold, &text::escape(path)), said(&task["output"])),
+        );
     }
     for one in facts["said"].as_array().into_iter().flatten() {
         let who = one["who"].as_str().unwrap_or_default();

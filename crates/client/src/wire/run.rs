@@ -159,4 +159,7 @@ pub struct FlowListed {
     pub by: String,
     /// When.
     pub at: String,
+    /// Whether a call of its address begins it.
+    #[serde(default)]
+    pub webhook: bool,
 }

@@ -29,7 +29,8 @@ pub(super) const FILE: Keys =
     Keys { owner: "a case file", known: &["flow", "description", "stubs", "cases"], later: &[] };
 pub(super) const CASE: Keys =
     Keys { owner: "a case", known: &["flow", "description", "input", "at", "stubs", "gates", "expect"], later: &[] };
-pub(super) const SAID: Keys = Keys { owner: "an answer to a gate", known: &["approve", "reject", "sends", "after"], later: &[] };
+pub(super) const SAID: Keys =
+    Keys { owner: "an answer to a gate", known: &["approve", "reject", "sends", "after"], later: &[] };
 
 /// When cases begin that do not say it: 2027-01-01T00:00:00Z.
 const BEGINNING: Time = Time(1_798_761_600_000);

@@ -17,17 +17,7 @@ use serde_json::Value;
 
 pub(super) const GATE: Keys = Keys {
     owner: "a gate",
-    known: &[
-        "timer",
-        "until",
-        "approval",
-        "webhook",
-        "external",
-        "deadline",
-        "on_deadline",
-        "escalate",
-        "evidence",
-    ],
+    known: &["timer", "until", "approval", "webhook", "external", "deadline", "on_deadline", "escalate", "evidence"],
     later: &[],
 };
 pub(super) const ESCALATE: Keys = Keys { owner: "`escalate`", known: &["after", "to"], later: &[] };
@@ -58,12 +48,7 @@ pub(super) fn gate(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'
 }
 
 /// The one thing that a gate waits for.
-fn wait(
-    node: &Node<'_>,
-    fields: &Fields<'_, '_>,
-    holes: &mut Holes<'_, '_>,
-    sink: &mut Sink<'_>,
-) -> Option<Wait> {
+fn wait(node: &Node<'_>, fields: &Fields<'_, '_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
     let kinds: Vec<_> = WAITS.into_iter().filter_map(|k| fields.entry(k)).collect();
     match kinds[..] {
         [entry] => match &*entry.key {
@@ -132,7 +117,8 @@ fn external(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> 
     let system = name(system, "`system`", sink);
     let template = holes.words(id, &|| "`id`".into(), sink);
     if matches!(&template, Template::Value(Value::String(text)) if text.is_empty()) {
-        sink.error(id.span, "bad_value", "`id` is empty").help(Some("say what it is called in the other system".into()));
+        sink.error(id.span, "bad_value", "`id` is empty")
+            .help(Some("say what it is called in the other system".into()));
     }
     Some(Wait::External { system: system?, id: template })
 }

@@ -12,7 +12,7 @@ use super::declare::INPUT;
 use super::gates::{APPROVAL, ESCALATE, EXTERNAL, GATE};
 use super::http::HTTP;
 use super::item::ITEM;
-use super::on::{ON, SCHEDULE};
+use super::on::{ON, SCHEDULE, WEBHOOK};
 use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
 use super::publish::{EMIT, PUBLISH};
 use super::read::Keys;
@@ -28,7 +28,7 @@ use serde_json::{Map, Value, json};
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
 type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
 
-const LEVELS: [Level; 18] = [
+const LEVELS: [Level; 19] = [
     ("flow", &FLOW, flow),
     ("defaults", &DEFAULTS, defaults),
     ("input", &INPUT, input),
@@ -47,6 +47,7 @@ const LEVELS: [Level; 18] = [
     ("external", &EXTERNAL, external),
     ("on", &ON, on),
     ("schedule", &SCHEDULE, schedule),
+    ("webhook", &WEBHOOK, webhook),
 ];
 
 /// The schema of a flow written as YAML.
@@ -362,15 +363,20 @@ fn approval() -> Vec<(&'static str, Value)> {
 
 fn external() -> Vec<(&'static str, Value)> {
     let id = [json!({ "type": "string" }), json!({ "type": "number" })];
-    vec![
-        ("system", about("Which system", of("name"))),
-        ("id", either("What it is called there, with `${{ … }}`", &id)),
-    ]
+    vec![("system", about("Which system", of("name"))), ("id", either("What it is called there, with `${{ … }}`", &id))]
 }
 
 fn on() -> Vec<(&'static str, Value)> {
     let words = "When it begins by itself";
-    vec![("schedule", json!({ "description": words, "type": "array", "items": of("schedule") }))]
+    let whole = [of("webhook"), json!({ "type": "null" })];
+    vec![
+        ("schedule", json!({ "description": words, "type": "array", "items": of("schedule") })),
+        ("webhook", either("A call of its address begins it: `{}`", &whole)),
+    ]
+}
+
+fn webhook() -> Vec<(&'static str, Value)> {
+    vec![("into", about("The input that gets the body whole; its keys are the inputs if absent", of("name")))]
 }
 
 fn schedule() -> Vec<(&'static str, Value)> {

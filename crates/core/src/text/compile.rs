@@ -47,7 +47,13 @@ pub(crate) fn compile_with(text: &str, file: &str, composer: &mut Composer<'_>) 
         return Err(sink.finish(file));
     }
     let warnings = sink.finish(file);
-    let whole = |(plan, children)| Compiled { plan, children, schedules: BTreeMap::new(), warnings: warnings.clone() };
+    let whole = |(plan, children)| Compiled {
+        plan,
+        children,
+        schedules: BTreeMap::new(),
+        hook: None,
+        warnings: warnings.clone(),
+    };
     Ok(plans.into_iter().map(whole).collect())
 }
 

@@ -435,6 +435,7 @@ mod start {
 mod register {
     use super::{BTreeMap, Deserialize, Deserializer, Name, RawValue, Register, Serialize, Serializer};
     use super::{read, read_all, stored, stored_all};
+    use edgewise_core::control::Hook;
     use edgewise_core::schedule::Schedule;
 
     #[derive(Serialize, Deserialize)]
@@ -445,17 +446,20 @@ mod register {
         children: Vec<Box<RawValue>>,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         schedules: BTreeMap<Name, Schedule>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hook: Option<Hook>,
         by: Name,
     }
 
     pub fn serialize<S: Serializer>(register: &Register, to: S) -> Result<S::Ok, S::Error> {
         let (plan, children) = (stored(&register.plan)?, stored_all(&register.children)?);
-        Wire { plan, children, schedules: register.schedules.clone(), by: register.by.clone() }.serialize(to)
+        let (schedules, hook) = (register.schedules.clone(), register.hook.clone());
+        Wire { plan, children, schedules, hook, by: register.by.clone() }.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Register, D::Error> {
-        let Wire { plan, children, schedules, by } = Wire::deserialize(from)?;
-        Ok(Register { plan: read(&plan)?, children: read_all(&children)?, schedules, by })
+        let Wire { plan, children, schedules, hook, by } = Wire::deserialize(from)?;
+        Ok(Register { plan: read(&plan)?, children: read_all(&children)?, schedules, hook, by })
     }
 }
 

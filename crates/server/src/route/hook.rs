@@ -116,12 +116,7 @@ pub async fn deliver(
 }
 
 /// What was sent becomes the output of a run's gate.
-async fn deliver_to_run(
-    app: &App,
-    gate: RunGate,
-    delivery: Option<String>,
-    body: &[u8],
-) -> Result<Json<wire::Opened>> {
+async fn deliver_to_run(app: &App, gate: RunGate, delivery: Option<String>, body: &[u8]) -> Result<Json<wire::Opened>> {
     let RunGate { run, task, generation } = gate;
     let path = app.readers().look(move |reader| {
         let run = reader.run(run)?;
@@ -211,21 +206,22 @@ pub async fn report(
 /// Opens the gates of runs that wait for it, and names them.
 async fn tell_runs(app: &App, by: &Name, (system, id): (&str, &str), evidence: &Value) -> Done<Vec<String>> {
     let (system, id) = (system.to_owned(), id.to_owned());
-    let waiting = app.readers().look(move |reader| {
-        let mut waiting = Vec::new();
-        for run in begun(reader)? {
-            let run = match reader.run(run) {
-                Ok(run) => run,
-                // One damaged run does not keep the others closed.
-                Err(error) if error.kind == Kind::Corrupt => continue,
-                Err(error) => return Err(error),
-            };
-            waiting.extend(ClosedGate::of_run(&run).into_iter().filter(|gate| {
-                gate.external.as_ref().is_some_and(|at| at.system.as_str() == system && at.id == id)
-            }));
-        }
-        Ok(waiting)
-    });
+    let waiting =
+        app.readers().look(move |reader| {
+            let mut waiting = Vec::new();
+            for run in begun(reader)? {
+                let run = match reader.run(run) {
+                    Ok(run) => run,
+                    // One damaged run does not keep the others closed.
+                    Err(error) if error.kind == Kind::Corrupt => continue,
+                    Err(error) => return Err(error),
+                };
+                waiting.extend(ClosedGate::of_run(&run).into_iter().filter(|gate| {
+                    gate.external.as_ref().is_some_and(|at| at.system.as_str() == system && at.id == id)
+                }));
+            }
+            Ok(waiting)
+        });
     let output = if evidence.is_null() { None } else { raw(evidence)? };
     let mut opened = Vec::new();
     for ClosedGate { run, task, generation, .. } in waiting.await? {

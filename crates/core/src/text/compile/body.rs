@@ -18,8 +18,8 @@ use crate::plan::{self, Items, Join, RegionDraft, Spec, Statement as Line, Var};
 use crate::recent::Recent;
 use crate::template::{Root, Template};
 use crate::text::tree::{
-    ActionCall, Block, Call, Expr, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value, Waiting, Word,
-    Work,
+    ActionCall, Block, Call, Expr, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value, Waiting,
+    Word, Work,
 };
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -255,7 +255,13 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         }
     }
 
-    fn wait(&mut self, regions: &mut Regions, place: &mut Place, wait: &'t Waiting, called: Option<&str>) -> Option<u32> {
+    fn wait(
+        &mut self,
+        regions: &mut Regions,
+        place: &mut Place,
+        wait: &'t Waiting,
+        called: Option<&str>,
+    ) -> Option<u32> {
         let mut gate = wait.gate.clone();
         let name = match &mut gate.wait {
             Wait::After(_) | Wait::Until(_) => "wait",
