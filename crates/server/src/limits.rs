@@ -42,8 +42,8 @@ pub const PAGE_DEFAULT: usize = 100;
 pub const HOOK_BYTES: usize = 48 << 10;
 /// Largest body of a call to a flow's address: it is the input of a run.
 pub const START_BYTES: usize = 1 << 20;
-/// How often the address of one flow may be called; each call may be a run.
-pub const START_RATE: Rate = Rate { count: 600, per: Millis(60_000) };
+/// How often the address of one flow may be called, twenty of them at once; each call may be a run.
+pub const START_RATE: Rate = Rate { count: 200, per: Millis(1_000) };
 /// Runs taken away by one request: the engine has other things to do, too.
 pub const RETAIN: usize = 100;
 /// Most readers of the store at once.
