@@ -27,7 +27,7 @@ pub use at::At;
 pub use demo::Demo;
 pub use domain::{Domain, DomainAck, DomainCommand, DomainRead, Webhook, WebhookAdd, WebhookCommand, WebhookReplay};
 pub use engine::Engine;
-pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow, GateUrl};
+pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow, GateUrl, gate_of_run};
 pub use graph::{Form, Graph};
 pub use keep::{Backup, Ended, Restore, Retain, ended};
 pub use look::{Events, Export, History, Logs, Queues, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
@@ -36,8 +36,8 @@ pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use rerun::Rerun;
 pub use run::{IdentityWord, Mode, Run};
 pub use schedule::{
-    Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
-    ScheduleNext, ScheduleSet,
+    FlowName, FlowUrl, Flows, FlowsCommand, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill,
+    ScheduleCommand, ScheduleList, ScheduleName, ScheduleNext, ScheduleSet,
 };
 pub use serve::{Audit, Dev, Serve, Token, TokenCommand, TokenCreate};
 pub use settings::{Config, ConfigCommand, ConfigShow};

@@ -14,10 +14,12 @@ mod domain;
 mod engine;
 mod events;
 mod export;
+mod flow_hook;
 mod fmt;
 mod freeze;
 mod gate_act;
 mod gate_list;
+mod gate_show;
 mod gate_url;
 mod give_up;
 mod graph;
@@ -128,8 +130,8 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Rerun(args) => rerun::perform(args, context),
         Command::Gate(gate) => match &gate.command {
             GateCommand::List(args) => gate_list::perform(args, context),
-            GateCommand::Show(args) => work::gate_show(args, context),
-            GateCommand::Satisfy(args) => work::gate_satisfy(args, context),
+            GateCommand::Show(args) => gate_show::perform(args, context),
+            GateCommand::Satisfy(args) => gate_act::satisfy(args, context),
             GateCommand::Create(args) => work::gate_create(args, context),
             GateCommand::Url(args) => gate_url::perform(args, context),
             GateCommand::Approve(args) => gate_act::approve(args, context),
@@ -154,7 +156,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Prime(args) => work::prime(args, context),
         Command::Mcp(args) => work::mcp(args, context),
         Command::Register(args) => register::register(args, context),
-        Command::Flows(args) => register::list(args, context),
+        Command::Flows(args) => register::flows(args, context),
         Command::Schedule(schedule) => match &schedule.command {
             ScheduleCommand::List(args) => schedule::list(args, context),
             ScheduleCommand::Show(args) => schedule::show(args, context),

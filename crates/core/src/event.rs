@@ -57,6 +57,8 @@ pub enum Event {
     ApprovalWithdrawn(Approved),
     /// A person said no.
     GateRejected(GateRejected),
+    /// What a gate waited for outside is so.
+    GateSatisfied(GateSatisfied),
     /// An operator declares a task dealt with, without output.
     TaskResolvedManually(TaskAct),
     /// An operator supplies a task's output.
@@ -287,6 +289,28 @@ pub struct Approved {
 /// See [`Event::GateRejected`].
 pub type GateRejected = Approved;
 
+/// See [`Event::GateSatisfied`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GateSatisfied {
+    /// The gate's task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Its generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Who said so.
+    pub by: Name,
+    /// What they added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// What the sender calls the call that said so: a second one of it is known by this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<String>,
+    /// What came with it, which is the gate's output; absent is null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Box<RawValue>>,
+}
+
 /// Something an operator did to a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TaskAct {
@@ -436,6 +460,7 @@ impl Event {
             Event::ApprovalGiven(_) => "ApprovalGiven",
             Event::ApprovalWithdrawn(_) => "ApprovalWithdrawn",
             Event::GateRejected(_) => "GateRejected",
+            Event::GateSatisfied(_) => "GateSatisfied",
             Event::TaskResolvedManually(_) => "TaskResolvedManually",
             Event::TaskCompletedManually(_) => "TaskCompletedManually",
             Event::TaskResetForRetry(_) => "TaskResetForRetry",
@@ -463,6 +488,7 @@ impl Event {
             Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => {
                 Some((&e.by, e.comment.as_deref()))
             }
+            Event::GateSatisfied(e) => Some((&e.by, e.comment.as_deref())),
             Event::TaskResolvedManually(e)
             | Event::TaskResetForRetry(e)
             | Event::TaskSkipRequested(e)
@@ -481,6 +507,7 @@ impl Event {
             Event::TaskFinished(e) => Some(e.task),
             Event::TimerFired(e) => Some(e.timer.task),
             Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => Some(e.task),
+            Event::GateSatisfied(e) => Some(e.task),
             Event::TaskResolvedManually(e)
             | Event::TaskResetForRetry(e)
             | Event::TaskSkipRequested(e)
@@ -494,7 +521,7 @@ impl Event {
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 24] = [
+pub const KNOWN: [&str; 25] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -509,6 +536,7 @@ pub const KNOWN: [&str; 24] = [
     "ApprovalGiven",
     "ApprovalWithdrawn",
     "GateRejected",
+    "GateSatisfied",
     "TaskResolvedManually",
     "TaskCompletedManually",
     "TaskResetForRetry",

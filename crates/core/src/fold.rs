@@ -9,6 +9,7 @@ mod approval_withdrawn;
 mod dispatch_enqueued;
 mod dispatch_returned;
 mod gate_rejected;
+mod gate_satisfied;
 mod link_requested;
 mod link_resolved;
 mod plan_created;
@@ -175,6 +176,7 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::ApprovalGiven(e) => approval_given::check(run, now, e),
         Event::ApprovalWithdrawn(e) => approval_withdrawn::check(run, now, e),
         Event::GateRejected(e) => gate_rejected::check(run, now, e),
+        Event::GateSatisfied(e) => gate_satisfied::check(run, e),
         Event::TaskResolvedManually(e) => task_resolved_manually::check(run, e),
         Event::TaskCompletedManually(e) => task_resolved_manually::check(run, &e.act),
         Event::TaskResetForRetry(e) => task_reset_for_retry::check(run, e),
@@ -229,6 +231,7 @@ impl Fold<'_> {
             Event::ApprovalGiven(e) => approval_given::apply(self, e),
             Event::ApprovalWithdrawn(e) => approval_withdrawn::apply(self, e),
             Event::GateRejected(e) => gate_rejected::apply(self, e),
+            Event::GateSatisfied(e) => gate_satisfied::apply(self, e),
             Event::TaskResolvedManually(e) => task_resolved_manually::apply(self, e),
             Event::TaskCompletedManually(e) => task_completed_manually::apply(self, e),
             Event::TaskResetForRetry(e) => task_reset_for_retry::apply(self, e),

@@ -5,6 +5,7 @@
 
 mod chain;
 mod composite;
+mod external;
 mod held;
 mod item;
 mod link;

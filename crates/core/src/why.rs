@@ -223,6 +223,26 @@ pub enum Because {
         /// How it ends then.
         on_deadline: OnDeadline,
     },
+    /// A gate waits for a call of its address.
+    Webhook {
+        /// When it ends by itself.
+        #[serde(serialize_with = "instant")]
+        deadline: Time,
+        /// How it ends then.
+        on_deadline: OnDeadline,
+    },
+    /// A gate waits for another system.
+    External {
+        /// Which.
+        system: Name,
+        /// What it is called there.
+        id: String,
+        /// When it ends by itself.
+        #[serde(serialize_with = "instant")]
+        deadline: Time,
+        /// How it ends then.
+        on_deadline: OnDeadline,
+    },
     /// Its items have not all ended.
     Items {
         /// How many there are.

@@ -354,6 +354,7 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Approve(act) => request::approve(desk, act),
         Command::Withdraw(act) => request::withdraw(desk, act),
         Command::Reject(act) => request::reject(desk, act),
+        Command::Satisfy(satisfy) => request::satisfy(desk, satisfy),
         Command::Skip(act) => request::skip(desk, act),
         Command::CancelTask(act) => request::cancel_task(desk, act),
         Command::Resolve(act) => request::resolve(desk, act),

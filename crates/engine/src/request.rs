@@ -14,6 +14,7 @@ mod reset;
 mod resolve;
 mod resolve_run;
 mod resume;
+mod satisfy;
 mod set_queue;
 mod set_schedule;
 mod skip;
@@ -35,6 +36,7 @@ pub(crate) use reset::reset;
 pub(crate) use resolve::resolve;
 pub(crate) use resolve_run::resolve_run;
 pub(crate) use resume::resume;
+pub(crate) use satisfy::satisfy;
 pub(crate) use set_queue::set_queue;
 pub(crate) use set_schedule::set_schedule;
 pub(crate) use skip::skip;
@@ -99,7 +101,11 @@ fn denied(desk: &mut Desk, run: RunId, task: TaskIx, act: &GateAct) -> Error {
                 let first = from.iter().map(ToString::to_string);
                 first.chain(later.map(|(who, after)| format!("{who} (after {after})"))).collect::<Vec<_>>().join(", ")
             }
-            _ => String::new(),
+            // Nobody is named by these, and so nobody is denied.
+            edgewise_core::gate::Wait::After(_)
+            | edgewise_core::gate::Wait::Until(_)
+            | edgewise_core::gate::Wait::Webhook
+            | edgewise_core::gate::Wait::External { .. } => String::new(),
         },
         _ => String::new(),
     };

@@ -6,9 +6,11 @@ use crate::idempotency::Repeats;
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::otlp::{self, Exported};
+use crate::pace::Pace;
 use crate::readers::Readers;
 use crate::route::events::Pages;
 use crate::tail::Tail;
+use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
@@ -49,6 +51,7 @@ struct Inner {
     streams: Arc<Semaphore>,
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
     hooks: tokio::sync::Mutex<()>,
+    starts: Pace<Name>,
     tail: Tail,
     pages: Pages,
     shelf: OnceLock<Shelf>,
@@ -70,6 +73,7 @@ impl App {
             streams: Arc::new(Semaphore::new(limits::STREAMS)),
             tokens: Mutex::default(),
             hooks: tokio::sync::Mutex::default(),
+            starts: Pace::new(Some(limits::START_RATE)),
             tail,
             pages: Pages::default(),
             shelf: OnceLock::new(),
@@ -118,6 +122,11 @@ impl App {
     /// Whoever makes the secret of gates' addresses holds this: two would make two.
     pub(crate) fn hooks(&self) -> &tokio::sync::Mutex<()> {
         &self.0.hooks
+    }
+
+    /// How often addresses of flows are called.
+    pub(crate) fn starts(&self) -> &Pace<Name> {
+        &self.0.starts
     }
 
     pub(crate) fn readers(&self) -> &Readers {

@@ -72,7 +72,7 @@ fn begin(guarded: &Guarded, request: &Request) -> Line {
         role: None,
         peer: peer.unwrap_or_default(),
         route: guarded.route.into(),
-        path: guarded.changes.then(|| request.uri().path().to_owned()),
+        path: guarded.changes.then(|| crate::hook::without_proof(request.uri().path())),
         made: None,
         status: 0,
         code: None,

@@ -1,5 +1,7 @@
 //! Every limit of the door, by name, in one place.
 
+use edgewise_core::rate::Rate;
+use edgewise_core::time::Millis;
 use std::time::Duration;
 
 /// Most connections at once; the next ones wait in the system's queue.
@@ -38,6 +40,10 @@ pub const PAGE: usize = 1_000;
 pub const PAGE_DEFAULT: usize = 100;
 /// Largest body of a call to a gate's address: it is kept with the gate.
 pub const HOOK_BYTES: usize = 48 << 10;
+/// Largest body of a call to a flow's address: it is the input of a run.
+pub const START_BYTES: usize = 1 << 20;
+/// How often the address of one flow may be called, twenty of them at once; each call may be a run.
+pub const START_RATE: Rate = Rate { count: 200, per: Millis(1_000) };
 /// Runs taken away by one request: the engine has other things to do, too.
 pub const RETAIN: usize = 100;
 /// Most readers of the store at once.

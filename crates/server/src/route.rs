@@ -3,6 +3,7 @@
 pub mod act;
 pub mod ask;
 pub mod audit;
+pub mod begin;
 pub mod domain;
 pub mod events;
 pub mod flow;

@@ -6,7 +6,8 @@ use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
 use crate::route::{
-    act, ask, audit, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook, work,
+    act, ask, audit, begin, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook,
+    work,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -150,6 +151,8 @@ table! {
     POST "/api/v1/flows/plan" plan_flow Look, "The plan that the text of a flow is compiled to.", [], FLOW_TEXT => Gives::Json, post(flow::plan);
     GET "/api/v1/flows/schema" flow_schema Open, "The schema of flow files, for editors.", [], None => Gives::Json, get(flow::schema_of_flows);
     GET "/api/v1/flows/{flow}" show_flow Look, "The plan that new runs of a flow get.", [], None => Gives::Json, get(flow::show);
+    POST "/api/v1/flows/{flow}/url" flow_url Operate, "The address of a flow with `on: webhook`: whoever knows it can begin runs of it.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::FlowHook>), post(begin::address);
+    POST "/api/v1/starts/{hook}" start_by_hook Open, "Begins a run of the flow whose address this is; the body is its input. A second call with the same `webhook-id` begins nothing.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Started>), post(begin::deliver);
     GET "/api/v1/flows/{flow}/graph" flow_graph Look, "A flow, drawn.", [FORM], None => Gives::Picture, get(flow::graph);
     GET "/api/v1/schedules" list_schedules Look, "When flows begin by themselves.", [FLOW, AFTER, LIMIT], None => Gives::Form(form::<wire::Schedules>), get(schedule::list);
     POST "/api/v1/schedules" set_schedule Operate, "Makes or changes a schedule; it counts from now on.", [], Some(form::<wire::SetSchedule>) => SCHEDULED, post(schedule::set);
@@ -192,6 +195,8 @@ table! {
     POST "/api/v1/runs/{run}/approve" approve_gate Approve, "Says yes to a gate.", [], GATE => TAKEN, post(act::approve);
     POST "/api/v1/runs/{run}/withdraw" withdraw_gate Approve, "Takes a yes back.", [], GATE => TAKEN, post(act::withdraw);
     POST "/api/v1/runs/{run}/reject" reject_gate Approve, "Says no to a gate.", [], GATE => TAKEN, post(act::reject);
+    POST "/api/v1/runs/{run}/satisfy" satisfy_run_gate Approve, "Opens a gate of a run that waits for a webhook or another system.", [], Some(form::<wire::SatisfyRequest>) => TAKEN, post(act::satisfy);
+    POST "/api/v1/runs/{run}/gates/{task}/url" run_gate_url Operate, "The address of a webhook gate of a run: good for the generation it has now, once.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::Hook>), post(hook::address_of_run);
     GET "/api/v1/audit" list_audit Admin, "Who did what: the newest lines of the trail, the oldest of them first.", [SINCE, LIMIT], None => Gives::Form(form::<wire::Audit>), get(audit::list);
     GET "/api/v1/items" list_items Look, "Items of the work graph.", ITEMS, None => ITEM_PAGE, get(item::list);
     POST "/api/v1/items" add_item Operate, "Makes an item.", [], Some(form::<wire::AddItem>) => DONE, post(item::add);
@@ -226,7 +231,7 @@ table! {
     POST "/api/v1/gates/{gate}/reject" reject_item_gate Approve, "Says no to a gate of items.", [], ITEM_ACT => DONE, post(item::reject);
     POST "/api/v1/gates/{gate}/satisfy" satisfy_gate Approve, "Opens a gate that waits for another system or a webhook.", [], ITEM_ACT => DONE, post(item::satisfy);
     POST "/api/v1/gates/{gate}/url" gate_url Operate, "The address of a webhook gate: whoever knows it can open the gate, once.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::Hook>), post(hook::address);
-    POST "/api/v1/hooks/{hook}" deliver_hook Open, "Opens the webhook gate whose address this is; the body is kept with it.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Opened>), post(hook::deliver);
+    POST "/api/v1/hooks/{hook}" deliver_hook Open, "Opens the webhook gate whose address this is; the body is kept with it, and is the output of a gate of a run.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Opened>), post(hook::deliver);
     GET "/api/v1/events" workspace_events Look, "The events of the whole workspace as they are committed; `Last-Event-ID` goes on behind one.", [EVENT_TYPES, EVENT_RUN], None => Gives::Stream, get(events::of_workspace);
     GET "/api/v1/prime" prime Look, "What an agent must know to work here.", [], None => Gives::Json, get(item::prime);
     POST "/api/v1/ask" ask Look, "What the command line asks of the engine; each thing that is asked needs a permission of its own.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::ask);

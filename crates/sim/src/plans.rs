@@ -190,7 +190,7 @@ fn gate(dice: &mut Dice, now: Time) -> Work {
     let late =
         deadline.filter(|span| span.0 % 3 == 0 && matches!(&wait, Wait::Approval { from, .. } if !from.is_empty()));
     let step = |span: Millis| Escalation { after: Millis(span.0 / 2), to: PEOPLE[2..].iter().map(person).collect() };
-    Work::Gate(Gate { wait, deadline, on_deadline, escalate: late.map(step).into_iter().collect() })
+    Work::Gate(Gate { deadline, on_deadline, escalate: late.map(step).into_iter().collect(), ..Gate::new(wait) })
 }
 
 fn spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Time) -> Work {

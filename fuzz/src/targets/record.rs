@@ -49,6 +49,8 @@ pub const WORDS: &[&str] = &[
     "ApprovalGiven",
     "ApprovalWithdrawn",
     "GateRejected",
+    "GateSatisfied",
+    "\"delivery\":",
     "TaskResolvedManually",
     "TaskCompletedManually",
     "TaskResetForRetry",

@@ -144,7 +144,7 @@ impl Bench {
     async fn open(dir: &Path, load: &Load) -> Result<Self> {
         let engine = open_telling(dir)?;
         let (plan, by) = (Arc::new(load.plan()?), Name::parse("bench")?);
-        let register = Register { plan, children: Vec::new(), schedules: Default::default(), by };
+        let register = Register { plan, children: Vec::new(), schedules: Default::default(), hook: None, by };
         engine.ask(Command::Register(register)).await?;
         let (dir, clock) = (dir.to_owned(), Arc::new(wall_clock));
         let parts = Parts { engine: engine.clone(), home: Home::local(), dir, clock, trust_loopback: true };

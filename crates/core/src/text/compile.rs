@@ -48,7 +48,13 @@ pub(crate) fn compile_with(text: &str, file: &str, composer: &mut Composer<'_>) 
         return Err(sink.finish(file));
     }
     let warnings = sink.finish(file);
-    let whole = |(plan, children)| Compiled { plan, children, schedules: BTreeMap::new(), warnings: warnings.clone() };
+    let whole = |(plan, children)| Compiled {
+        plan,
+        children,
+        schedules: BTreeMap::new(),
+        hook: None,
+        warnings: warnings.clone(),
+    };
     Ok(plans.into_iter().map(whole).collect())
 }
 
@@ -283,6 +289,7 @@ fn called_by<'t>(work: &'t Work, found: &mut Vec<&'t str>) {
         Work::Call(call) => std::slice::from_ref(call),
         Work::Spread(spread) => std::slice::from_ref(&spread.call),
         Work::Parallel(parallel) => &parallel.calls,
+        Work::Wait(_) => &[],
     };
     found.extend(calls.iter().filter_map(|call| match call {
         Call::Function(call) => Some(call.name.text.as_str()),

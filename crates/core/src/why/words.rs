@@ -81,6 +81,8 @@ impl Cause {
                 };
                 approval(*count, &from, &have) + &escalates.iter().map(more).collect::<String>()
             }
+            Because::Webhook { .. } => "gate, opens when its address is called".into(),
+            Because::External { system, id, .. } => format!("gate, opens when {system} says so of {id}"),
             Because::Items { total, done, failed, .. } => {
                 let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
                 format!("running, {done} of {total} items ended{failed}")

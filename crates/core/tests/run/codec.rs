@@ -3,9 +3,9 @@
 use crate::driver::{Driver, Sketch, action, approval, graph, name, spread_bearing};
 use edgewise_core::Kind;
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, PlanCreated, RULES, Record, Request, Rerun,
-    RerunFrom, RunAdvanced, RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx,
-    TimerFired, TimerKey, TimerKind, decode, encode,
+    Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, GateSatisfied, PlanCreated, RULES, Record,
+    Request, Rerun, RerunFrom, RunAdvanced, RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat,
+    TaskIx, TimerFired, TimerKey, TimerKind, decode, encode,
 };
 use edgewise_core::fold::Verdict;
 use edgewise_core::history::{Entry, Stream};
@@ -78,6 +78,14 @@ fn one_of_each() -> Vec<Event> {
         Event::RunRerunRequested(rerun(RerunFrom::Start, 2)),
         Event::RunRerunRequested(rerun(RerunFrom::Task { task: TaskIx(3), generation: 2 }, 3)),
         Event::DispatchEnqueued(DispatchEnqueued { lease: Some(Millis(30_000)), ..granted }),
+        Event::GateSatisfied(GateSatisfied {
+            task: TaskIx(4),
+            generation: 2,
+            by: name("webhook"),
+            comment: None,
+            delivery: Some("msg_1".into()),
+            output: Some(raw(r#"{"ok":true}"#)),
+        }),
     ]
 }
 

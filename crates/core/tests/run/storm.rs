@@ -93,7 +93,7 @@ fn random_gate(dice: &mut Dice) -> Work {
     };
     let deadline = dice.one_in(2).then(|| Millis(dice.below(8_000)));
     let on_deadline = if dice.one_in(2) { OnDeadline::Open } else { OnDeadline::Reject };
-    Work::Gate(Gate { wait, deadline, on_deadline, escalate: vec![] })
+    Work::Gate(Gate { deadline, on_deadline, ..Gate::new(wait) })
 }
 
 fn random_spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32) -> Work {

@@ -11,6 +11,7 @@ mod operating;
 mod reference;
 mod runs;
 mod stage;
+mod starts;
 mod tls;
 mod traces;
 mod trail;

@@ -4,7 +4,7 @@ use super::{Ask, Storm};
 use crate::driver::{name, start_of};
 use crate::plans::{PEOPLE, has_schedules};
 use edgewise_core::event::TaskIx;
-use edgewise_core::gate::Wait;
+use edgewise_core::gate::Opens;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
@@ -146,6 +146,6 @@ impl Storm {
 fn asking(run: &Run) -> impl Iterator<Item = TaskIx> + '_ {
     (0..run.total()).map(TaskIx).filter(|task| {
         let waits = run.tasks[task.0 as usize].state == TaskState::InProgress;
-        waits && matches!(&run.spec_of(*task).work, Work::Gate(gate) if matches!(gate.wait, Wait::Approval { .. }))
+        waits && matches!(&run.spec_of(*task).work, Work::Gate(gate) if gate.wait.opens() == Opens::People)
     })
 }

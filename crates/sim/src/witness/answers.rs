@@ -208,6 +208,7 @@ fn operated(command: &Command) -> Asked {
         Command::ResolveRun(act) => Asked::Act(act.run, None, "RunResolvedManually"),
         Command::GiveUp(act) => Asked::Act(act.run, None, "RunGivenUp"),
         Command::Rerun(act) => Asked::Act(act.run, None, "RunRerunRequested"),
+        Command::Satisfy(asked) => Asked::Act(asked.act.run, Some(asked.act.task.clone()), "GateSatisfied"),
         _ => Asked::Other,
     }
 }

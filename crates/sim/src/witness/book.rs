@@ -203,7 +203,8 @@ impl Book {
         let due = match (&gate.wait, &gate.deadline) {
             (Wait::After(span), None) => before.tasks[task.0 as usize].ready_at.plus(*span),
             (Wait::Until(due), None) => *due,
-            _ => return Ok(()),
+            (Wait::After(_) | Wait::Until(_), Some(_)) => return Ok(()),
+            (Wait::Approval { .. } | Wait::Webhook | Wait::External { .. }, _) => return Ok(()),
         };
         ensure(due <= entry.stamp.at, "timers_are_never_early", || format!("a gate of {due} opened"))
     }

@@ -29,6 +29,10 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
         Event::TimerFired(e) => plain(timer(e.timer.kind).to_owned()),
         Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) => plain(answer(e)),
         Event::GateRejected(e) => (answer(e), Ink::Bad),
+        Event::GateSatisfied(e) => {
+            let output = e.output.as_ref().map(|output| format!(": {output}")).unwrap_or_default();
+            (said(&e.by, e.comment.as_deref()) + &output, Ink::Good)
+        }
         Event::TaskCompletedManually(e) => (format!("{}: {}", act(&e.act), e.output), Ink::Wait),
         Event::TaskResolvedManually(e)
         | Event::TaskResetForRetry(e)

@@ -12,14 +12,15 @@ use super::secrets;
 use super::{Functions, error, known_beforehand, say_all};
 use crate::expr::{self, Ast, Fault, Hyphens};
 use crate::flow::problem::Sink;
-use crate::gate::{Gate, OnDeadline, Wait};
+use crate::gate::{Gate, Wait};
 use crate::limits;
 use crate::name::Name;
 use crate::plan::{self, Items, Join, RegionDraft, Spec, Statement as Line, Var};
 use crate::recent::Recent;
 use crate::template::{Root, Template};
 use crate::text::tree::{
-    ActionCall, Block, Call, Expr, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value, Word, Work,
+    ActionCall, Block, Call, Expr, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value, Waiting,
+    Word, Work,
 };
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,10 +164,6 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                 let Some(span) = self.expr(span, None) else { return };
                 place.node(regions, "sleep", plan::Work::Sleep(span))
             }
-            StatementKind::Wait(gate) => {
-                let name = if matches!(gate.wait, Wait::Approval { .. }) { "approval" } else { "wait" };
-                place.node(regions, name, plan::Work::Gate(gate.clone()))
-            }
             StatementKind::If { arms, otherwise } => self.branch(regions, place, arms, otherwise.as_ref()),
             StatementKind::For { item, list, body } => {
                 let Some(items) = self.expr(list, None) else {
@@ -255,7 +252,28 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                 let work = plan::Parallel { arms, tolerate, fail_fast };
                 Some(place.fill(regions, node, plan::Work::Parallel(work)))
             }
+            Work::Wait(wait) => self.wait(regions, place, wait, called),
         }
+    }
+
+    fn wait(
+        &mut self,
+        regions: &mut Regions,
+        place: &mut Place,
+        wait: &'t Waiting,
+        called: Option<&str>,
+    ) -> Option<u32> {
+        let mut gate = wait.gate.clone();
+        let name = match &mut gate.wait {
+            Wait::After(_) | Wait::Until(_) => "wait",
+            Wait::Approval { .. } => "approval",
+            Wait::Webhook => "webhook",
+            Wait::External { id, .. } => {
+                *id = given_as(self.expr(wait.id.as_ref()?, None)?);
+                "external"
+            }
+        };
+        Some(place.node(regions, called.unwrap_or(name), plan::Work::Gate(gate)))
     }
 
     /// A call that is a region by itself, beside others.
@@ -507,12 +525,7 @@ impl Place {
 }
 
 fn sleep(span: Millis) -> plan::Work {
-    plan::Work::Gate(Gate {
-        wait: Wait::After(span),
-        deadline: None,
-        on_deadline: OnDeadline::default(),
-        escalate: Vec::new(),
-    })
+    plan::Work::Gate(Gate::new(Wait::After(span)))
 }
 
 /// What a worker is given under one name.
