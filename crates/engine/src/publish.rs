@@ -10,12 +10,14 @@
 //! alone. A tap that is full, an engine that was killed and a ledger that others wrote to all end the same way: the
 //! publisher reads on from its cursor.
 
+mod ear;
 mod listeners;
 mod publisher;
 mod shelf;
 mod shell;
 mod tap;
 
+pub use ear::Ear;
 pub use listeners::{Heard, Listener, Listeners, Losses, Told};
 pub use publisher::Publisher;
 pub(crate) use shelf::place_of;

@@ -14,6 +14,13 @@ impl<R> Committer<R> {
         self.desk.newest_work()
     }
 
+    /// The work graph as this engine has it, whatever others wrote since; nothing while it is not at hand, or holds what
+    /// is not durable. For whoever holds it against the ledger.
+    pub fn work_at_hand(&self) -> Option<&Work> {
+        let work = &self.desk.work;
+        (work.loaded && !work.is_staged()).then_some(&work.state)
+    }
+
     /// What somebody asks to see of it, as JSON.
     pub fn look(&mut self, now: Time, asked: &Look) -> Result<Value> {
         let work = self.work(now)?;
