@@ -51,6 +51,7 @@ mod webhook;
 mod what_if;
 mod why;
 mod work;
+mod worker;
 
 use crate::args::{Command, ConfigCommand, GateCommand, ScheduleCommand, Serve, TaskCommand};
 pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
@@ -86,6 +87,7 @@ fn only_here(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Doctor(_) => "doctor",
         Command::Domain(_) => "domain",
         Command::Webhook(_) => "webhook",
+        Command::Worker(_) => "worker",
         Command::Audit(_) => "audit",
         _ => return Ok(()),
     };
@@ -93,8 +95,8 @@ fn only_here(command: &Command, context: &Context<'_>) -> Result<()> {
     let what =
         format!("`edgewise {name}` works in a data folder, and {} names the server {addr}", context.config.addr.origin);
     let next = match command {
-        Command::Domain(_) | Command::Webhook(_) | Command::Audit(_) => {
-            "ask the server (/api/v1/domain, /api/v1/webhooks, /api/v1/audit), or run it on the server's machine with --dir"
+        Command::Domain(_) | Command::Webhook(_) | Command::Worker(_) | Command::Audit(_) => {
+            "ask the server (/api/v1/domain, /api/v1/webhooks, /api/v1/workers, /api/v1/audit), or run it on the server's machine with --dir"
         }
         _ => "run it on the machine of the server, or name a folder with --dir",
     };
@@ -195,5 +197,6 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Audit(args) => audit::perform(args, context),
         Command::Domain(args) => domain::perform(&args.command, context),
         Command::Webhook(args) => webhook::perform(&args.command, context),
+        Command::Worker(args) => worker::perform(&args.command, context),
     }
 }

@@ -31,5 +31,6 @@ pub use run::{
     ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,
 };
 pub use work::{
-    Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, Release, TaskError,
+    AddWorker, Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, PushAnswer, Release,
+    TaskError, WorkerListed, WorkerSecret, Workers,
 };

@@ -6,6 +6,7 @@ use crate::idempotency::Repeats;
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::otlp::{self, Exported};
+use crate::push::Push;
 use crate::readers::Readers;
 use crate::tail::Tail;
 use edgewise_core::time::Time;
@@ -50,6 +51,7 @@ struct Inner {
     hooks: tokio::sync::Mutex<()>,
     tail: Tail,
     shelf: OnceLock<Shelf>,
+    push: Push,
 }
 
 impl App {
@@ -70,6 +72,7 @@ impl App {
             hooks: tokio::sync::Mutex::default(),
             tail,
             shelf: OnceLock::new(),
+            push: Push::default(),
         }))
     }
 
@@ -140,6 +143,11 @@ impl App {
 
     pub(crate) fn audit(&self) -> &Audit {
         &self.0.audit
+    }
+
+    /// What is known of push workers.
+    pub(crate) fn push(&self) -> &Push {
+        &self.0.push
     }
 
     pub(crate) fn streams(&self) -> &Arc<Semaphore> {

@@ -32,6 +32,7 @@ pub async fn metrics(State(app): State<App>, visit: Option<Extension<Visit>>) ->
         streams: limits::STREAMS - app.streams().available_permits(),
         unwritten: app.audit().failed(),
         spans: app.exported(),
+        push: app.push().counts(app.now()),
     };
     Ok(app.metrics().text(&known))
 }
