@@ -21,6 +21,7 @@ mod settings;
 mod task;
 mod value;
 mod work;
+mod worker;
 
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
 pub use at::At;
@@ -48,6 +49,7 @@ pub use work::{
     ExportItems, Filters, Import, ImportForm, KindWord, List, Mcp, Moment, PhaseWord, Prime, Ready, Release, Reopen,
     SortWord, Stats, StatusWord, Toward, TypeWord, Update, WhenWord,
 };
+pub use worker::{Worker, WorkerAdd, WorkerCommand};
 
 use crate::config::Flags;
 use crate::exit::Exit;
@@ -202,6 +204,8 @@ pub enum Command {
     Domain(Domain),
     /// See which addresses are told of domain events, and change it.
     Webhook(Webhook),
+    /// See which workers are called with their tasks, and change it.
+    Worker(Worker),
 }
 
 /// Options of every command.

@@ -53,6 +53,7 @@ mod webhook;
 mod what_if;
 mod why;
 mod work;
+mod worker;
 
 use crate::args::{Command, ConfigCommand, GateCommand, ScheduleCommand, Serve, TaskCommand};
 pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
@@ -86,6 +87,7 @@ fn only_here(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Backup(_) => "backup",
         Command::Restore(_) => "restore",
         Command::Doctor(_) => "doctor",
+        Command::Worker(_) => "worker",
         _ => return Ok(()),
     };
     let Some(addr) = &context.config.addr.value else { return Ok(()) };
@@ -189,5 +191,6 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Audit(args) => audit::perform(args, context),
         Command::Domain(args) => domain::perform(&args.command, context),
         Command::Webhook(args) => webhook::perform(&args.command, context),
+        Command::Worker(args) => worker::perform(&args.command, context),
     }
 }

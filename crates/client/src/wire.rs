@@ -32,5 +32,6 @@ pub use run::{
     SupplyRequest,
 };
 pub use work::{
-    Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, Release, TaskError,
+    AddWorker, Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, PushAnswer, Release,
+    TaskError, WorkerListed, WorkerSecret, Workers,
 };

@@ -44,9 +44,7 @@ impl Gate {
     pub fn may_speak(&self, who: &Name, reached: Time, now: Time) -> bool {
         let asked = |step: &Escalation| reached.plus(step.after) <= now && step.to.contains(who);
         match &self.wait {
-            Wait::Approval { from, .. } => {
-                from.is_empty() || from.contains(who) || self.escalate.iter().any(asked)
-            }
+            Wait::Approval { from, .. } => from.is_empty() || from.contains(who) || self.escalate.iter().any(asked),
             Wait::Webhook | Wait::External { .. } => true,
             Wait::After(_) | Wait::Until(_) => false,
         }

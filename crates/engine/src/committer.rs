@@ -331,6 +331,11 @@ impl<R> Committer<R> {
         self.desk.counts
     }
 
+    /// How many leases a worker has.
+    pub fn held(&self, worker: &str) -> usize {
+        self.desk.leases.of_worker(worker)
+    }
+
     /// How it does at this moment.
     pub fn pulse(&self) -> Pulse {
         Pulse {

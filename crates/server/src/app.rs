@@ -7,6 +7,7 @@ use crate::limits;
 use crate::metrics::Metrics;
 use crate::otlp::{self, Exported};
 use crate::pace::Pace;
+use crate::push::Push;
 use crate::readers::Readers;
 use crate::route::events::Pages;
 use crate::tail::Tail;
@@ -55,6 +56,7 @@ struct Inner {
     tail: Tail,
     pages: Pages,
     shelf: OnceLock<Shelf>,
+    push: Push,
 }
 
 impl App {
@@ -77,6 +79,7 @@ impl App {
             tail,
             pages: Pages::default(),
             shelf: OnceLock::new(),
+            push: Push::default(),
         }))
     }
 
@@ -157,6 +160,11 @@ impl App {
 
     pub(crate) fn audit(&self) -> &Audit {
         &self.0.audit
+    }
+
+    /// What is known of push workers.
+    pub(crate) fn push(&self) -> &Push {
+        &self.0.push
     }
 
     pub(crate) fn streams(&self) -> &Arc<Semaphore> {

@@ -72,3 +72,5 @@ pub const STREAM_RECORDS: usize = 200;
 pub const STREAM_STALL: Duration = Duration::from_secs(30);
 /// How often a silent event stream says that it is still there.
 pub const STREAM_ALIVE: Duration = Duration::from_secs(15);
+/// How long open calls of push workers may go on when the server is told to stop.
+pub const PUSH_STOPS: Duration = Duration::from_secs(10);

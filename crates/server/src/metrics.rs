@@ -2,6 +2,7 @@
 //! a caller says becomes a label.
 
 use crate::door::DoorCounts;
+use crate::push::ENDS;
 use axum::http::StatusCode;
 use edgewise_engine::metrics::{Counts, Durations, Pulse};
 use std::collections::BTreeMap;
@@ -46,6 +47,8 @@ pub struct Known {
     pub spans: (u64, u64),
     /// Domain events told to listeners, lost to them, and put into queues.
     pub domain: (u64, u64, u64),
+    /// How calls of push workers ended, how many are open, and how many workers are left alone.
+    pub push: ([u64; ENDS.len()], usize, usize),
 }
 
 impl Metrics {
@@ -78,7 +81,7 @@ impl Metrics {
     /// All of it as text.
     pub fn text(&self, known: &Known) -> String {
         let mut text = String::new();
-        let Known { counts, pulse, door, streams, unwritten, spans, domain } = known;
+        let Known { counts, pulse, door, streams, unwritten, spans, domain, push } = known;
         for (name, help, value) in [
             ("commits", "Durable appends", counts.commits),
             ("events", "Events in durable appends", counts.events),
@@ -111,11 +114,14 @@ impl Metrics {
             ("claims_waiting", "Claims of workers that wait for tasks.", pulse.claims),
             ("runs_loaded", "Runs in memory.", pulse.runs),
             ("sse_readers", "Readers of event streams.", *streams),
+            ("push_calls_open", "Calls of push workers that are open.", push.1),
+            ("push_workers_held_off", "Push workers that are left alone for a while.", push.2),
         ] {
             let _ =
                 write!(text, "# HELP edgewise_{name} {help}\n# TYPE edgewise_{name} gauge\nedgewise_{name} {value}\n");
         }
         self.write_refusals(&mut text);
+        write_ends(&mut text, &push.0);
         write_durations(&mut text, "ready_to_start", "From ready to leased.", &pulse.ready_to_start);
         write_durations(&mut text, "commit", "How long commits took, with deciding and syncing.", &pulse.commit);
         self.write_requests(&mut text);
@@ -145,6 +151,14 @@ impl Metrics {
     }
 }
 
+fn write_ends(text: &mut String, ends: &[u64; ENDS.len()]) {
+    let name = "edgewise_push_calls_total";
+    let _ = writeln!(text, "# HELP {name} How calls of push workers ended.\n# TYPE {name} counter");
+    for (end, count) in ENDS.iter().zip(ends) {
+        let _ = writeln!(text, "{name}{{end=\"{end}\"}} {count}");
+    }
+}
+
 fn write_durations(text: &mut String, name: &str, help: &str, durations: &Durations) {
     let _ = writeln!(text, "# HELP edgewise_{name}_seconds {help}\n# TYPE edgewise_{name}_seconds histogram");
     let mut sum = 0;
@@ -164,7 +178,8 @@ mod tests {
 
     fn nothing() -> Known {
         let (counts, pulse, door) = Default::default();
-        Known { counts, pulse, door, streams: 0, unwritten: 0, spans: (0, 0), domain: (0, 0, 0) }
+        let (domain, push) = Default::default();
+        Known { counts, pulse, door, streams: 0, unwritten: 0, spans: (0, 0), domain, push }
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod run;
 pub mod schedule;
 pub mod webhook;
 pub mod work;
+pub mod worker;
 
 use crate::app::App;
 use crate::problem::Result;

@@ -7,7 +7,7 @@ use crate::idempotency::once;
 use crate::problem::Problem;
 use crate::route::{
     act, ask, audit, begin, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook,
-    work,
+    work, worker,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -249,6 +249,13 @@ table! {
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);
     POST "/api/v1/work/complete" complete_work Work, "Reports how attempts ended.", [], Some(form::<wire::Complete>) => Gives::Form(form::<wire::Completed>), post(work::complete);
     POST "/api/v1/work/release" release_work Work, "Gives leases back whose work never began.", [], Some(form::<wire::Release>) => TAKEN, post(work::release);
+    GET "/api/v1/workers" list_workers Look, "All push workers, without their secrets, and how they are reached.", [], None => Gives::Form(form::<wire::Workers>), get(worker::list);
+    POST "/api/v1/workers" add_worker Admin, "Makes a push worker, which is called with its tasks; its secret is given once.", [], Some(form::<wire::AddWorker>) => Gives::Form(form::<wire::WorkerSecret>), post(worker::add);
+    GET "/api/v1/workers/{worker}" show_worker Look, "A push worker, and how it is reached.", [], None => Gives::Form(form::<wire::WorkerListed>), get(worker::show);
+    POST "/api/v1/workers/{worker}/pause" pause_worker Admin, "Gives a push worker nothing for now; what it has goes on.", [], None => TAKEN, post(worker::pause);
+    POST "/api/v1/workers/{worker}/resume" resume_worker Admin, "Gives a push worker tasks again.", [], None => TAKEN, post(worker::resume);
+    POST "/api/v1/workers/{worker}/rotate" rotate_worker Admin, "Gives a push worker another secret; calls are signed with the one before too, for a day.", [], None => Gives::Form(form::<wire::WorkerSecret>), post(worker::rotate);
+    POST "/api/v1/workers/{worker}/remove" remove_worker Admin, "Takes a push worker away; what it has goes on.", [], None => TAKEN, post(worker::remove);
 }
 
 /// The router of the table: each route behind its guard.

@@ -15,6 +15,7 @@ use crate::guard::{bearer, no_token};
 use crate::limits;
 use crate::openapi::document;
 use crate::problem::{Problem, status_of};
+use crate::push::Pushing;
 use crate::routes::{router, table};
 use axum::extract::Request;
 use axum::http::request::Parts as Head;
@@ -54,7 +55,7 @@ struct Inner {
 pub struct Outside {
     /// Where spans are exported to.
     pub collector: Option<String>,
-    /// The network that webhooks are told over.
+    /// The network that webhooks are told, and push workers called, over.
     pub http: Http,
 }
 
@@ -62,7 +63,20 @@ pub struct Outside {
 struct Room {
     app: App,
     router: Rooted,
-    open: std::sync::Mutex<Option<(Open, Delivering)>>,
+    open: std::sync::Mutex<Option<(Open, Telling)>>,
+}
+
+/// What a workspace does by itself with the network.
+struct Telling {
+    delivering: Delivering,
+    pushing: Pushing,
+}
+
+impl Telling {
+    async fn stop(self) {
+        self.delivering.stop();
+        self.pushing.stop(limits::PUSH_STOPS).await;
+    }
 }
 
 /// Where a request goes: which workspace, and the address within it.
@@ -84,15 +98,19 @@ impl Workspaces {
     /// Ends all engines.
     pub async fn close(self) -> Result<()> {
         let rooms = std::mem::take(&mut *self.0.rooms.lock().await);
-        let mut result = Ok(());
+        let mut closing = tokio::task::JoinSet::new();
         for room in rooms.into_values() {
             let open = room.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-            if let Some((open, delivering)) = open {
-                delivering.stop();
-                result = open.close().await.and(result);
+            if let Some((open, telling)) = open {
+                // Beside each other: the calls of one need not wait for those of another.
+                closing.spawn(async move {
+                    telling.stop().await;
+                    open.close().await
+                });
             }
         }
-        result
+        let closed = closing.join_all().await;
+        closed.into_iter().collect()
     }
 
     /// The names of those whose engines run.
@@ -228,8 +246,10 @@ impl Workspaces {
         }
         let means = http.means(open.engine.listeners().watch_queues());
         let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);
+        let pushing = Pushing::start(&app, http.clone()).await?;
         let router = TowerToHyperService::new(router(&app));
-        Ok(Room { app, router, open: std::sync::Mutex::new(Some((open, delivering))) })
+        let telling = Telling { delivering, pushing };
+        Ok(Room { app, router, open: std::sync::Mutex::new(Some((open, telling))) })
     }
 }
 

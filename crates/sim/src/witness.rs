@@ -290,13 +290,8 @@ impl Witness {
         timers.sort();
         let mut outbox: Vec<OutboxRow> = of(&stream, self.rows.outbox().map_err(|e| unreadable(&e))?);
         outbox.sort();
-        let rows = Rows {
-            run: &stored.run,
-            tasks: &stored.tasks,
-            given: &stored.given,
-            timers: &timers,
-            outbox: &outbox,
-        };
+        let rows =
+            Rows { run: &stored.run, tasks: &stored.tasks, given: &stored.given, timers: &timers, outbox: &outbox };
         invariant::refold_equals_projection(&book.stream(), &rows)?;
         let compared = Some((book.entries.len(), stored.run.applied_seq));
         let at_rows = book.stream().refold(stored.run.applied_seq);

@@ -16,7 +16,7 @@ use edgewise_engine::engine::wall_clock;
 use edgewise_engine::publish::Losses;
 use edgewise_engine::webhook::{Delivering, Hooks};
 use edgewise_server::auth::Tokens;
-use edgewise_server::{App, Listen, Outside, Parts, Served, Serving, Tls, Workspaces, limits, serve_as};
+use edgewise_server::{App, Listen, Outside, Parts, Pushing, Served, Serving, Tls, Workspaces, limits, serve_as};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -64,11 +64,12 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
         }
         let means = place.http().means(open.engine.listeners().watch_queues());
         let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);
+        let pushing = Pushing::start(&app, place.http()).await?;
         let serving = start(listener, Served::One(app), listen)?;
         say(serving.address, args, local, context)?;
         let engine = open.engine.clone();
         until_stopped(&mut signals, async || engine.listeners().counts().1, context).await;
-        serving.stop(PATIENCE).await;
+        tokio::join!(serving.stop(PATIENCE), pushing.stop(limits::PUSH_STOPS));
         delivering.stop();
         open.close().await?;
         Ok(Exit::Ok)

@@ -2,7 +2,9 @@
 
 use super::{Ask, Client, part};
 use crate::error::Result;
-use crate::wire::{ActRequest, ActTaken, Ended, Flows, GateRequest, RerunRequest, Runs, SatisfyRequest, Start, Started, SupplyRequest};
+use crate::wire::{
+    ActRequest, ActTaken, Ended, Flows, GateRequest, RerunRequest, Runs, SatisfyRequest, Start, Started, SupplyRequest,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};

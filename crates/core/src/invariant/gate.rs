@@ -22,11 +22,7 @@ pub fn gate_opens_once(stream: &Stream<'_>) -> Held {
                 (Wait::Approval { count, .. }, Event::ApprovalGiven(_)) => given >= *count as usize,
                 (Wait::Webhook | Wait::External { .. }, Event::GateSatisfied(said)) => said.task == m.task,
                 (
-                    Wait::After(_)
-                    | Wait::Until(_)
-                    | Wait::Approval { .. }
-                    | Wait::Webhook
-                    | Wait::External { .. },
+                    Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } | Wait::Webhook | Wait::External { .. },
                     _,
                 ) => false,
             };

@@ -3,8 +3,8 @@
 
 use super::{Answer, Case, Ends, Of, Said, Says, fits};
 use crate::event::{
-    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkResolved, PlanCreated, RULES, RunAdvanced, RunTriggered,
-    TaskFinished, TaskIx, TimerFired, TimerKey,
+    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkResolved, PlanCreated, RULES, RunAdvanced,
+    RunTriggered, TaskFinished, TaskIx, TimerFired, TimerKey,
 };
 use crate::fold::{Changes, Stamp, fold};
 use crate::id::{EventId, RunId, TokenHash};

@@ -22,7 +22,8 @@ impl Run {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
             other => {
-                let message = format!("`id` of an external gate is a text or a number, not {}", crate::template::kind(other));
+                let message =
+                    format!("`id` of an external gate is a text or a number, not {}", crate::template::kind(other));
                 return Err(bad(message));
             }
         };

@@ -128,7 +128,10 @@ fn resume(run: &Run) -> Mover {
 
 /// What anybody would do about a gate.
 fn anybody(run: &Run, task: TaskIx, what: &str) -> Mover {
-    Mover::Person { name: None, command: format!("edgewise gate {what} {} {}", run.id.short(), quoted(&run.path(task))) }
+    Mover::Person {
+        name: None,
+        command: format!("edgewise gate {what} {} {}", run.id.short(), quoted(&run.path(task))),
+    }
 }
 
 /// One for each person who may still say yes.

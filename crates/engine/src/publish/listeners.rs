@@ -129,7 +129,8 @@ mod tests {
     #[test]
     fn a_warning_says_what_was_lost_since_the_last_one_and_is_not_repeated() {
         let mut losses = Losses::default();
-        let looks = [0, 3, 3, 10].map(|dropped| losses.look(dropped).map(|said| said.split(' ').next().unwrap().to_owned()));
+        let looks =
+            [0, 3, 3, 10].map(|dropped| losses.look(dropped).map(|said| said.split(' ').next().unwrap().to_owned()));
         assert_eq!(looks, [None, Some("3".to_owned()), None, Some("7".to_owned())]);
     }
 }

@@ -32,6 +32,7 @@ pub async fn metrics(State(app): State<App>, visit: Option<Extension<Visit>>) ->
         unwritten: app.audit().failed(),
         spans: app.exported(),
         domain: app.engine().listeners().counts(),
+        push: app.push().counts(app.now()),
     };
     Ok(app.metrics().text(&known))
 }

@@ -34,7 +34,7 @@ async fn given(app: &App, grants: Vec<Grant>) -> Done<Vec<wire::Lease>> {
 }
 
 /// Values of secrets do not leave this machine: what comes back from elsewhere could not be masked.
-async fn keep_back(app: &App, sealed: &[Grant]) -> Done<()> {
+pub(crate) async fn keep_back(app: &App, sealed: &[Grant]) -> Done<()> {
     if sealed.is_empty() {
         return Ok(());
     }
@@ -73,7 +73,8 @@ fn claim_of(asked: &wire::Claim) -> Done<Claim> {
     Ok(Claim { worker: worker.as_str().into(), actions, queues, max, lease: Some(Millis(lease)) })
 }
 
-fn lease(grant: Grant, now: Time) -> Option<wire::Lease> {
+/// A grant as its worker sees it; `None` for what only the engine itself does.
+pub(crate) fn lease(grant: Grant, now: Time) -> Option<wire::Lease> {
     let key = grant.key();
     let Job::Action { action, input } = grant.work else { return None };
     Some(wire::Lease {
@@ -111,6 +112,8 @@ pub async fn complete(State(app): State<App>, Json(asked): Json<wire::Complete>)
     let next = asked.claim.as_ref().map(claim_of).transpose()?;
     let (results, grants) = app.engine().complete(finishes, next).await?;
     let leases = given(&app, grants).await?;
+    // A push worker that reports by itself has a slot again.
+    app.push().stir();
     let results = texts.into_iter().zip(results).map(|(lease, result)| match result {
         Ok(()) => wire::Outcome { lease, status: 200, code: None, detail: None },
         Err(error) => wire::Outcome {
@@ -130,7 +133,8 @@ fn finish(result: wire::Finish) -> (String, Done<Finish>) {
     (lease, finish)
 }
 
-fn outcome(output: Option<Box<RawValue>>, error: Option<wire::TaskError>) -> Done<Outcome> {
+/// What was reported.
+pub(crate) fn outcome(output: Option<Box<RawValue>>, error: Option<wire::TaskError>) -> Done<Outcome> {
     match (error, output) {
         (Some(_), Some(_)) => {
             let message = "a result has `output` or `error`, this one has both";
@@ -157,6 +161,7 @@ fn failure(error: wire::TaskError) -> Failure {
 
 pub async fn release(State(app): State<App>, Json(asked): Json<wire::Release>) -> Result<Json<wire::ActTaken>> {
     app.engine().ask(Command::GiveBack(leases(&asked.leases)?)).await?;
+    app.push().stir();
     Ok(Json(wire::ActTaken { already: false, reopened: None }))
 }
 
@@ -192,7 +197,8 @@ fn read(text: &str) -> Done<LeaseRef> {
     })
 }
 
-fn unexpected(answer: &Answer) -> Error {
+/// The engine answered something else.
+pub(crate) fn unexpected(answer: &Answer) -> Error {
     Error::bug("unexpected_answer", format!("the engine answered {answer:?}"))
 }
 

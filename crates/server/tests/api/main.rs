@@ -8,6 +8,7 @@ mod items;
 mod limited;
 mod matrix;
 mod operating;
+mod push;
 mod reference;
 mod runs;
 mod stage;

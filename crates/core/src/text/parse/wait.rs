@@ -90,8 +90,7 @@ impl Parser<'_, '_, '_> {
         let [system, id, deadline, on_deadline] = self.keys(slice, "external", EXTERNAL)?;
         let (Some(system), Some(id)) = (system, id) else {
             let help = "such as `wait external(system=\"jira\", id=\"ABC-1\")`";
-            self.error(self.extent(slice), "missing_key", "`external` needs `system` and `id`")
-                .help(Some(help.into()));
+            self.error(self.extent(slice), "missing_key", "`external` needs `system` and `id`").help(Some(help.into()));
             return None;
         };
         let name = Name::parse(self.quoted(system).unwrap_or_else(|| self.text(system)));

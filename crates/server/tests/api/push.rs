@@ -1,0 +1,536 @@
+//! Push workers: called with their tasks, over real connections, by a server that may be stopped meanwhile.
+
+use crate::stage::Stage;
+use edgewise_core::time::{Millis, Time};
+use edgewise_engine::engine::wall_clock;
+use edgewise_engine::http::{Allowed, Http, Rules};
+use edgewise_engine::webhook::{Means, Secret, verify};
+use edgewise_server::Pushing;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+const FLOW: &str = "flow: f\ntasks:\n  a: { action: greet, with: { name: world }, retry: { max_attempts: 3, backoff: { kind: fixed, base: 1ms } } }\n";
+/// What is only waited for in a test that lets it pass.
+const LEASE: u64 = 60_000;
+const TIMEOUT: u64 = 120_000;
+
+/// Somebody who is called.
+struct Target(TcpListener);
+
+/// One call, as it came.
+struct Call {
+    head: HashMap<String, String>,
+    text: String,
+    stream: TcpStream,
+}
+
+impl Target {
+    async fn open() -> Self {
+        Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}/tasks", self.0.local_addr().unwrap())
+    }
+
+    async fn call(&self) -> Call {
+        let within = tokio::time::timeout(Duration::from_secs(60), self.0.accept()).await;
+        let (mut stream, _) = within.expect("a call comes").unwrap();
+        let mut bytes = Vec::new();
+        let (head, length, start) = loop {
+            assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "it hung up");
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if let Some((head, _)) = text.split_once("\r\n\r\n") {
+                let pairs = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+                let head: HashMap<String, String> =
+                    pairs.map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned())).collect();
+                break (
+                    head.clone(),
+                    head["content-length"].parse::<usize>().unwrap(),
+                    text.find("\r\n\r\n").unwrap() + 4,
+                );
+            }
+        };
+        while bytes.len() < start + length {
+            assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "it hung up");
+        }
+        Call { head, text: String::from_utf8(bytes[start..].to_vec()).unwrap(), stream }
+    }
+
+    /// Whether nobody is calling now.
+    async fn is_left_alone(&self) -> bool {
+        tokio::time::timeout(Duration::from_millis(50), self.0.accept()).await.is_err()
+    }
+}
+
+impl Call {
+    fn lease(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+
+    fn token(&self) -> String {
+        self.lease()["lease"].as_str().unwrap().to_owned()
+    }
+
+    async fn answer(mut self, status: u16, more: &str, body: &str) {
+        let text =
+            format!("HTTP/1.1 {status} X\r\nConnection: close\r\n{more}Content-Length: {}\r\n\r\n{body}", body.len());
+        self.stream.write_all(text.as_bytes()).await.unwrap();
+        let _ = self.stream.shutdown().await;
+    }
+
+    async fn says(self, body: &Value) {
+        self.answer(200, "", &body.to_string()).await;
+    }
+
+    /// Returns when the other side has hung up.
+    async fn is_hung_up(mut self) {
+        let mut rest = [0; 16];
+        let heard = self.stream.read(&mut rest);
+        let read = tokio::time::timeout(Duration::from_secs(60), heard).await.expect("it hangs up");
+        assert_eq!(read.unwrap_or(0), 0);
+    }
+}
+
+/// A server that calls, its time in the hands of a test.
+struct Caller {
+    stage: Stage,
+    pushing: Option<Pushing>,
+    time: Arc<Waits>,
+}
+
+/// Waits pass when somebody lets them.
+#[derive(Default)]
+struct Waits {
+    passes: Mutex<HashMap<u64, Arc<Notify>>>,
+    /// Added to the machine's clock.
+    ahead: Mutex<u64>,
+}
+
+impl Waits {
+    fn of(&self, ms: u64) -> Arc<Notify> {
+        Arc::clone(self.passes.lock().unwrap().entry(ms).or_default())
+    }
+
+    /// Lets a wait of this length pass, one that is to come if there is none.
+    fn pass(&self, ms: u64) {
+        self.of(ms).notify_one();
+    }
+
+    /// The hold-off is over.
+    fn hold_off(&self, ms: u64) {
+        *self.ahead.lock().unwrap() += ms;
+        self.pass(ms);
+    }
+}
+
+impl Caller {
+    async fn open() -> Self {
+        Self::of(Stage::open().await).await
+    }
+
+    async fn of(stage: Stage) -> Self {
+        let time: Arc<Waits> = Arc::default();
+        let pushing = Some(start(&stage, &time).await);
+        Self { stage, pushing, time }
+    }
+
+    async fn add(&self, name: &str, url: &str, more: Value) -> Secret {
+        let mut body =
+            json!({ "name": name, "url": url, "actions": ["greet"], "lease_ms": LEASE, "timeout_ms": TIMEOUT });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let made = self.stage.post("/api/v1/workers", &body).await;
+        assert_eq!(made.status, 200, "{}", made.text);
+        Secret::parse(made.json()["secret"].as_str().unwrap()).unwrap()
+    }
+
+    async fn act(&self, name: &str, what: &str) -> Value {
+        let done = self.stage.post(&format!("/api/v1/workers/{name}/{what}"), &json!({})).await;
+        assert_eq!(done.status, 200, "{}", done.text);
+        done.json()
+    }
+
+    /// The next call, also where only a look finds that there is something to be done.
+    async fn called(&self, target: &Target) -> Call {
+        let look = async {
+            loop {
+                self.time.pass(1_000);
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            call = target.call() => call,
+            () = look => unreachable!("it looks on"),
+        }
+    }
+
+    async fn end(&self, run: &str) -> Value {
+        self.stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=60000")).await.json()
+    }
+
+    /// The worker as it is shown, as soon as it is so.
+    async fn shown(&self, name: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let look = async {
+            loop {
+                let shown = self.stage.get(&format!("/api/v1/workers/{name}")).await.json();
+                if wanted(&shown) {
+                    return shown;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), look).await.expect("it is so")
+    }
+
+    async fn stop(mut self) -> Stage {
+        self.pushing.take().unwrap().stop(Duration::ZERO).await;
+        self.stage
+    }
+}
+
+async fn start(stage: &Stage, time: &Arc<Waits>) -> Pushing {
+    let rules = Rules { allow: vec![Allowed::parse("127.0.0.1").unwrap()] };
+    let http = Http::new(rules, wall_clock);
+    let (waits, clock) = (Arc::clone(time), Arc::clone(time));
+    let means = Means {
+        clock: Arc::new(move || wall_clock().plus(Millis(*clock.ahead.lock().unwrap()))),
+        dice: Arc::new(|| 0),
+        sleep: Arc::new(move |span| {
+            // What is left of a hold-off is asked for to the millisecond.
+            let passes = waits.of(span.0.next_multiple_of(500));
+            Box::pin(async move { passes.notified().await })
+        }),
+        ..http.means(stage.engine.listeners().watch_queues())
+    };
+    Pushing::start_with(&stage.app, http, means).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_push_worker_is_called_signed_and_its_answer_is_the_report() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    let secret = caller.add("greeter", &target.url(), json!({})).await;
+    let run = caller.stage.start(FLOW).await;
+    let call = target.call().await;
+    let lease = call.lease();
+    assert_eq!((&lease["run"], &lease["task"], &lease["action"]), (&json!(run), &json!("a"), &json!("greet")));
+    assert_eq!((&lease["input"], &lease["attempt"]), (&json!({ "name": "world" }), &json!(1)));
+    let (id, seconds) = (call.head["webhook-id"].as_str(), call.head["webhook-timestamp"].parse().unwrap());
+    let check = |now: Time| verify(&secret, (id, seconds), &call.text, &call.head["webhook-signature"], now);
+    check(wall_clock()).unwrap();
+    assert_eq!(check(wall_clock().plus(Millis(600_000))).unwrap_err().code, "old_signature", "a replay, later");
+    assert!(id.starts_with(&format!("{run}.")) && !id.contains(call.token().rsplit_once('.').unwrap().1), "{id}");
+    call.says(&json!({ "output": { "said": "hello" } })).await;
+    let end = caller.end(&run).await;
+    assert_eq!((&end["state"], &end["output"]["a"]["said"]), (&json!("Complete"), &json!("hello")));
+    let metrics = caller.stage.get("/metrics").await.text;
+    assert!(metrics.contains("edgewise_push_calls_total{end=\"completed\"} 1"), "{metrics}");
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn an_error_that_it_answers_is_the_errors_of_the_attempt() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("greeter", &target.url(), json!({})).await;
+    let run = caller.stage.start(FLOW).await;
+    target.call().await.says(&json!({ "error": { "type": "down", "message": "not now" } })).await;
+    let again = target.call().await;
+    assert_eq!(again.lease()["attempt"], 2, "and it is called again at once: it is there");
+    again.says(&json!({ "error": { "type": "broken", "permanent": true } })).await;
+    assert_eq!(caller.end(&run).await["state"], "Error");
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_accepts_reports_by_itself_and_has_its_slot_until_then() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("greeter", &target.url(), json!({ "slots": 1 })).await;
+    let runs = [caller.stage.start(FLOW).await, caller.stage.start(FLOW).await];
+    let mut done = Vec::new();
+    for _ in runs.iter() {
+        let call = target.call().await;
+        let (lease, run) = (call.token(), call.lease()["run"].as_str().unwrap().to_owned());
+        call.answer(202, "", "").await;
+        caller.shown("greeter", |shown| shown["calling"] == 0 && shown["at_work"] == 1).await;
+        assert!(target.is_left_alone().await, "it has one slot");
+        let beats = caller.stage.post("/api/v1/work/heartbeat", &json!({ "leases": [lease] })).await.json();
+        assert_eq!(beats["beats"][0]["continue"], true);
+        let report = json!({ "results": [{ "lease": lease, "output": 1 }] });
+        let told = caller.stage.post("/api/v1/work/complete", &report).await.json();
+        assert_eq!(told["results"][0]["status"], 200);
+        assert_eq!(caller.end(&run).await["state"], "Complete");
+        done.push(run);
+    }
+    assert!(runs.iter().all(|run| done.contains(run)));
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_is_busy_gets_the_same_attempt_later_and_its_wish_is_honoured() {
+    for (status, more, held_off) in
+        [(429, "Retry-After: 20\r\n", 20_000), (503, "", 500), (503, "Retry-After: 7\r\n", 7_000)]
+    {
+        let (caller, target) = (Caller::open().await, Target::open().await);
+        caller.add("greeter", &target.url(), json!({})).await;
+        let run = caller.stage.start(FLOW).await;
+        let first = target.call().await;
+        let id = first.head["webhook-id"].clone();
+        first.answer(status, more, "").await;
+        let shown = caller.shown("greeter", |shown| shown["failures"] == 1).await;
+        assert_eq!(shown["trouble"], format!("the answer was {status}"));
+        assert!(target.is_left_alone().await);
+        caller.time.hold_off(held_off);
+        let again = target.call().await;
+        assert_eq!(again.lease()["attempt"], 1, "nothing is spent");
+        assert_ne!(again.head["webhook-id"], id, "it is another dispatch");
+        again.says(&json!({})).await;
+        assert_eq!(caller.end(&run).await["state"], "Complete");
+        caller.shown("greeter", |shown| shown["failures"] == 0 && shown["trouble"].is_null()).await;
+        caller.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_bad_answer_fails_the_attempt_with_a_type_of_its_own_and_the_next_waits() {
+    let check = async |answer: Option<(u16, &str)>, kind: &str| {
+        let (caller, target) = (Caller::open().await, Target::open().await);
+        caller.add("greeter", &target.url(), json!({})).await;
+        let run = caller.stage.start(FLOW).await;
+        let call = target.call().await;
+        match answer {
+            Some((status, body)) => call.answer(status, "Location: http://127.0.0.1:1/\r\n", body).await,
+            None => drop(call),
+        }
+        caller.shown("greeter", |shown| shown["failures"] == 1 && shown["calling"] == 0).await;
+        assert!(target.is_left_alone().await, "{kind}: it is left alone for a while");
+        let task = caller.stage.get(&format!("/api/v1/runs/{run}/tasks/a")).await.text;
+        assert!(task.contains(kind), "{kind} is not in {task}");
+        caller.time.hold_off(500);
+        let again = target.call().await;
+        assert_eq!(again.lease()["attempt"], 2);
+        again.says(&json!({})).await;
+        assert_eq!(caller.end(&run).await["state"], "Complete");
+        caller.stop().await;
+    };
+    check(Some((500, "")), "push_status").await;
+    check(Some((302, "")), "push_status").await;
+    check(Some((200, "fine")), "push_bad_answer").await;
+    check(Some((200, "{\"lease\":\"another\"}")), "push_bad_answer").await;
+    check(None, "push_broken_off").await;
+}
+
+#[tokio::test]
+async fn a_worker_that_is_not_there_costs_no_attempts_and_no_other_worker_waits_for_it() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    let url = target.url();
+    drop(target);
+    caller.add("away", &url, json!({ "slots": 5 })).await;
+    let runs = [caller.stage.start(FLOW).await, caller.stage.start(FLOW).await];
+    caller.shown("away", |shown| shown["failures"] == 1 && shown["at_work"] == 0).await;
+    for (held_off, failures) in [(500, 2), (1_000, 3), (2_000, 4)] {
+        caller.time.hold_off(held_off);
+        // Whoever looks around waits for a second as well.
+        caller.time.pass(held_off);
+        caller.shown("away", |shown| shown["failures"] == failures && shown["at_work"] == 0).await;
+    }
+    let present = Target::open().await;
+    caller.add("present", &present.url(), json!({ "slots": 2 })).await;
+    for _ in runs.iter() {
+        let call = present.call().await;
+        assert_eq!(call.lease()["attempt"], 1);
+        call.says(&json!({})).await;
+    }
+    for run in &runs {
+        assert_eq!(caller.end(run).await["state"], "Complete");
+    }
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_call_that_hangs_is_kept_up_and_given_up_in_time_and_slows_nobody() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("hangs", &target.url(), json!({})).await;
+    let run = caller.stage.start(FLOW).await;
+    let hanging = target.call().await;
+    let other = Target::open().await;
+    caller.add("quick", &other.url(), json!({})).await;
+    let next = caller.stage.start(FLOW).await;
+    other.call().await.says(&json!({})).await;
+    assert_eq!(caller.end(&next).await["state"], "Complete");
+    let moved = || async {
+        caller.time.pass(LEASE / 3);
+        let beats = json!({ "leases": [hanging.token()] });
+        caller.stage.post("/api/v1/work/heartbeat", &beats).await.json()["beats"][0]["continue"].clone()
+    };
+    assert_eq!(moved().await, true);
+    caller.act("quick", "remove").await;
+    caller.time.pass(TIMEOUT);
+    hanging.is_hung_up().await;
+    let task = caller.shown("hangs", |shown| shown["failures"] == 1 && shown["calling"] == 0).await;
+    assert!(task["trouble"].as_str().unwrap().contains("did not answer within"), "{task}");
+    let task = caller.stage.get(&format!("/api/v1/runs/{run}/tasks/a")).await.text;
+    assert!(task.contains("push_timeout"), "{task}");
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_cancel_hangs_up() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("greeter", &target.url(), json!({})).await;
+    let run = caller.stage.start(FLOW).await;
+    let call = target.call().await;
+    assert_eq!(caller.stage.post(&format!("/api/v1/runs/{run}/cancel"), &json!({})).await.status, 200);
+    call.is_hung_up().await;
+    caller.shown("greeter", |shown| shown["calling"] == 0 && shown["failures"] == 0).await;
+    assert!(caller.stage.get("/metrics").await.text.contains("edgewise_push_calls_total{end=\"cancelled\"} 1"));
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_in_the_middle_loses_nothing() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("greeter", &target.url(), json!({ "slots": 1 })).await;
+    let run = caller.stage.start(FLOW).await;
+    let call = target.call().await;
+    let lease = call.token();
+    let caller = Caller::of(caller.stop().await).await;
+    call.is_hung_up().await;
+    assert!(target.is_left_alone().await, "the lease from before still has the slot");
+    let report = json!({ "results": [{ "lease": lease, "output": 1 }] });
+    let told = caller.stage.post("/api/v1/work/complete", &report).await.json();
+    assert_eq!(told["results"][0]["status"], 200, "the worker can still report what it did");
+    assert_eq!(caller.end(&run).await["state"], "Complete");
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_lease_that_lapsed_is_somebody_elses_and_the_late_answer_changes_nothing() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("greeter", &target.url(), json!({ "lease_ms": 1_000 })).await;
+    let run = caller.stage.start(FLOW).await;
+    // Its heartbeats never pass here, as if the server had been paused.
+    let late = target.call().await;
+    let again = caller.called(&target).await;
+    assert_eq!(again.lease()["attempt"], 2);
+    let stale = json!({ "results": [{ "lease": late.token(), "output": "late" }] });
+    let told = caller.stage.post("/api/v1/work/complete", &stale).await.json();
+    assert_eq!((&told["results"][0]["status"], &told["results"][0]["code"]), (&json!(409), &json!("attempt_over")));
+    late.is_hung_up().await;
+    again.says(&json!({ "output": "in time" })).await;
+    let end = caller.end(&run).await;
+    assert_eq!((&end["state"], &end["output"]["a"]), (&json!("Complete"), &json!("in time")));
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_rests_or_is_gone_gets_nothing_new_and_what_it_has_goes_on() {
+    for what in ["pause", "remove"] {
+        let (caller, target) = (Caller::open().await, Target::open().await);
+        caller.add("greeter", &target.url(), json!({ "slots": 3 })).await;
+        let run = caller.stage.start(FLOW).await;
+        let call = target.call().await;
+        assert_eq!(caller.act("greeter", what).await["already"], false);
+        let next = caller.stage.start(FLOW).await;
+        assert!(target.is_left_alone().await, "{what}");
+        call.says(&json!({})).await;
+        assert_eq!(caller.end(&run).await["state"], "Complete", "{what}");
+        if what == "pause" {
+            assert_eq!(caller.act("greeter", "pause").await["already"], true);
+            assert_eq!(caller.act("greeter", "resume").await["already"], false);
+        } else {
+            assert_eq!(caller.stage.get("/api/v1/workers/greeter").await.code(), "worker_not_found");
+            caller.add("greeter", &target.url(), json!({})).await;
+        }
+        caller.called(&target).await.says(&json!({})).await;
+        assert_eq!(caller.end(&next).await["state"], "Complete", "{what}");
+        caller.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_410_switches_it_off_and_spends_nothing() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("greeter", &target.url(), json!({})).await;
+    let run = caller.stage.start(FLOW).await;
+    target.call().await.answer(410, "", "").await;
+    let shown = caller.shown("greeter", |shown| !shown["off"].is_null()).await;
+    assert!(shown["off"].as_str().unwrap().contains("410"), "{shown}");
+    assert!(target.is_left_alone().await);
+    caller.act("greeter", "resume").await;
+    let again = caller.called(&target).await;
+    assert_eq!(again.lease()["attempt"], 1);
+    again.says(&json!({})).await;
+    assert_eq!(caller.end(&run).await["state"], "Complete");
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_changed_secret_signs_beside_the_one_before() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    let before = caller.add("greeter", &target.url(), json!({})).await;
+    let after = caller.act("greeter", "rotate").await;
+    let after = Secret::parse(after["secret"].as_str().unwrap()).unwrap();
+    assert_ne!(before.text(), after.text());
+    caller.stage.start(FLOW).await;
+    let call = caller.called(&target).await;
+    let (id, seconds) = (call.head["webhook-id"].as_str(), call.head["webhook-timestamp"].parse().unwrap());
+    for secret in [before, after] {
+        verify(&secret, (id, seconds), &call.text, &call.head["webhook-signature"], wall_clock()).unwrap();
+    }
+    call.says(&json!({})).await;
+    let listed = caller.stage.get("/api/v1/workers").await.text;
+    assert!(!listed.contains("whsec_"), "{listed}");
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn only_addresses_that_may_be_asked_are_called() {
+    let caller = Caller::open().await;
+    let long = format!("https://a/{}", "x".repeat(3_000));
+    for bad in ["", "x", "file:///etc/passwd", "ftp://a/", "https://", "https://u:p@a/", "https://a/#f", &long] {
+        let body = json!({ "name": "w", "url": bad, "actions": ["greet"] });
+        assert_eq!(caller.stage.post("/api/v1/workers", &body).await.code(), "bad_url", "{bad}");
+    }
+    for (more, code) in [
+        (json!({ "actions": [] }), "empty_claim"),
+        (json!({ "actions": ["edgewise/command"] }), "own_action"),
+        (json!({ "slots": 0 }), "bad_slots"),
+        (json!({ "slots": 1_001 }), "bad_slots"),
+        (json!({ "lease_ms": 1 }), "bad_span"),
+        (json!({ "timeout_ms": 1 }), "bad_span"),
+        (json!({ "name": "../x" }), "bad_name"),
+        (json!({ "secret": "mine" }), "bad_body"),
+    ] {
+        let mut body = json!({ "name": "w", "url": "https://a.example/", "actions": ["greet"] });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(caller.stage.post("/api/v1/workers", &body).await.code(), code, "{body}");
+    }
+    // Not the machine that is allowed, and a number that stands for one.
+    for hostile in ["http://127.0.0.2:1/", "http://169.254.169.254/latest", "http://[::1]:1/", "http://0x7f000002/"] {
+        caller.add("hostile", hostile, json!({})).await;
+        let run = caller.stage.start(FLOW).await;
+        let shown = caller.shown("hostile", |shown| shown["failures"] == 1).await;
+        assert!(shown["trouble"].as_str().unwrap().contains("not a public address"), "{hostile}: {shown}");
+        caller.stage.post(&format!("/api/v1/runs/{run}/cancel"), &json!({})).await;
+        caller.act("hostile", "remove").await;
+        caller.shown("hostile", |shown| shown["code"] == "worker_not_found").await;
+    }
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_name_is_given_once() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("greeter", &target.url(), json!({})).await;
+    let again = json!({ "name": "greeter", "url": target.url(), "actions": ["greet"] });
+    assert_eq!(caller.stage.post("/api/v1/workers", &again).await.code(), "worker_exists");
+    for what in ["pause", "resume", "rotate", "remove"] {
+        let nobody = caller.stage.post(&format!("/api/v1/workers/nobody/{what}"), &json!({})).await;
+        assert_eq!(nobody.code(), "worker_not_found", "{what}");
+    }
+    caller.stop().await;
+}
