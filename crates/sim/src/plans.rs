@@ -52,6 +52,28 @@ pub fn as_shared(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
     plan
 }
 
+/// Whether gates of the storm of a seed that would ask people wait for something outside: one in twelve, and none of
+/// those that are kept for what they once found.
+pub fn has_outside(seed: u64) -> bool {
+    matches!(seed % 23, 5 | 14)
+}
+
+/// The plan as the storm of a seed plays it: with gates that something outside opens, if it has such.
+pub fn as_called(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
+    if !has_outside(seed) {
+        return plan;
+    }
+    for spec in &mut Arc::make_mut(&mut plan).specs {
+        let Work::Gate(gate) = &mut spec.work else { continue };
+        let Wait::Approval { count, .. } = &gate.wait else { continue };
+        let system = Name::parse("elsewhere").unwrap_or_else(|_| unreachable!("a good name"));
+        let external = || Wait::External { system, id: Template::Value(json!("thing")) };
+        gate.wait = if *count == 1 { Wait::Webhook } else { external() };
+        gate.escalate.clear();
+    }
+    plan
+}
+
 /// Whether people of the storm of a seed let runs begin by themselves: one in seven with runs within runs, some without.
 pub fn has_schedules(seed: u64) -> bool {
     has_children(seed) || matches!(seed % 19, 7 | 9)

@@ -31,6 +31,7 @@ from .flow import (
     approval,
     call,
     expr,
+    external,
     flow,
     item,
     literal,
@@ -39,6 +40,7 @@ from .flow import (
     shell,
     sub_run,
     timer,
+    webhook,
 )
 from .hand import Context
 from .stream import Event
@@ -79,6 +81,7 @@ __all__ = [
     "approval",
     "call",
     "expr",
+    "external",
     "flow",
     "item",
     "literal",
@@ -87,4 +90,5 @@ __all__ = [
     "shell",
     "sub_run",
     "timer",
+    "webhook",
 ]

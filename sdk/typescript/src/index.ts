@@ -23,6 +23,7 @@ export {
   WaitOver,
 } from "./errors.js";
 export {
+  type Bounds,
   Flow,
   type FlowOptions,
   type InputOptions,
@@ -35,6 +36,7 @@ export {
   approval,
   call,
   expr,
+  external,
   flow,
   item,
   literal,
@@ -43,6 +45,7 @@ export {
   shell,
   subRun,
   timer,
+  webhook,
 } from "./flow.js";
 export type { Context } from "./hand.js";
 export type { RunEvent } from "./stream.js";

@@ -25,7 +25,7 @@ Examples:
   edgewise gate approve ew-g41
   edgewise gate show @ release
   edgewise gate satisfy ew-g42 --comment 'build 4711 is green'
-  edgewise gate satisfy @ signed --output '{"by": "legal"}'
+  edgewise gate satisfy @ signed --output '{\"by\": \"legal\"}'
   edgewise gate create --webhook --for ew-7k2
   edgewise gate url ew-g43 --server https://work.example.org --expires 7d
   edgewise gate url @ signed")]

@@ -30,7 +30,7 @@ pub(super) fn perform(args: &GateShow, context: &mut Context<'_>) -> Result<Exit
 fn lines(run: RunId, task: &str, facts: &Value, style: Style) -> Vec<String> {
     let said = |value: &Value| match value {
         Value::String(text) => text::escape(text).into_owned(),
-        other => text::cut(&text::escape(&other.to_string()), SHOWN, style.cut_mark()).into_owned(),
+        other => text::cut(&text::escape(&other.to_string()), SHOWN, style.cut_mark()),
     };
     let phase = facts["gate"]["phase"].as_str().unwrap_or_default();
     let waits = &facts["waits"];

@@ -13,7 +13,10 @@ use crate::time::Time;
 pub(super) fn gate_of(run: &Run, ix: TaskIx, generation: u16) -> Result<(&Gate, &Task), Ignored> {
     let task = run.task(ix).ok_or(Ignored::Unknown)?;
     let Work::Gate(gate) = &run.spec_of(ix).work else { return Err(Ignored::Refused("it is not a gate")) };
-    if task.generation == generation { Ok((gate, task)) } else { Err(Ignored::Stale) }
+    if task.generation != generation {
+        return Err(Ignored::Stale);
+    }
+    Ok((gate, task))
 }
 
 /// Whether a gate waits.
@@ -28,11 +31,13 @@ pub(super) fn is_closed(task: &Task) -> Result<(), Ignored> {
 /// Whether the gate asks people and waits, and this person may approve it.
 pub(super) fn may_approve(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
     let (gate, task) = gate_of(run, event.task, event.generation)?;
-    match gate.wait.opens() {
-        Opens::Itself | Opens::Outside => Err(Ignored::Refused("it is not an approval gate")),
-        Opens::People if !gate.may_speak(&event.by, task.ready_at, now) => Err(Ignored::Denied),
-        Opens::People => is_closed(task),
+    if gate.wait.opens() != Opens::People {
+        return Err(Ignored::Refused("it is not an approval gate"));
     }
+    if !gate.may_speak(&event.by, task.ready_at, now) {
+        return Err(Ignored::Denied);
+    }
+    is_closed(task)
 }
 
 pub(super) fn has_approved(run: &Run, event: &Approved) -> bool {

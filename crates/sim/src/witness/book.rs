@@ -1,7 +1,7 @@
 //! One run as the ledger tells it, and what each of its events must be allowed to do.
 
 use crate::violation::{Held, Violation, ensure};
-use edgewise_core::event::{Approved, DispatchEnqueued, Event, TaskIx};
+use edgewise_core::event::{Approved, DispatchEnqueued, Event, GateSatisfied, TaskIx};
 use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::gate::{Escalation, Wait};
 use edgewise_core::history::{Entry, Stream};
@@ -173,6 +173,7 @@ impl Book {
             }
             Event::ApprovalGiven(e) => self.approve(before, e, entry.stamp.at)?,
             Event::ApprovalWithdrawn(e) => drop(self.yes.entry(e.task).or_default().remove(&e.by)),
+            Event::GateSatisfied(e) => self.satisfied(before, e)?,
             _ => {}
         }
         Ok(())
@@ -224,6 +225,21 @@ impl Book {
         ensure(open == (yes.len() >= *count as usize), "gates_open_by_count", || {
             format!("{} of {count} yes", yes.len())
         })
+    }
+
+    /// A word from outside opens a gate that waits for one, in the generation that it was meant for.
+    fn satisfied(&self, before: &Run, e: &GateSatisfied) -> Held {
+        let waits = match &before.spec_of(e.task).work {
+            Work::Gate(gate) => match gate.wait {
+                Wait::Webhook | Wait::External { .. } => true,
+                Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } => false,
+            },
+            _ => false,
+        };
+        let task = &before.tasks[e.task.0 as usize];
+        let closed = task.state == TaskState::InProgress && task.generation == e.generation;
+        let open = self.run.tasks[e.task.0 as usize].state == TaskState::Complete;
+        ensure(waits && closed && open, "gates_open_from_outside", || format!("{e:?} met {task:?}"))
     }
 
     pub(super) fn check(&self) -> Held {
