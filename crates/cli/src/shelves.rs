@@ -46,11 +46,7 @@ impl Shelves {
         if let Some(remote) = Remote::of(place.config())? {
             return remote.asker().map(There);
         }
-        place.there_are_runs()?;
-        let Home { tenant, workspace } = Home::local();
-        let dir = place.folder.dir();
-        let ledger = if writes { sqlite::open_ledger(dir) } else { sqlite::open_ledger_reader(dir) };
-        Ok(Here(Shelf::new(Box::new(ledger?), Space { tenant, workspace })))
+        here(place, writes).map(Here)
     }
 
     /// All queues, with whoever reads them.
@@ -138,6 +134,15 @@ impl Shelves {
             }
         }
     }
+}
+
+/// The queues of the folder.
+pub fn here(place: &Place, writes: bool) -> Result<Shelf> {
+    place.there_are_runs()?;
+    let Home { tenant, workspace } = Home::local();
+    let dir = place.folder.dir();
+    let ledger = if writes { sqlite::open_ledger(dir) } else { sqlite::open_ledger_reader(dir) };
+    Ok(Shelf::new(Box::new(ledger?), Space { tenant, workspace }))
 }
 
 /// The newest lines of the trail.

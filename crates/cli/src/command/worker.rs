@@ -1,12 +1,13 @@
 //! `edgewise worker`: workers that are called with their tasks.
 
 use super::Context;
-use super::domain::shelf;
 use crate::args::{WorkerAdd, WorkerCommand};
 use crate::clock::rfc3339;
 use crate::exit::Exit;
 use crate::output::Row;
+use crate::place::Place;
 use crate::problem::Result;
+use crate::shelves;
 use crate::style::Ink;
 use crate::table::Cell;
 use edgewise_core::name::Name;
@@ -30,7 +31,7 @@ pub(super) fn perform(command: &WorkerCommand, context: &mut Context<'_>) -> Res
 }
 
 fn workers(context: &Context<'_>, writes: bool) -> Result<PushWorkers> {
-    Ok(PushWorkers::new(shelf(context, writes)?))
+    Ok(PushWorkers::new(shelves::here(&Place::of(context.config), writes)?))
 }
 
 fn add(args: &WorkerAdd, context: &mut Context<'_>) -> Result<Exit> {
