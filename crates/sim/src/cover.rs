@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Cover(BTreeMap<&'static str, BTreeMap<String, u64>>);
 
 /// Events that some command or chore of the engine can write.
-const EVENTS: [&str; 20] = [
+const EVENTS: [&str; 22] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -30,6 +30,8 @@ const EVENTS: [&str; 20] = [
     "RunRerunRequested",
     "RunResolvedManually",
     "RunGivenUp",
+    "RunFrozen",
+    "RunUnfrozen",
 ];
 
 const COMMANDS: [&str; 22] = [
