@@ -75,6 +75,10 @@ pub enum Event {
     RunGivenUp(Request),
     /// An operator has work that is done opened again, with all that follows it.
     RunRerunRequested(Rerun),
+    /// An operator lets nothing but reads work on the run.
+    RunFrozen(Request),
+    /// An operator lets a frozen run go on.
+    RunUnfrozen(Unfrozen),
     /// A task of another run waits for this one.
     LinkRequested(LinkRequested),
     /// The run that a task of this one waited for ended so.
@@ -120,6 +124,19 @@ pub struct Request {
     /// Why, if they said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+/// See [`Event::RunUnfrozen`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfrozen {
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What the run was marked with, where no event says so: damage that was found once and is not there now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 /// See [`Event::RunAdvanced`].
@@ -469,6 +486,8 @@ impl Event {
             Event::RunResolvedManually(_) => "RunResolvedManually",
             Event::RunGivenUp(_) => "RunGivenUp",
             Event::RunRerunRequested(_) => "RunRerunRequested",
+            Event::RunFrozen(_) => "RunFrozen",
+            Event::RunUnfrozen(_) => "RunUnfrozen",
             Event::LinkRequested(_) => "LinkRequested",
             Event::LinkResolved(_) => "LinkResolved",
             Event::Unknown(name) => name,
@@ -483,8 +502,10 @@ impl Event {
             | Event::RunPauseRequested(e)
             | Event::RunResumeRequested(e)
             | Event::RunGivenUp(e)
+            | Event::RunFrozen(e)
             | Event::RunResolvedManually(e) => Some((&e.by, e.why.as_deref())),
             Event::RunRerunRequested(e) => Some((&e.by, e.why.as_deref())),
+            Event::RunUnfrozen(e) => Some((&e.by, e.why.as_deref())),
             Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => {
                 Some((&e.by, e.comment.as_deref()))
             }
@@ -521,7 +542,7 @@ impl Event {
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 25] = [
+pub const KNOWN: [&str; 27] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -545,6 +566,8 @@ pub const KNOWN: [&str; 25] = [
     "RunResolvedManually",
     "RunGivenUp",
     "RunRerunRequested",
+    "RunFrozen",
+    "RunUnfrozen",
     "LinkRequested",
     "LinkResolved",
 ];

@@ -15,12 +15,14 @@ mod link_resolved;
 mod plan_created;
 mod run_advanced;
 mod run_cancel_requested;
+mod run_frozen;
 mod run_given_up;
 mod run_pause_requested;
 mod run_rerun_requested;
 mod run_resolved_manually;
 mod run_resume_requested;
 mod run_triggered;
+mod run_unfrozen;
 mod task_cancel_requested;
 mod task_completed_manually;
 mod task_finished;
@@ -161,6 +163,7 @@ pub fn fold(run: &mut Run, stamp: Stamp, event: &Event, changes: &mut Changes) -
 
 /// Whether an event would count now. The fold asks this first, and so does the engine before it writes.
 pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
+    run_frozen::rests(run, event)?;
     match event {
         Event::RunTriggered(e) => run_triggered::check(run, e),
         Event::PlanCreated(e) => plan_created::check(run, e),
@@ -185,6 +188,8 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::RunResolvedManually(_) => run_resolved_manually::check(run),
         Event::RunGivenUp(_) => run_given_up::check(run),
         Event::RunRerunRequested(e) => run_rerun_requested::check(run, e),
+        Event::RunFrozen(_) => run_frozen::check(run),
+        Event::RunUnfrozen(e) => run_unfrozen::check(run, e),
         Event::LinkRequested(e) => link_requested::check(run, e),
         Event::LinkResolved(e) => link_resolved::check(run, e),
         Event::Unknown(_) => Err(Ignored::Unknown),
@@ -240,6 +245,8 @@ impl Fold<'_> {
             Event::RunResolvedManually(e) => run_resolved_manually::apply(self, e),
             Event::RunGivenUp(e) => run_given_up::apply(self, e),
             Event::RunRerunRequested(e) => run_rerun_requested::apply(self, e),
+            Event::RunFrozen(e) => run_frozen::apply(self, e),
+            Event::RunUnfrozen(_) => run_unfrozen::apply(self),
             Event::LinkRequested(e) => link_requested::apply(self, e),
             Event::LinkResolved(e) => link_resolved::apply(self, e),
             Event::Unknown(_) => {}

@@ -6,10 +6,12 @@
 mod control;
 mod examine;
 mod left_over;
+mod marks;
 mod read;
 mod rebuild;
 mod work;
 
+pub use marks::frozen_by;
 pub use rebuild::rebuild;
 
 use edgewise_core::id::RunId;

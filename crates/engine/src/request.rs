@@ -20,13 +20,14 @@ mod set_schedule;
 mod skip;
 mod start;
 mod supply;
+mod unfreeze;
 mod withdraw;
 
 pub(crate) use approve::approve;
 pub(crate) use cancel::cancel;
 pub(crate) use cancel_task::cancel_task;
 pub(crate) use change_setting::change_setting;
-pub(crate) use freeze::{freeze, unfreeze};
+pub(crate) use freeze::freeze;
 pub(crate) use give_up::give_up;
 pub(crate) use pause::pause;
 pub(crate) use register::register;
@@ -42,6 +43,7 @@ pub(crate) use set_schedule::set_schedule;
 pub(crate) use skip::skip;
 pub(crate) use start::{Encoded, start, start_stored};
 pub(crate) use supply::supply;
+pub(crate) use unfreeze::unfreeze;
 pub(crate) use withdraw::withdraw;
 
 use crate::command::{Answer, GateAct, RunAct, TaskAct};

@@ -143,7 +143,8 @@ fn runs_that_are_long_over_go_whole_and_all_others_stay() {
     let (open, frozen, awaited) =
         (world.start(start(WAITS, "{}")), world.start(start(QUICK, "{}")), { world.start(start(QUICK, "{}")) });
     world.flush();
-    world.ledger.freeze(&Home::local().stream(frozen), Some("damage")).unwrap();
+    world.ask(Command::Freeze(RunAct { run: frozen, by: name("ann"), why: None })).unwrap();
+    world.flush();
     wait_for(&mut world, awaited, open);
     world.now += 2 * DAY;
     let young = world.start(start(QUICK, "{}"));

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Cover(BTreeMap<&'static str, BTreeMap<String, u64>>);
 
 /// Events that some command or chore of the engine can write.
-const EVENTS: [&str; 21] = [
+const EVENTS: [&str; 23] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -31,6 +31,8 @@ const EVENTS: [&str; 21] = [
     "RunRerunRequested",
     "RunResolvedManually",
     "RunGivenUp",
+    "RunFrozen",
+    "RunUnfrozen",
 ];
 
 const COMMANDS: [&str; 23] = [

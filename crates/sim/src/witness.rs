@@ -72,10 +72,6 @@ pub struct Witness {
     pub is_fair: bool,
     /// Somebody freezes runs.
     pub watches_marks: bool,
-    /// The runs that were frozen at the last look.
-    marked: BTreeSet<RunId>,
-    /// The runs that somebody ever wanted frozen.
-    once_marked: BTreeSet<RunId>,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
     /// Rows plus tail are compared with the run at one look in so many.
@@ -108,8 +104,6 @@ impl Witness {
             clocks_agree: false,
             is_fair: false,
             watches_marks: false,
-            marked: BTreeSet::new(),
-            once_marked: BTreeSet::new(),
             rests: false,
             compares_one_in: 1,
             looks: 0,
@@ -145,15 +139,15 @@ impl Witness {
         Ok(marks.into_iter().map(|(stream, _)| stream.run).collect())
     }
 
-    /// Nothing is written to a run that was frozen before and still is.
-    fn frozen_runs_rest(&mut self, changed: &BTreeSet<RunId>) -> Held {
+    /// A run is marked exactly if its last freeze says so: mark and event are one append.
+    fn marks_agree_with_events(&mut self) -> Held {
         if !self.watches_marks {
             return Ok(());
         }
-        let before = std::mem::take(&mut self.marked);
-        self.marked = self.marks()?;
-        let moved = changed.iter().find(|run| before.contains(run) && self.marked.contains(run));
-        ensure(moved.is_none(), "frozen_runs_rest", || format!("{moved:?} is frozen and was written to"))
+        let marked = self.marks()?;
+        let said: BTreeSet<RunId> = self.books.values().filter(|book| book.frozen).map(|book| book.run.id).collect();
+        let differ = || format!("{marked:?} are marked, events say {said:?}");
+        ensure(marked == said, "marks_agree_with_events", differ)
     }
 
     /// Its handles on the rows.
@@ -192,7 +186,6 @@ impl Witness {
             let run = stored.stream.run;
             ensure(stored.stream == home().stream(run), "tenant_is_constant", || stored.stream.label())?;
             if run == RunId::CONTROL {
-                self.control.frozen.clone_from(&self.once_marked);
                 self.control.record(now, &stored, (&self.books, &mut self.cover))?;
                 self.compare_control()?;
                 continue;
@@ -203,7 +196,7 @@ impl Witness {
             self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
             changed.insert(run);
         }
-        self.frozen_runs_rest(&changed)?;
+        self.marks_agree_with_events()?;
         if !changed.is_empty() {
             self.shares()?;
         }
@@ -267,8 +260,8 @@ impl Witness {
             // Whoever ends it: what a worker was told is stored where every engine looks.
             return ensure(promised.until <= Some(now), "leases_hold_as_told", || early(promised.until));
         }
-        if self.once_marked.contains(&run) {
-            // Who reports to a frozen run is not heard, and has no deadline to say it again.
+        if self.books[&run].rested.contains(&e.token) {
+            // Who was at work when its run was frozen was told to stop or not heard, and has no deadline to say it again.
             return Ok(());
         }
         // A worker within a process ends with it. Who cannot know whether it has gives it some time.
@@ -335,8 +328,8 @@ impl Witness {
         self.control_reaches(watermark)?;
         // The rows of what is damaged stay as they are; who is frozen by a person is in the rows like anybody.
         let marks = self.marks()?;
-        let damaged = |run: &RunId| marks.contains(run) && !self.once_marked.contains(run);
-        for (run, book) in self.books.iter().filter(|(run, _)| !damaged(run)) {
+        let damaged = |run: &RunId, book: &Book| marks.contains(run) && !book.frozen;
+        for (run, book) in self.books.iter().filter(|(run, book)| !damaged(run, book)) {
             let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);
             let has = written.get(run).copied().unwrap_or(0);
             let said = || format!("rows of {run} are at {has}, the watermark says {before}");

@@ -146,6 +146,7 @@ fn difference(one: &Run, other: &Run) -> (Option<TaskIx>, &'static str) {
         () if one.reasons != other.reasons => "its reasons",
         () if one.kept != other.kept => "the facts it kept",
         () if one.approvals != other.approvals => "its approvals",
+        () if one.frozen != other.frozen => "who froze it",
         () if one.counts != other.counts || one.leased != other.leased => "its counts",
         () => "itself",
     };

@@ -37,6 +37,8 @@ struct RunBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     disowned: Vec<(LinkRef, RunId)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    frozen: Option<Asked>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     cancel: Option<Asked>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     resolved: Option<Asked>,
@@ -135,6 +137,11 @@ impl RunRow {
         serde_json::from_str::<RunBody>(&self.body).ok()?.about
     }
 
+    /// Who froze it, if an operator did and the row can be read.
+    pub fn frozen(&self) -> Option<Asked> {
+        serde_json::from_str::<RunBody>(&self.body).ok()?.frozen
+    }
+
     /// Whose child the run is, if it is one and the row can be read.
     pub fn parent(&self) -> Option<LinkRequested> {
         serde_json::from_str::<RunBody>(&self.body).ok()?.parent
@@ -186,6 +193,7 @@ impl Run {
                 planned: self.planned,
                 generation: self.generation,
                 disowned: self.disowned.iter().map(|(link, child)| (*link, *child)).collect(),
+                frozen: self.frozen.clone(),
                 cancel: self.cancel.clone(),
                 resolved: self.resolved.clone(),
                 given_up: self.given_up.clone(),

@@ -48,6 +48,10 @@ pub enum Mover {
 
 /// Of a run that waits for none of its tasks.
 pub(super) fn of_run(run: &Run) -> Vec<Mover> {
+    if run.frozen.is_some() {
+        let command = format!("edgewise unfreeze {}", run.id.short());
+        return vec![Mover::Person { name: None, command }];
+    }
     let mut movers = Vec::new();
     if matches!(run.state, RunState::Pending | RunState::Initializing) || run.is_advancing() {
         movers.push(Mover::Engine);

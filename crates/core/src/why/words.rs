@@ -13,6 +13,13 @@ pub type Clock<'a> = &'a dyn Fn(Time) -> String;
 impl Why {
     /// One sentence about the run.
     pub fn sentence(&self, clock: Clock<'_>) -> String {
+        match &self.frozen_by {
+            Some(act) => format!("frozen {}; {}", by(act, clock), self.moves_or_not(clock)),
+            None => self.moves_or_not(clock),
+        }
+    }
+
+    fn moves_or_not(&self, clock: Clock<'_>) -> String {
         let waits = match self.state {
             RunState::Pending => "it is accepted, and waits for an engine to plan it",
             RunState::Initializing => "it is planned, and nothing has moved yet",

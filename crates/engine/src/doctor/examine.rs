@@ -114,6 +114,7 @@ impl<'a> Examiner<'a> {
         findings.extend(self.links(stream, &history)?);
         // Rows of a damaged ledger may well be ahead of what can be read of it.
         if whole {
+            findings.extend(self.mark(stream, &history)?);
             findings.extend(self.compare(stream, &history, seq_at)?);
         }
         Ok(findings)

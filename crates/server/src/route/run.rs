@@ -131,7 +131,15 @@ pub async fn show(State(app): State<App>, Path(run): Path<String>) -> Result<Jso
 
 pub async fn why(State(app): State<App>, Path(run): Path<String>) -> Result<Json<Value>> {
     let run = find(&app, run).await?;
-    Ok(Json(app.readers().look(move |reader| value(&Why::of_run(&reader.run(run)?))).await?))
+    let told = app.readers().look(move |reader| {
+        let (mark, run) = (reader.frozen(run)?, reader.run(run)?);
+        let mut told = value(&Why::of_run(&run))?;
+        if let Some(reason) = mark.or_else(|| run.freeze_mark()) {
+            told["frozen"] = reason.into();
+        }
+        Ok(told)
+    });
+    Ok(Json(told.await?))
 }
 
 /// How long somebody waits for the end of a run.

@@ -42,6 +42,10 @@ pub struct Book {
     /// Whether people asked for no leases, for now or for ever.
     pub(super) paused: bool,
     pub(super) cancelled: bool,
+    /// Whether people want nothing but reads to work on it.
+    pub(super) frozen: bool,
+    /// Leases that were live when it was frozen: what becomes of them meanwhile is not in the ledger.
+    pub(super) rested: BTreeSet<TokenHash>,
     /// Leases that ended in the last look.
     pub(super) just_ended: Vec<TokenHash>,
 }
@@ -62,8 +66,17 @@ impl Book {
             yes,
             paused: false,
             cancelled: false,
+            frozen: false,
+            rested: BTreeSet::new(),
             just_ended: Vec::new(),
         }
+    }
+
+    /// Whether it is frozen, or was until its last record: what waits for it to go on follows in the next commits.
+    pub(super) fn rests(&self) -> bool {
+        let before = self.places.iter().rev().nth(1).map_or(0, |(_, seq)| *seq);
+        let last = self.entries.iter().rev().take_while(|entry| entry.seq > before);
+        self.frozen || last.into_iter().any(|entry| matches!(entry.event, Event::RunUnfrozen(_)))
     }
 
     /// Its events, for whoever looks at all of them.
@@ -110,6 +123,8 @@ impl Book {
 
     /// One event: everything that is written has counted, and was allowed.
     pub(super) fn fold(&mut self, entry: Entry) -> Held {
+        let rests = !self.frozen || matches!(entry.event, Event::RunUnfrozen(_));
+        ensure(rests, "frozen_runs_rest", || format!("{:?} was written to a frozen run", entry.event))?;
         let before = self.run.clone();
         let mut changes = Changes::default();
         let verdict = fold(&mut self.run, entry.stamp, &entry.event, &mut changes);
@@ -146,6 +161,11 @@ impl Book {
             Event::RunPauseRequested(_) => self.paused = true,
             Event::RunResumeRequested(_) => self.paused = false,
             Event::RunCancelRequested(_) => self.cancelled = true,
+            Event::RunFrozen(_) => {
+                self.frozen = true;
+                self.rested.extend(self.live.values());
+            }
+            Event::RunUnfrozen(_) => self.frozen = false,
             Event::RunRerunRequested(_) => {
                 self.cancelled = false;
                 self.ask_again(before);

@@ -52,6 +52,7 @@ impl Run {
         run.cancel = body.cancel;
         run.resolved = body.resolved;
         run.given_up = body.given_up;
+        run.frozen = body.frozen;
         run.kept = body.kept;
         run.unknown = body.unknown;
         if run.planned {
