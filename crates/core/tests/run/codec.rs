@@ -109,7 +109,7 @@ fn every_event_type_is_written_as_it_always_was_and_reads_back() {
         assert_eq!(encode(&read, &events), bytes, "{line}");
     }
     let named: std::collections::BTreeSet<String> = one_of_each().iter().map(|e| e.name().to_owned()).collect();
-    assert_eq!(named.len(), 24, "every type is here");
+    assert_eq!(named.len(), 25, "every type is here");
 }
 
 #[test]
