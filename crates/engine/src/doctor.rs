@@ -6,10 +6,12 @@
 mod control;
 mod examine;
 mod left_over;
+mod queues;
 mod read;
 mod rebuild;
 mod work;
 
+pub use queues::queues;
 pub use rebuild::rebuild;
 
 use edgewise_core::id::RunId;

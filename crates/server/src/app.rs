@@ -14,6 +14,7 @@ use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
 use edgewise_engine::publish::Shelf;
+use edgewise_engine::queues::Queues;
 use edgewise_store::{Space, sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +52,7 @@ struct Inner {
     hooks: tokio::sync::Mutex<()>,
     tail: Tail,
     pages: Pages,
+    queues: OnceLock<Queues>,
     shelf: OnceLock<Shelf>,
 }
 
@@ -72,6 +74,7 @@ impl App {
             hooks: tokio::sync::Mutex::default(),
             tail,
             pages: Pages::default(),
+            queues: OnceLock::new(),
             shelf: OnceLock::new(),
         }))
     }
@@ -98,6 +101,16 @@ impl App {
     /// Whether somebody without a token is let in.
     pub(crate) fn trusts_loopback(&self) -> bool {
         self.0.parts.trust_loopback
+    }
+
+    /// Says what queues were set to when the engine started: what was set since goes over it.
+    pub fn set_queues(&self, queues: Queues) {
+        // Only the first word counts: an engine starts once.
+        let _ = self.0.queues.set(queues);
+    }
+
+    pub(crate) fn queues(&self) -> Queues {
+        self.0.queues.get().cloned().unwrap_or_default()
     }
 
     /// What readers of the workspace's events share.
