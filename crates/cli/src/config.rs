@@ -15,6 +15,7 @@ use crate::problem::{Problem, Result};
 use crate::style::ColorChoice;
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
+use edgewise_core::time::Millis;
 use edgewise_engine::queues::Queues;
 use edgewise_engine::retention::Retention;
 use file::File;
@@ -92,6 +93,8 @@ pub struct Config {
     pub secrets_file: Setting<Option<PathBuf>>,
     /// What the engine takes away by itself; nothing by default.
     pub retention: Setting<Option<Retention>>,
+    /// How long domain events are kept that every consumer has acknowledged.
+    pub keep_events: Setting<Option<Millis>>,
     /// What queues are set to.
     pub queues: Setting<Queues>,
     /// The tables that hold, as they were written: `retention`, and `queues.NAME` for each of them.
@@ -145,6 +148,7 @@ impl Config {
         let secrets_file = look.find(None, "EDGEWISE_SECRETS_FILE", "secrets_file", || None::<PathBuf>)?;
         let secrets_file = Setting { value: secrets_file.value.map(|file| base.join(file)), ..secrets_file };
         let retention = look.retention()?;
+        let keep_events = look.keep_events()?;
         let queues = queues::read(look.written("queues")?)?;
         let tables = look.tables()?;
         let project = base;
@@ -160,6 +164,7 @@ impl Config {
             http_allow,
             secrets_file,
             retention,
+            keep_events,
             queues,
             tables,
         };
@@ -237,6 +242,16 @@ impl Lookup<'_> {
 }
 
 impl Lookup<'_> {
+    /// How long domain events are kept; as long as the engine would by itself if nobody says.
+    fn keep_events(&self) -> Result<Setting<Option<Millis>>> {
+        let Setting { value, origin } = self.find(None, "EDGEWISE_KEEP_EVENTS", "keep_events", || None::<String>)?;
+        let value = value.as_deref().map(Millis::parse).transpose().map_err(|error| {
+            let what = format!("`keep_events` from {origin}: {}", error.message);
+            Problem::new(Kind::Invalid, "bad_setting", what)
+        })?;
+        Ok(Setting { value, origin })
+    }
+
     /// The tables that hold, as they were written, each with its own line.
     fn tables(&self) -> Result<BTreeMap<String, Setting<toml::Value>>> {
         let mut tables: BTreeMap<_, _> =

@@ -34,7 +34,9 @@ impl Place {
     pub fn of(config: &Config) -> Self {
         let slots = u32::try_from(config.workers.value).unwrap_or(u32::MAX);
         let http = Rules { allow: config.http_allow.value.0.clone() };
-        let folder = Folder::at(&config.dir.value).keeping(config.retention.value.clone());
+        let folder = Folder::at(&config.dir.value)
+            .keeping(config.retention.value.clone())
+            .keeping_events(config.keep_events.value);
         let queues = config.queues.value.clone();
         let secrets = Secrets::with_file(config.secrets_file.value.clone());
         Self { folder, project: config.project.clone(), slots, http, secrets, queues, config: config.clone() }

@@ -82,6 +82,9 @@ pub struct Keeping {
     pub logs: Option<PathBuf>,
     /// How long domain events are kept that everybody has acknowledged; [`publish::KEPT`] if absent.
     pub events: Option<Millis>,
+    /// What the workspace is called outside, as tenant and workspace: where domain events say they come from. What it
+    /// is called in the store if absent.
+    pub known_as: Option<(String, String)>,
 }
 
 /// Where an answer goes.
@@ -153,7 +156,8 @@ impl Engine {
         let told_of = home.clone();
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
         committer.set_queues(&queues);
-        let publishing = domain.map(|domain| Listeners::publishing(domain, &told_of)).transpose()?;
+        let known_as = keeping.known_as;
+        let publishing = domain.map(|domain| Listeners::publishing(domain, &told_of, known_as)).transpose()?;
         committer.recover(clock())?;
         let (listeners, publishing) = match publishing {
             Some((listeners, publisher)) => {

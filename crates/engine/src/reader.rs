@@ -7,6 +7,7 @@ mod told;
 mod work;
 
 pub use elsewhere::Asking;
+pub use past::Past;
 pub use peek::{Peek, SentLogs};
 pub use told::Told;
 

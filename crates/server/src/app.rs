@@ -17,6 +17,7 @@ use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
 use edgewise_engine::publish::Shelf;
+use edgewise_engine::queues::Queues;
 use edgewise_store::{Space, sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,6 +56,7 @@ struct Inner {
     starts: Pace<Name>,
     tail: Tail,
     pages: Pages,
+    queues: OnceLock<Queues>,
     shelf: OnceLock<Shelf>,
     push: Push,
 }
@@ -78,6 +80,7 @@ impl App {
             starts: Pace::new(Some(limits::START_RATE)),
             tail,
             pages: Pages::default(),
+            queues: OnceLock::new(),
             shelf: OnceLock::new(),
             push: Push::default(),
         }))
@@ -105,6 +108,16 @@ impl App {
     /// Whether somebody without a token is let in.
     pub(crate) fn trusts_loopback(&self) -> bool {
         self.0.parts.trust_loopback
+    }
+
+    /// Says what queues were set to when the engine started: what was set since goes over it.
+    pub fn set_queues(&self, queues: Queues) {
+        // Only the first word counts: an engine starts once.
+        let _ = self.0.queues.set(queues);
+    }
+
+    pub(crate) fn queues(&self) -> Queues {
+        self.0.queues.get().cloned().unwrap_or_default()
     }
 
     /// What readers of the workspace's events share.

@@ -97,6 +97,7 @@ const EPHEMERAL: Query = Query { name: "ephemeral", about: "`true` for what is i
 const SORT: Query = Query { name: "sort", about: "`effective`, `priority`, `unblocks`, `deadline` or `oldest`" };
 
 const FORM: Query = Query { name: "form", about: "`json` (if absent), `svg`, `dot` or `mermaid`" };
+const AT: Query = Query { name: "at", about: "as it was: the seq of an event, or an instant (RFC 3339)" };
 const FLOW: Query = Query { name: "flow", about: "only of this flow" };
 const TASK: Query = Query { name: "task", about: "only of the task of this path" };
 const ATTEMPT: Query = Query { name: "attempt", about: "of this attempt instead of the last" };
@@ -169,7 +170,7 @@ table! {
     POST "/api/v1/tokens/{token}/revoke" revoke_token Admin, "Takes a token away: whoever has it is refused from then on.", [], None => TAKEN, post(operate::revoke_token);
     POST "/api/v1/runs" start_run Operate, "Starts a run of a registered flow, or of a flow whose text comes along.", [], Some(form::<wire::Start>) => Gives::Form(form::<wire::Started>), post(run::start);
     GET "/api/v1/runs" list_runs Look, "Runs, the newest first.", [QUERY, ALL, AFTER, LIMIT], None => Gives::Form(form::<wire::Runs>), get(run::list);
-    GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`.", [], None => Gives::Json, get(run::show);
+    GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`.", [AT], None => Gives::Json, get(run::show);
     GET "/api/v1/runs/{run}/end" wait_run Look, "How a run ended, as soon as it has.", [WAIT], None => Gives::Form(form::<wire::Ended>), get(run::end);
     GET "/api/v1/runs/{run}/why" why_run Look, "Why a run does not go on, in the form of `edgewise why --json`.", [], None => Gives::Json, get(run::why);
     GET "/api/v1/runs/{run}/events" run_events Look, "The events of a run as they are committed; `Last-Event-ID` goes on behind one.", [], None => Gives::Stream, get(events::of_run);
@@ -178,7 +179,7 @@ table! {
     GET "/api/v1/runs/{run}/history" run_history Look, "Every transition of a run and of its tasks, and what people did.", [TASK, AFTER, LIMIT], None => Gives::Json, get(insight::history);
     GET "/api/v1/runs/{run}/timing" run_timing Look, "Where the time of a run went, and which tasks decided when it ended.", [], None => Gives::Json, get(insight::timing);
     POST "/api/v1/runs/{run}/what-if" what_if Look, "What would happen if something did; nothing is written.", [], Some(form::<wire::WhatIf>) => Gives::Json, post(insight::what_if);
-    GET "/api/v1/runs/{run}/graph" run_graph Look, "A run, drawn.", [FORM], None => Gives::Picture, get(insight::graph);
+    GET "/api/v1/runs/{run}/graph" run_graph Look, "A run, drawn.", [FORM, AT], None => Gives::Picture, get(insight::graph);
     GET "/api/v1/runs/{run}/logs" run_logs Look, "The attempts that have a log; with a task, what it wrote.", [TASK, ATTEMPT, AFTER], None => Gives::Json, get(insight::logs);
     POST "/api/v1/runs/retain" retain_runs Admin, "Takes runs away that are long over, some at a time.", [], Some(form::<wire::Retain>) => Gives::Form(form::<wire::Retained>), post(operate::retain);
     POST "/api/v1/runs/{run}/cancel" cancel_run Operate, "Nothing of the run, or of one task, may start any more.", [], ACT => TAKEN, post(act::cancel);

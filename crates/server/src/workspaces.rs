@@ -22,6 +22,7 @@ use axum::http::request::Parts as Head;
 use axum::http::uri::PathAndQuery;
 use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
+use edgewise_core::time::Millis;
 use edgewise_core::{Error, Result};
 use edgewise_engine::engine::{Clock, wall_clock};
 use edgewise_engine::folder::{Folder, Open, Options};
@@ -57,6 +58,8 @@ pub struct Outside {
     pub collector: Option<String>,
     /// The network that webhooks are told, and push workers called, over.
     pub http: Http,
+    /// How long domain events are kept that everybody has acknowledged.
+    pub keep_events: Option<Millis>,
 }
 
 /// A workspace whose engine runs.
@@ -223,7 +226,9 @@ impl Workspaces {
             return Err(Error::unavailable("too_many_workspaces", message));
         }
         let dir = self.folder(place).ok_or_else(|| Error::invalid("bad_name", format!("{place:?} is no workspace")))?;
-        let open = Folder::at(&dir).open_engine(&self.0.options).await?.ok_or_else(|| {
+        let (tenant, workspace) = place.split_once('/').unwrap_or_default();
+        let folder = Folder::at(&dir).keeping_events(self.0.outside.keep_events).known_as(tenant, workspace);
+        let open = folder.open_engine(&self.0.options).await?.ok_or_else(|| {
             Error::unavailable("workspace_busy", format!("another process is the engine of {place}: stop it first"))
         })?;
         let room = Arc::new(self.furnish(dir, open).await?);
@@ -233,7 +238,7 @@ impl Workspaces {
 
     /// A workspace with all that it tells the world.
     async fn furnish(&self, dir: PathBuf, open: Open) -> Result<Room> {
-        let Outside { collector, http } = &self.0.outside;
+        let Outside { collector, http, .. } = &self.0.outside;
         let app = App::new(Parts {
             engine: open.engine.clone(),
             home: self.0.options.home.clone(),
@@ -241,6 +246,7 @@ impl Workspaces {
             clock: Arc::new(wall_clock),
             trust_loopback: false,
         });
+        app.set_queues(self.0.options.queues.clone());
         if let Some(collector) = collector {
             app.export(collector).await?;
         }

@@ -59,6 +59,7 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
             trust_loopback: local,
         };
         let app = App::new(parts);
+        app.set_queues(options.queues.clone());
         if let Some(collector) = &args.otlp {
             app.export(collector).await?;
         }
@@ -81,7 +82,8 @@ fn many(args: &Serve, dir: &Path, place: &Place, listen: Listen, context: &mut C
     runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let listener = bind(args.addr).await?;
-        let outside = Outside { collector: args.otlp.clone(), http: place.http() };
+        let keep_events = context.config.keep_events.value;
+        let outside = Outside { collector: args.otlp.clone(), http: place.http(), keep_events };
         let workspaces = Workspaces::open(dir, place.server(false), outside).await?;
         let serving = start(listener, Served::Many(workspaces.clone()), listen)?;
         say(serving.address, args, false, context)?;

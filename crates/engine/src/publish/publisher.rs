@@ -40,6 +40,8 @@ enum Moment {
 pub struct Publisher {
     ledger: Box<dyn Domain>,
     space: Space,
+    /// What the space is called outside: tenant and workspace.
+    known_as: (String, String),
     listeners: Listeners,
     runs: HashMap<RunId, Run>,
     quiet: HashSet<RunId>,
@@ -66,8 +68,42 @@ impl Publisher {
                 began
             }
         };
+        Ok(Self::at(ledger, space, listeners, (at, began)))
+    }
+
+    /// One that begins to derive at a place, and tells listeners only of what stands behind another.
+    fn at(ledger: Box<dyn Domain>, space: Space, listeners: Listeners, (at, began): (Position, Position)) -> Self {
+        let known_as = (space.tenant.to_string(), space.workspace.to_string());
         let (runs, quiet, plans, waiting, changes) = Default::default();
-        Ok(Self { ledger, space, listeners, runs, quiet, plans, at, written: at, began, waiting, changes })
+        Self { ledger, space, known_as, listeners, runs, quiet, plans, at, written: at, began, waiting, changes }
+    }
+
+    /// One whose events say that they come from a workspace of this name; a workspace may be called otherwise inside.
+    #[must_use]
+    pub fn known_as(self, name: Option<(String, String)>) -> Self {
+        let known_as = name.unwrap_or_else(|| self.known_as.clone());
+        Self { known_as, ..self }
+    }
+
+    /// Derives everything that was published once more, in the order of the ledger, and writes nothing.
+    pub(crate) fn again(
+        mut ledger: Box<dyn Domain>,
+        space: Space,
+        see: &mut dyn FnMut(Fresh) -> Result<()>,
+    ) -> Result<()> {
+        let Some(upto) = ledger.published(&space)? else { return Ok(()) };
+        let mut own = Self::at(ledger, space, Listeners::default(), (Position(0), upto));
+        loop {
+            let page = own.ledger.read_all(own.at, PAGE)?;
+            for stored in page.iter().take_while(|stored| stored.position <= upto) {
+                own.record(stored)?;
+                own.waiting.drain(..).try_for_each(&mut *see)?;
+            }
+            match page.last().map(|stored| stored.position) {
+                Some(last) if last < upto => own.at = last,
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// Derives what the ledger has and nobody published yet.
@@ -221,10 +257,10 @@ impl Publisher {
     }
 
     fn fold(&mut self, id: RunId, begun: (EventId, Time), events: &[Event], moment: Moment) {
-        let Self { runs, changes, listeners, waiting, space, .. } = self;
+        let Self { runs, changes, listeners, waiting, known_as, .. } = self;
         let Some(run) = runs.get_mut(&id) else { return };
         fold_all(run, begun, events, changes, &mut |event| {
-            let body = event.cloud_event(&space.tenant, &space.workspace);
+            let body = event.cloud_event(&known_as.0, &known_as.1);
             if event.delivery.is_durable() {
                 let DomainEvent { namespace, id, name, at, .. } = event.clone();
                 waiting.push(Fresh { namespace, id, name, at, body: body.to_string() });

@@ -134,10 +134,11 @@ impl Listeners {
     pub(crate) fn publishing(
         ledger: Box<dyn edgewise_store::Domain>,
         home: &crate::desk::Home,
+        known_as: Option<(String, String)>,
     ) -> Result<(Self, Publisher)> {
         let listeners = Self::default();
         let space = edgewise_store::Space { tenant: home.tenant.clone(), workspace: home.workspace.clone() };
         let publisher = Publisher::open(ledger, space, listeners.clone())?;
-        Ok((listeners, publisher))
+        Ok((listeners, publisher.known_as(known_as)))
     }
 }

@@ -72,6 +72,10 @@ pub async fn graph(
     Path(flow): Path<String>,
     Query(asked): Query<GraphQuery>,
 ) -> Result<Response> {
+    if asked.at.is_some() {
+        let message = "a flow has no past: `at` looks back into a run";
+        return Err(Error::invalid("flow_has_no_past", message).into());
+    }
     Ok(drawn(&Sketch::of_plan(&*registered(&app, &flow).await?), &asked))
 }
 

@@ -27,7 +27,7 @@ fn options() -> Options {
 /// This machine may be told: the target of a hook is here.
 fn outside() -> Outside {
     let rules = Rules { allow: vec![Allowed::parse("127.0.0.1").unwrap()] };
-    Outside { collector: None, http: Http::new(rules, wall_clock) }
+    Outside { collector: None, http: Http::new(rules, wall_clock), keep_events: None }
 }
 
 /// Makes a token in a workspace, and the workspace with it.
@@ -207,4 +207,25 @@ async fn the_webhooks_of_a_workspace_are_told_of_its_own_events() {
     }
     let dead = site.ask("GET", "/t/umbrella/web/api/v1/webhooks", &foreign, "").await;
     assert!(!dead.text.contains(&url), "{}", dead.text);
+}
+
+#[tokio::test]
+async fn domain_events_say_which_workspace_they_come_from() {
+    let (site, tokens) = site().await;
+    let flow = json!({ "source": "flow: f\nnamespace: shop\ntasks: { a: { emit: told } }" }).to_string();
+    for (place, token) in ["acme/web", "acme/ops", "umbrella/web"].iter().zip(&tokens) {
+        assert_eq!(site.ask("POST", &format!("/t/{place}/api/v1/runs"), token, &flow).await.status, 200);
+        let path = format!("/t/{place}/api/v1/domain/shop");
+        let look = async {
+            loop {
+                let told = site.ask("GET", &path, token, "").await.json();
+                if let Some(source) = told["events"][0]["event"]["source"].as_str() {
+                    return source.to_owned();
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let source = tokio::time::timeout(std::time::Duration::from_secs(60), look).await.expect("the event comes");
+        assert_eq!(source, format!("/{place}/shop"));
+    }
 }
