@@ -41,6 +41,7 @@ from .flow import (
     timer,
 )
 from .hand import Context
+from .push import NotSigned, PushWorker, verify
 from .stream import Event
 from .worker import Worker
 
@@ -58,8 +59,10 @@ __all__ = [
     "Forbidden",
     "Invalid",
     "NotFound",
+    "NotSigned",
     "Permanent",
     "Problem",
+    "PushWorker",
     "Ref",
     "Retry",
     "Retryable",
@@ -87,4 +90,5 @@ __all__ = [
     "shell",
     "sub_run",
     "timer",
+    "verify",
 ]

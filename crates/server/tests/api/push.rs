@@ -8,16 +8,18 @@ use edgewise_engine::webhook::{Means, Secret, verify};
 use edgewise_server::Pushing;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 const FLOW: &str = "flow: f\ntasks:\n  a: { action: greet, with: { name: world }, retry: { max_attempts: 3, backoff: { kind: fixed, base: 1ms } } }\n";
 /// What is only waited for in a test that lets it pass.
 const LEASE: u64 = 60_000;
 const TIMEOUT: u64 = 120_000;
+/// How often the server looks around.
+const LOOK: Millis = Millis(1_000);
 
 /// Somebody who is called.
 struct Target(TcpListener);
@@ -104,28 +106,42 @@ struct Caller {
     time: Arc<Waits>,
 }
 
-/// Waits pass when somebody lets them.
-#[derive(Default)]
+/// Time that passes when somebody lets it; the machine's own goes on beside it.
 struct Waits {
-    passes: Mutex<HashMap<u64, Arc<Notify>>>,
-    /// Added to the machine's clock.
-    ahead: Mutex<u64>,
+    ahead: watch::Sender<u64>,
+    /// Lets whoever waits for a look have it.
+    looks: Arc<Notify>,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self { ahead: watch::Sender::new(0), looks: Arc::default() }
+    }
 }
 
 impl Waits {
-    fn of(&self, ms: u64) -> Arc<Notify> {
-        Arc::clone(self.passes.lock().unwrap().entry(ms).or_default())
-    }
-
-    /// Lets a wait of this length pass, one that is to come if there is none.
     fn pass(&self, ms: u64) {
-        self.of(ms).notify_one();
+        self.ahead.send_modify(|ahead| *ahead += ms);
     }
 
-    /// The hold-off is over.
-    fn hold_off(&self, ms: u64) {
-        *self.ahead.lock().unwrap() += ms;
-        self.pass(ms);
+    fn now(&self) -> Time {
+        wall_clock().plus(Millis(*self.ahead.borrow()))
+    }
+
+    async fn sleep(self: Arc<Self>, span: Millis) {
+        let mut ahead = self.ahead.subscribe();
+        let until = *ahead.borrow() + span.0;
+        let passed = ahead.wait_for(|ahead| *ahead >= until);
+        let looks = async {
+            match span == LOOK {
+                true => self.looks.notified().await,
+                false => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = passed => {}
+            () = looks => {}
+        }
     }
 }
 
@@ -159,7 +175,7 @@ impl Caller {
     async fn called(&self, target: &Target) -> Call {
         let look = async {
             loop {
-                self.time.pass(1_000);
+                self.time.looks.notify_waiters();
                 tokio::task::yield_now().await;
             }
         };
@@ -198,13 +214,9 @@ async fn start(stage: &Stage, time: &Arc<Waits>) -> Pushing {
     let http = Http::new(rules, wall_clock);
     let (waits, clock) = (Arc::clone(time), Arc::clone(time));
     let means = Means {
-        clock: Arc::new(move || wall_clock().plus(Millis(*clock.ahead.lock().unwrap()))),
+        clock: Arc::new(move || clock.now()),
         dice: Arc::new(|| 0),
-        sleep: Arc::new(move |span| {
-            // What is left of a hold-off is asked for to the millisecond.
-            let passes = waits.of(span.0.next_multiple_of(500));
-            Box::pin(async move { passes.notified().await })
-        }),
+        sleep: Arc::new(move |span| Box::pin(Arc::clone(&waits).sleep(span))),
         ..http.means(stage.engine.listeners().watch_queues())
     };
     Pushing::start_with(&stage.app, http, means).await.unwrap()
@@ -283,7 +295,7 @@ async fn a_worker_that_is_busy_gets_the_same_attempt_later_and_its_wish_is_honou
         let shown = caller.shown("greeter", |shown| shown["failures"] == 1).await;
         assert_eq!(shown["trouble"], format!("the answer was {status}"));
         assert!(target.is_left_alone().await);
-        caller.time.hold_off(held_off);
+        caller.time.pass(held_off);
         let again = target.call().await;
         assert_eq!(again.lease()["attempt"], 1, "nothing is spent");
         assert_ne!(again.head["webhook-id"], id, "it is another dispatch");
@@ -309,7 +321,7 @@ async fn a_bad_answer_fails_the_attempt_with_a_type_of_its_own_and_the_next_wait
         assert!(target.is_left_alone().await, "{kind}: it is left alone for a while");
         let task = caller.stage.get(&format!("/api/v1/runs/{run}/tasks/a")).await.text;
         assert!(task.contains(kind), "{kind} is not in {task}");
-        caller.time.hold_off(500);
+        caller.time.pass(500);
         let again = target.call().await;
         assert_eq!(again.lease()["attempt"], 2);
         again.says(&json!({})).await;
@@ -332,8 +344,6 @@ async fn a_worker_that_is_not_there_costs_no_attempts_and_no_other_worker_waits_
     let runs = [caller.stage.start(FLOW).await, caller.stage.start(FLOW).await];
     caller.shown("away", |shown| shown["failures"] == 1 && shown["at_work"] == 0).await;
     for (held_off, failures) in [(500, 2), (1_000, 3), (2_000, 4)] {
-        caller.time.hold_off(held_off);
-        // Whoever looks around waits for a second as well.
         caller.time.pass(held_off);
         caller.shown("away", |shown| shown["failures"] == failures && shown["at_work"] == 0).await;
     }
