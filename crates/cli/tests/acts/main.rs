@@ -5,6 +5,7 @@ mod detached;
 mod elsewhere;
 mod looking;
 mod process;
+mod pushing;
 mod repair;
 mod serving;
 mod shared;
