@@ -43,6 +43,7 @@ from .flow import (
     webhook,
 )
 from .hand import Context
+from .push import NotSigned, PushWorker, verify
 from .stream import Event
 from .worker import Worker
 
@@ -60,8 +61,10 @@ __all__ = [
     "Forbidden",
     "Invalid",
     "NotFound",
+    "NotSigned",
     "Permanent",
     "Problem",
+    "PushWorker",
     "Ref",
     "Retry",
     "Retryable",
@@ -90,5 +93,6 @@ __all__ = [
     "shell",
     "sub_run",
     "timer",
+    "verify",
     "webhook",
 ]

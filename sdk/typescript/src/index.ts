@@ -48,5 +48,6 @@ export {
   webhook,
 } from "./flow.js";
 export type { Context } from "./hand.js";
+export { NotSigned, type PushReply, PushWorker, type SignedHeaders, verify } from "./push.js";
 export type { RunEvent } from "./stream.js";
 export { type Handler, type Log, Worker, type WorkerOptions } from "./worker.js";

@@ -7,6 +7,7 @@ mod elsewhere;
 mod looking;
 mod process;
 mod programs;
+mod pushing;
 mod repair;
 mod serving;
 mod shared;

@@ -1,5 +1,6 @@
 //! The API over real connections: what it does, what it refuses, and to whom.
 
+mod caller;
 mod client;
 mod domain;
 mod gates;

@@ -1,215 +1,12 @@
 //! Push workers: called with their tasks, over real connections, by a server that may be stopped meanwhile.
 
-use crate::stage::Stage;
+use crate::caller::{Caller, LEASE, TIMEOUT, Target};
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::engine::wall_clock;
-use edgewise_engine::http::{Allowed, Http, Rules};
-use edgewise_engine::webhook::{Means, Secret, verify};
-use edgewise_server::Pushing;
-use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
+use edgewise_engine::webhook::{Secret, verify};
+use serde_json::json;
 
 const FLOW: &str = "flow: f\ntasks:\n  a: { action: greet, with: { name: world }, retry: { max_attempts: 3, backoff: { kind: fixed, base: 1ms } } }\n";
-/// What is only waited for in a test that lets it pass.
-const LEASE: u64 = 60_000;
-const TIMEOUT: u64 = 120_000;
-
-/// Somebody who is called.
-struct Target(TcpListener);
-
-/// One call, as it came.
-struct Call {
-    head: HashMap<String, String>,
-    text: String,
-    stream: TcpStream,
-}
-
-impl Target {
-    async fn open() -> Self {
-        Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
-    }
-
-    fn url(&self) -> String {
-        format!("http://{}/tasks", self.0.local_addr().unwrap())
-    }
-
-    async fn call(&self) -> Call {
-        let within = tokio::time::timeout(Duration::from_secs(60), self.0.accept()).await;
-        let (mut stream, _) = within.expect("a call comes").unwrap();
-        let mut bytes = Vec::new();
-        let (head, length, start) = loop {
-            assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "it hung up");
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            if let Some((head, _)) = text.split_once("\r\n\r\n") {
-                let pairs = head.lines().skip(1).filter_map(|line| line.split_once(": "));
-                let head: HashMap<String, String> =
-                    pairs.map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned())).collect();
-                break (
-                    head.clone(),
-                    head["content-length"].parse::<usize>().unwrap(),
-                    text.find("\r\n\r\n").unwrap() + 4,
-                );
-            }
-        };
-        while bytes.len() < start + length {
-            assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "it hung up");
-        }
-        Call { head, text: String::from_utf8(bytes[start..].to_vec()).unwrap(), stream }
-    }
-
-    /// Whether nobody is calling now.
-    async fn is_left_alone(&self) -> bool {
-        tokio::time::timeout(Duration::from_millis(50), self.0.accept()).await.is_err()
-    }
-}
-
-impl Call {
-    fn lease(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap()
-    }
-
-    fn token(&self) -> String {
-        self.lease()["lease"].as_str().unwrap().to_owned()
-    }
-
-    async fn answer(mut self, status: u16, more: &str, body: &str) {
-        let text =
-            format!("HTTP/1.1 {status} X\r\nConnection: close\r\n{more}Content-Length: {}\r\n\r\n{body}", body.len());
-        self.stream.write_all(text.as_bytes()).await.unwrap();
-        let _ = self.stream.shutdown().await;
-    }
-
-    async fn says(self, body: &Value) {
-        self.answer(200, "", &body.to_string()).await;
-    }
-
-    /// Returns when the other side has hung up.
-    async fn is_hung_up(mut self) {
-        let mut rest = [0; 16];
-        let heard = self.stream.read(&mut rest);
-        let read = tokio::time::timeout(Duration::from_secs(60), heard).await.expect("it hangs up");
-        assert_eq!(read.unwrap_or(0), 0);
-    }
-}
-
-/// A server that calls, its time in the hands of a test.
-struct Caller {
-    stage: Stage,
-    pushing: Option<Pushing>,
-    time: Arc<Waits>,
-}
-
-/// Waits pass when somebody lets them.
-#[derive(Default)]
-struct Waits {
-    passes: Mutex<HashMap<u64, Arc<Notify>>>,
-    /// Added to the machine's clock.
-    ahead: Mutex<u64>,
-}
-
-impl Waits {
-    fn of(&self, ms: u64) -> Arc<Notify> {
-        Arc::clone(self.passes.lock().unwrap().entry(ms).or_default())
-    }
-
-    /// Lets a wait of this length pass, one that is to come if there is none.
-    fn pass(&self, ms: u64) {
-        self.of(ms).notify_one();
-    }
-
-    /// The hold-off is over.
-    fn hold_off(&self, ms: u64) {
-        *self.ahead.lock().unwrap() += ms;
-        self.pass(ms);
-    }
-}
-
-impl Caller {
-    async fn open() -> Self {
-        Self::of(Stage::open().await).await
-    }
-
-    async fn of(stage: Stage) -> Self {
-        let time: Arc<Waits> = Arc::default();
-        let pushing = Some(start(&stage, &time).await);
-        Self { stage, pushing, time }
-    }
-
-    async fn add(&self, name: &str, url: &str, more: Value) -> Secret {
-        let mut body =
-            json!({ "name": name, "url": url, "actions": ["greet"], "lease_ms": LEASE, "timeout_ms": TIMEOUT });
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made = self.stage.post("/api/v1/workers", &body).await;
-        assert_eq!(made.status, 200, "{}", made.text);
-        Secret::parse(made.json()["secret"].as_str().unwrap()).unwrap()
-    }
-
-    async fn act(&self, name: &str, what: &str) -> Value {
-        let done = self.stage.post(&format!("/api/v1/workers/{name}/{what}"), &json!({})).await;
-        assert_eq!(done.status, 200, "{}", done.text);
-        done.json()
-    }
-
-    /// The next call, also where only a look finds that there is something to be done.
-    async fn called(&self, target: &Target) -> Call {
-        let look = async {
-            loop {
-                self.time.pass(1_000);
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::select! {
-            call = target.call() => call,
-            () = look => unreachable!("it looks on"),
-        }
-    }
-
-    async fn end(&self, run: &str) -> Value {
-        self.stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=60000")).await.json()
-    }
-
-    /// The worker as it is shown, as soon as it is so.
-    async fn shown(&self, name: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        let look = async {
-            loop {
-                let shown = self.stage.get(&format!("/api/v1/workers/{name}")).await.json();
-                if wanted(&shown) {
-                    return shown;
-                }
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(60), look).await.expect("it is so")
-    }
-
-    async fn stop(mut self) -> Stage {
-        self.pushing.take().unwrap().stop(Duration::ZERO).await;
-        self.stage
-    }
-}
-
-async fn start(stage: &Stage, time: &Arc<Waits>) -> Pushing {
-    let rules = Rules { allow: vec![Allowed::parse("127.0.0.1").unwrap()] };
-    let http = Http::new(rules, wall_clock);
-    let (waits, clock) = (Arc::clone(time), Arc::clone(time));
-    let means = Means {
-        clock: Arc::new(move || wall_clock().plus(Millis(*clock.ahead.lock().unwrap()))),
-        dice: Arc::new(|| 0),
-        sleep: Arc::new(move |span| {
-            // What is left of a hold-off is asked for to the millisecond.
-            let passes = waits.of(span.0.next_multiple_of(500));
-            Box::pin(async move { passes.notified().await })
-        }),
-        ..http.means(stage.engine.listeners().watch_queues())
-    };
-    Pushing::start_with(&stage.app, http, means).await.unwrap()
-}
-
 #[tokio::test]
 async fn a_push_worker_is_called_signed_and_its_answer_is_the_report() {
     let (caller, target) = (Caller::open().await, Target::open().await);
@@ -283,7 +80,7 @@ async fn a_worker_that_is_busy_gets_the_same_attempt_later_and_its_wish_is_honou
         let shown = caller.shown("greeter", |shown| shown["failures"] == 1).await;
         assert_eq!(shown["trouble"], format!("the answer was {status}"));
         assert!(target.is_left_alone().await);
-        caller.time.hold_off(held_off);
+        caller.time.pass(held_off);
         let again = target.call().await;
         assert_eq!(again.lease()["attempt"], 1, "nothing is spent");
         assert_ne!(again.head["webhook-id"], id, "it is another dispatch");
@@ -309,7 +106,7 @@ async fn a_bad_answer_fails_the_attempt_with_a_type_of_its_own_and_the_next_wait
         assert!(target.is_left_alone().await, "{kind}: it is left alone for a while");
         let task = caller.stage.get(&format!("/api/v1/runs/{run}/tasks/a")).await.text;
         assert!(task.contains(kind), "{kind} is not in {task}");
-        caller.time.hold_off(500);
+        caller.time.pass(500);
         let again = target.call().await;
         assert_eq!(again.lease()["attempt"], 2);
         again.says(&json!({})).await;
@@ -332,8 +129,6 @@ async fn a_worker_that_is_not_there_costs_no_attempts_and_no_other_worker_waits_
     let runs = [caller.stage.start(FLOW).await, caller.stage.start(FLOW).await];
     caller.shown("away", |shown| shown["failures"] == 1 && shown["at_work"] == 0).await;
     for (held_off, failures) in [(500, 2), (1_000, 3), (2_000, 4)] {
-        caller.time.hold_off(held_off);
-        // Whoever looks around waits for a second as well.
         caller.time.pass(held_off);
         caller.shown("away", |shown| shown["failures"] == failures && shown["at_work"] == 0).await;
     }
