@@ -17,7 +17,8 @@ async fn a_flow_is_checked_registered_shown_and_drawn() {
     assert_eq!((refused.status, refused.code().as_str()), (400, "bad_flow"));
     for changed in [true, false] {
         let registered = stage.post("/api/v1/flows", &json!({ "source": FLOW })).await.json();
-        assert_eq!(registered, json!({ "flows": [{ "flow": "greet", "changed": changed, "schedules": [] }] }));
+        let expected = json!({ "flow": "greet", "changed": changed, "schedules": [], "webhook": false });
+        assert_eq!(registered, json!({ "flows": [expected] }));
     }
     let plan = stage.post("/api/v1/flows/plan", &json!({ "source": FLOW })).await.json();
     assert_eq!(stage.get("/api/v1/flows/greet").await.json()["hash"], plan["hash"]);
