@@ -88,6 +88,62 @@ const ANSWERS: [&str; 23] = [
     "unknown_commit",
 ];
 
+/// Events of the work graph that some operation or chore of the engine can write.
+const WORK: [&str; 17] = [
+    "ItemAdded",
+    "ItemChanged",
+    "ItemClosed",
+    "ItemReopened",
+    "ItemDeleted",
+    "ItemMoved",
+    "ItemClaimed",
+    "ClaimExtended",
+    "ItemReleased",
+    "DependencyAdded",
+    "DependencyRemoved",
+    "GateMade",
+    "GateApproved",
+    "GateWithdrawn",
+    "GateSatisfied",
+    "GateRejected",
+    "RunEnded",
+];
+
+/// Operations that were done.
+const OPERATIONS: [&str; 18] = [
+    "Add",
+    "Update",
+    "Close",
+    "Reopen",
+    "Delete",
+    "Move",
+    "Claim",
+    "ClaimNext",
+    "Extend",
+    "Release",
+    "Depend",
+    "Undepend",
+    "MakeGate",
+    "Approve",
+    "Withdraw",
+    "Satisfy",
+    "Reject",
+    "Deliver",
+];
+
+/// Domain events that were queued, and what of the work graph was refused or lapsed.
+const TOLD: [&str; 2] = ["run.ended", "task.ended"];
+const REFUSED: [&str; 8] = [
+    "already_closed",
+    "cycle_detected",
+    "id_taken",
+    "item_blocked",
+    "item_claimed",
+    "item_not_found",
+    "open_children",
+    "stale_token",
+];
+
 /// How attempts end.
 const ATTEMPTS: [&str; 5] = ["success", "boom", "bang", "timeout", "worker_lost"];
 const TIMERS: [&str; 5] = ["Retry", "Gate", "Deadline", "Queue", "Overall"];
@@ -130,7 +186,11 @@ impl Cover {
             .chain(of("answer", &ANSWERS))
             .chain(of("attempt", &ATTEMPTS))
             .chain(of("timer", &TIMERS))
-            .chain(of("end", &ENDS));
+            .chain(of("end", &ENDS))
+            .chain(of("event", &WORK))
+            .chain(of("operation", &OPERATIONS))
+            .chain(of("answer", &REFUSED))
+            .chain(of("told", &TOLD));
         wanted.filter(|(group, kind)| self.get(group, kind) == 0).map(|(g, k)| format!("{g}: {k}")).collect()
     }
 }

@@ -21,6 +21,7 @@ pub mod program;
 mod shrink;
 mod store;
 mod storm;
+mod teller;
 pub mod violation;
 pub mod weather;
 pub mod witness;

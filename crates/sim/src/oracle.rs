@@ -21,7 +21,7 @@ use edgewise_core::plan::{Resolution, Spec, Work};
 use edgewise_core::retry::Retry;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
-use ends::Ends;
+use ends::{Ends, Fact};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,13 +61,13 @@ fn ends_of(book: &Book) -> Option<Ends<'_>> {
     let mut ends = Ends::new(&book.run.plan);
     let Some(anew) = anew else { return follow(book, ends, &book.entries) };
     // A late word of a child of before cannot be told from one of its successor by what the ledger says of it.
-    if book.run.plan.specs.iter().any(|spec| matches!(spec.work, Work::SubRun(_))) {
+    if book.run.plan.specs.iter().any(|spec| spec.work.is_linked()) {
         return None;
     }
     let (before, facts) = book.entries.split_at(anew + 1);
-    ends.begin(before.iter().find_map(|entry| list_given(&entry.event)));
+    ends.accept(Fact::Begun(before.iter().find_map(|entry| list_given(&entry.event))));
     if before.iter().any(|entry| matches!(entry.event, Event::RunGivenUp(_))) {
-        ends.give_up();
+        ends.accept(Fact::GivenUp);
     }
     follow(book, ends, facts)
 }
@@ -81,10 +81,10 @@ fn follow<'a>(book: &'a Book, mut ends: Ends<'a>, facts: &[Entry]) -> Option<End
     for entry in facts {
         match &entry.event {
             Event::RunTriggered(_) => input = list_given(&entry.event),
-            Event::PlanCreated(_) => ends.begin(input),
-            Event::RunCancelRequested(_) => ends.cancel(),
-            Event::RunResolvedManually(_) => ends.resolve(),
-            Event::RunGivenUp(_) => ends.give_up(),
+            Event::PlanCreated(_) => ends.accept(Fact::Begun(input)),
+            Event::RunCancelRequested(_) => ends.accept(Fact::Cancelled),
+            Event::RunResolvedManually(_) => ends.accept(Fact::Resolved),
+            Event::RunGivenUp(_) => ends.accept(Fact::GivenUp),
             Event::RunRerunRequested(_) | Event::TaskResetForRetry(_) => return None,
             Event::ApprovalGiven(e) => drop(yes.entry(e.task).or_default().insert(e.by.clone())),
             Event::ApprovalWithdrawn(e) => drop(yes.entry(e.task).or_default().remove(&e.by)),
@@ -106,11 +106,11 @@ fn follow<'a>(book: &'a Book, mut ends: Ends<'a>, facts: &[Entry]) -> Option<End
             if ends.has_ended(&path) {
                 return None;
             }
-            ends.overrule(&path, how, list_in(&entry.event));
+            ends.accept(Fact::Ended(&path, how, list_in(&entry.event)));
         }
         let said_yes = yes.get(&task).map_or(0, BTreeSet::len);
         if let Some(how) = accepted(book.run.spec_of(task), &entry.event, said_yes) {
-            ends.accept(&path, how, list_in(&entry.event));
+            ends.accept(Fact::Ended(&path, how, list_in(&entry.event)));
         }
     }
     Some(ends)

@@ -1,9 +1,11 @@
 //! An orchestrator: an engine without threads, the shell around it, and a clock of its own.
 
 use crate::driver::{No, home, name};
-use crate::plans::{SLOW, SLOW_SLOTS, has_shares};
+use crate::plans::{SLOW, SLOW_SLOTS, has_events, has_shares};
 use crate::store::{Lag, Store};
+use crate::teller::Teller;
 use edgewise_core::time::{Millis, Time};
+use edgewise_core::work::Work;
 use edgewise_core::{Error, Result};
 use edgewise_engine::command::Command;
 use edgewise_engine::committer::{Committer, Request, Step};
@@ -20,6 +22,8 @@ pub(crate) const SWEEP_EVERY: Millis = Millis(5_000);
 pub(crate) struct Orchestrator {
     committer: Option<Committer<No>>,
     writer: Option<Box<dyn Projections>>,
+    /// Its publisher, where flows tell something.
+    pub teller: Option<Teller>,
     pub faults: Faults,
     /// Which engine this is: another one after each death.
     pub source: String,
@@ -47,6 +51,7 @@ impl Orchestrator {
         Self {
             committer: None,
             writer: None,
+            teller: None,
             faults: Faults::none(),
             source: String::new(),
             skew: 0,
@@ -120,6 +125,9 @@ impl Orchestrator {
         let clock = self.clock(now);
         committer.recover(clock)?;
         self.writer = Some(store.faulty(&self.faults, lag)?.1);
+        if has_events(seed) {
+            self.teller = Some(Teller::new(store.faulty_domain(&self.faults)?, &mut committer)?);
+        }
         (self.committer, self.swept) = (Some(committer), clock);
         self.sleep(now, Some(clock));
         Ok(())
@@ -128,6 +136,7 @@ impl Orchestrator {
     /// It is gone, with everything it had in memory and everything it was asked.
     pub fn die(&mut self) {
         (self.committer, self.writer, self.frozen, self.asleep, self.writing) = (None, None, None, None, None);
+        self.teller = None;
         self.inbox.clear();
         self.claims.clear();
     }
@@ -173,6 +182,11 @@ impl Orchestrator {
         // The shell takes the result as a message, and a message is a step.
         self.sleep(now, Some(clock));
         true
+    }
+
+    /// The work graph as its engine has it, if it has one.
+    pub fn work_at_hand(&self) -> Option<&Work> {
+        self.committer.as_ref()?.work_at_hand()
     }
 
     /// The claims that it took, that it did not answer yet, and that are for so many actions.

@@ -1,5 +1,9 @@
 //! Plans by chance: graphs with accepts, joins, retries, timeouts, gates, spreads within spreads, every `on_failure`.
 
+mod outside;
+
+pub use outside::{has_events, has_work};
+
 use crate::dice::Dice;
 use edgewise_core::expr::Expr;
 use edgewise_core::gate::{Escalation, Gate, OnDeadline, Wait};
@@ -44,12 +48,13 @@ pub fn has_shares(seed: u64) -> bool {
     matches!(seed % 19, 3..=7 | 16)
 }
 
-/// The plan as the storm of a seed plays it: without queues, limits and priorities if it has none.
+/// The plan as the storm of a seed plays it: without queues, limits and priorities if it has none, with items and events
+/// if it has them.
 pub fn as_shared(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
     if !has_shares(seed) {
         Arc::make_mut(&mut plan).specs.iter_mut().for_each(|spec| spec.share = Share::default());
     }
-    plan
+    outside::as_joined(seed, plan)
 }
 
 /// Whether gates of the storm of a seed that would ask people wait for something outside: one in twelve, and none of

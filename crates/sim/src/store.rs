@@ -8,7 +8,7 @@ use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_store::faulty::{Faults, FaultyLedger, FaultyProjections};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
-use edgewise_store::{Flush, ItemOrder, ItemRows, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite};
+use edgewise_store::{Domain, Flush, ItemOrder, ItemRows, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
@@ -39,6 +39,22 @@ impl Store {
                 let stores = sqlite::open(dir.path())?;
                 (Box::new(stores.ledger), Box::new(stores.projections))
             }
+        })
+    }
+
+    /// The ledger with its queues of domain events, which never fails.
+    pub fn domain(&self) -> Result<Box<dyn Domain>> {
+        Ok(match self {
+            Self::Memory(ledger, _) => Box::new(ledger.clone()),
+            Self::Folder(dir) => Box::new(sqlite::open(dir.path())?.ledger),
+        })
+    }
+
+    /// The same, failing as told.
+    pub fn faulty_domain(&self, faults: &Faults) -> Result<Box<dyn Domain>> {
+        Ok(match self {
+            Self::Memory(ledger, _) => Box::new(FaultyLedger::new(ledger.clone(), faults.clone())),
+            Self::Folder(dir) => Box::new(FaultyLedger::new(sqlite::open(dir.path())?.ledger, faults.clone())),
         })
     }
 

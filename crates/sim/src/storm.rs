@@ -7,9 +7,11 @@
 mod acts;
 mod calm;
 mod clockwork;
+mod items;
 mod network;
 mod operator;
 mod people;
+mod tellers;
 mod worker;
 
 use crate::cover::Cover;
@@ -17,7 +19,9 @@ use crate::dice::Dice;
 use crate::driver::{No, home};
 use crate::flows::{self, flow};
 use crate::orchestrator::Orchestrator;
-use crate::plans::{SLOW, SLOW_SLOTS, as_called, as_shared, has_children, has_shares, random_plan, with_children};
+use crate::plans::{
+    SLOW, SLOW_SLOTS, as_called, as_shared, has_children, has_events, has_shares, random_plan, with_children,
+};
 use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
@@ -144,6 +148,9 @@ impl Storm {
             hash: seed,
         };
         storm.witness.watches_marks = storm.has_operator();
+        if has_events(seed) {
+            storm.witness.queues.domain = Some(storm.store.domain().map_err(|e| broken(&e))?);
+        }
         storm.introduce();
         storm.set_clocks();
         (0..count).for_each(|o| storm.rise(o));
@@ -285,6 +292,7 @@ impl Storm {
         match step {
             Ok(step) => {
                 self.look(clock)?;
+                self.compare_work(o)?;
                 self.answer(o, step, crowded)
             }
             Err(error) => {

@@ -8,10 +8,14 @@ mod answers;
 mod book;
 mod control;
 mod links;
+mod queues;
 mod shares;
+mod work;
+mod works;
 
 pub use answers::Answerer;
 pub use book::Book;
+pub use work::mark;
 
 use crate::cover::Cover;
 use crate::driver::{No, home};
@@ -45,6 +49,9 @@ pub(crate) struct Promised {
     pub attempt_until: Option<Time>,
     /// Who heard its last heartbeat, and until when they keep it on at least.
     pub kept: Option<(Box<str>, Time)>,
+    /// Whether its deadline came while its run was frozen: nobody could end it then, and a clock that goes back does not
+    /// bring it back.
+    pub passed: bool,
 }
 
 /// Reads the store past all faults and checks what must be true.
@@ -57,6 +64,10 @@ pub struct Witness {
     pub books: BTreeMap<RunId, Book>,
     /// What the workspace is set to, as the ledger tells it.
     pub control: control::ControlBook,
+    /// The work graph, as the ledger tells it.
+    pub work: work::WorkBook,
+    /// What the outside world is told.
+    pub queues: queues::QueueBook,
     asked: BTreeMap<No, Asked>,
     /// Which run each key has started.
     keys: BTreeMap<String, RunId>,
@@ -95,6 +106,8 @@ impl Witness {
             at: Position(0),
             books: BTreeMap::new(),
             control: control::ControlBook::default(),
+            work: work::WorkBook::default(),
+            queues: queues::QueueBook::default(),
             asked: BTreeMap::new(),
             keys: BTreeMap::new(),
             promised: BTreeMap::new(),
@@ -120,7 +133,8 @@ impl Witness {
 
     /// Whether every run is over.
     pub fn all_over(&self) -> bool {
-        self.control.state.schedules.is_empty() && self.books.values().all(|book| book.run.state.is_done())
+        let ended = self.control.state.schedules.is_empty() && self.books.values().all(|b| b.run.state.is_done());
+        ended && self.work.is_settled(&self.books)
     }
 
     /// Whether a lease was given to a worker within an engine's own process.
@@ -190,13 +204,21 @@ impl Witness {
                 self.compare_control()?;
                 continue;
             }
+            if run == RunId::WORK {
+                self.work.record(now, &stored, &mut self.cover)?;
+                continue;
+            }
             for entry in Entry::of(&stored.record).map_err(|e| unreadable(&e))? {
                 self.record(run, now, entry)?;
             }
             self.books.get_mut(&run).into_iter().for_each(|b| b.places.push((stored.position, stored.record.last())));
+            let told = self.books.get_mut(&run).map(|book| std::mem::take(&mut book.told));
+            self.queues.tell(stored.position, told.unwrap_or_default());
             changed.insert(run);
         }
+        self.work.check()?;
         self.marks_agree_with_events()?;
+        self.pass_deadlines(now);
         if !changed.is_empty() {
             self.shares()?;
         }
@@ -243,6 +265,15 @@ impl Witness {
         book.fold(entry)
     }
 
+    /// An engine's clock shows a time: leases of frozen runs that hold until then are over, though nobody may say so.
+    fn pass_deadlines(&mut self, now: Time) {
+        for token in self.books.values().filter(|book| book.frozen).flat_map(|book| &book.rested) {
+            if let Some(promised) = self.promised.get_mut(token) {
+                promised.passed |= promised.until.is_some_and(|until| until <= now);
+            }
+        }
+    }
+
     /// A lease is ended for want of its worker: not before the time that was promised, and only if there was a worker.
     fn may_be_lost(&self, now: Time, by: &str, run: RunId, e: &TaskFinished) -> Held {
         // Whoever granted it and lives knows that nobody was told: the attempt comes back unspent.
@@ -258,7 +289,8 @@ impl Witness {
         }
         if promised.until.is_some() {
             // Whoever ends it: what a worker was told is stored where every engine looks.
-            return ensure(promised.until <= Some(now), "leases_hold_as_told", || early(promised.until));
+            let over = promised.passed || promised.until <= Some(now);
+            return ensure(over, "leases_hold_as_told", || early(promised.until));
         }
         if self.books[&run].rested.contains(&e.token) {
             // Who was at work when its run was frozen was told to stop or not heard, and has no deadline to say it again.
@@ -326,6 +358,7 @@ impl Witness {
     fn rows_reach_their_watermark(&mut self, written: &BTreeMap<RunId, u64>) -> Held {
         let watermark = self.rows.watermark().map_err(|e| unreadable(&e))?;
         self.control_reaches(watermark)?;
+        self.work_reaches(watermark)?;
         // The rows of what is damaged stay as they are; who is frozen by a person is in the rows like anybody.
         let marks = self.marks()?;
         let damaged = |run: &RunId, book: &Book| marks.contains(run) && !book.frozen;
@@ -342,6 +375,9 @@ impl Witness {
     pub fn close(&mut self) -> Held {
         self.compare_control()?;
         self.links_are_answered()?;
+        self.compare_work()?;
+        self.work.close(&self.books)?;
+        self.queues_are_whole()?;
         for run in self.books.keys().copied().collect::<Vec<_>>() {
             self.compare(run)?;
             let book = &self.books[&run];

@@ -234,6 +234,8 @@ impl Desk {
             );
             let waiter = work.state.item(note.item.as_str()).filter(|_| over).and_then(|item| item.waiter.as_ref());
             self.links.due.extend(waiter.map(|waiter| (waiter.run, waiter.link.task)));
+            // Also if the copy of the run that is here is old, and waits for an earlier attempt.
+            self.links.over.extend(waiter.map(|waiter| (waiter.run, waiter.link)));
         }
         folded
     }

@@ -3,11 +3,11 @@
 use super::KEPT;
 use super::listeners::Listeners;
 use super::publisher::{Publisher, WAITING};
-use super::tap::{News, Tap};
+use super::tap::{News, Spout, Tap, tap};
 use crate::engine::Clock;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -36,8 +36,8 @@ impl Publishing {
 
 /// Starts the thread; the tap is for the committer.
 pub(crate) fn start(publisher: Publisher, clock: Clock, kept: Option<Millis>) -> Result<(Publishing, Tap)> {
-    let (stop, news) = sync_channel(AHEAD);
-    let tap = Tap::new(stop.clone());
+    let (tap, news) = tap(AHEAD);
+    let stop = tap.stop();
     let shell =
         Shell { publisher, clock, wrote: None, kept: kept.unwrap_or(KEPT), expired: Time::NEVER, troubled: false };
     let thread = std::thread::Builder::new()
@@ -58,14 +58,10 @@ struct Shell {
 }
 
 impl Shell {
-    fn run(mut self, news: &Receiver<News>) {
+    fn run(mut self, news: &Spout) {
         self.troubled = self.publisher.look().is_err();
         loop {
-            let next = match self.patience() {
-                Some(patience) => news.recv_timeout(patience),
-                None => news.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            };
-            let goes_on = match next {
+            let goes_on = match news.wait(self.patience()) {
                 Ok(news) => self.hear(news),
                 Err(RecvTimeoutError::Timeout) => true,
                 Err(RecvTimeoutError::Disconnected) => false,

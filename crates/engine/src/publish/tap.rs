@@ -6,8 +6,9 @@ use edgewise_core::plan::Plan;
 use edgewise_core::time::Time;
 use edgewise_store::Position;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, TrySendError};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
 
 /// So many positions without anything to tell are told of, so that the next engine need not look at them again.
 const QUIET: u64 = 10_000;
@@ -41,13 +42,49 @@ pub(crate) enum News {
 pub(crate) struct Tap {
     to: SyncSender<News>,
     /// Something could not be told: the publisher must look at the ledger.
-    missed: bool,
+    missed: Arc<AtomicBool>,
     quiet_since: u64,
 }
 
+/// The publisher's end.
+pub(crate) struct Spout {
+    news: Receiver<News>,
+    missed: Arc<AtomicBool>,
+}
+
+/// Both ends; so many news wait between them.
+pub(crate) fn tap(ahead: usize) -> (Tap, Spout) {
+    let (to, news) = sync_channel(ahead);
+    let missed = Arc::<AtomicBool>::default();
+    (Tap { to, missed: Arc::clone(&missed), quiet_since: 0 }, Spout { news, missed })
+}
+
+impl Spout {
+    /// Waits for news, for as long as is said.
+    pub fn wait(&self, patience: Option<Duration>) -> Result<News, RecvTimeoutError> {
+        let news = match patience {
+            Some(patience) => self.news.recv_timeout(patience)?,
+            None => self.news.recv().map_err(|RecvError| RecvTimeoutError::Disconnected)?,
+        };
+        Ok(self.or_look(news))
+    }
+
+    /// News, if there are any.
+    pub fn next(&self) -> Result<News, TryRecvError> {
+        self.news.try_recv().map(|news| self.or_look(news))
+    }
+
+    /// What was missed is told with the next that was not: perhaps nothing comes after it.
+    fn or_look(&self, news: News) -> News {
+        let stops = matches!(news, News::Stop);
+        if !stops && self.missed.swap(false, Ordering::AcqRel) { News::Look } else { news }
+    }
+}
+
 impl Tap {
-    pub fn new(to: SyncSender<News>) -> Self {
-        Self { to, missed: false, quiet_since: 0 }
+    /// A way to say that there is nothing more to come.
+    pub fn stop(&self) -> SyncSender<News> {
+        self.to.clone()
     }
 
     /// A commit landed, right behind all that this engine knows of the ledger, and was durable at this moment.
@@ -68,12 +105,12 @@ impl Tap {
     }
 
     fn send(&mut self, news: News) {
-        let news = if self.missed { News::Look } else { news };
-        match self.to.try_send(news) {
-            Ok(()) => self.missed = false,
-            Err(TrySendError::Full(_)) => self.missed = true,
-            // A publisher that has ended is read after by the next engine.
-            Err(TrySendError::Disconnected(_)) => {}
+        // A publisher that has ended is read after by the next engine.
+        if let Err(TrySendError::Full(_)) = self.to.try_send(news) {
+            self.missed.store(true, Ordering::Release);
+            // Were everything heard just before that was said, nobody would look: said once more, it is either taken, or
+            // there is something still to be heard.
+            let _ = self.to.try_send(News::Look);
         }
     }
 }

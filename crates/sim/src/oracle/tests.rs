@@ -1,4 +1,4 @@
-use super::Ends;
+use super::{Ends, Fact};
 use crate::flows::flow;
 use edgewise_core::plan::Resolution;
 use edgewise_core::plan::Resolution::{Cancelled, Failed, Skipped, Success};
@@ -9,20 +9,19 @@ use edgewise_core::plan::Resolution::{Cancelled, Failed, Skipped, Success};
 fn check(text: &str, facts: &str, tasks: &str, run: impl Into<Option<Resolution>>) {
     let plan = flow(text);
     let mut ends = Ends::new(&plan);
-    ends.begin(Some(2));
+    ends.accept(Fact::Begun(Some(2)));
     for fact in facts.split(", ").filter(|fact| !fact.is_empty()) {
-        match *fact.split(' ').collect::<Vec<_>>() {
-            ["cancel"] => ends.cancel(),
-            ["give_up"] => ends.give_up(),
-            ["resolve"] => ends.resolve(),
-            [path, "skip"] => ends.overrule(path, Skipped, None),
-            [path, "cancel"] => ends.overrule(path, Cancelled, None),
-            [path, "supply", items] => ends.overrule(path, Success, items.parse().ok()),
-            [path, "failed"] => ends.accept(path, Failed, None),
-            [path, "ok"] => ends.accept(path, Success, None),
-            [path, "ok", items] => ends.accept(path, Success, items.parse().ok()),
+        ends.accept(match *fact.split(' ').collect::<Vec<_>>() {
+            ["cancel"] => Fact::Cancelled,
+            ["give_up"] => Fact::GivenUp,
+            ["resolve"] => Fact::Resolved,
+            [path, "skip"] => Fact::Ended(path, Skipped, None),
+            [path, "cancel"] => Fact::Ended(path, Cancelled, None),
+            [path, "failed"] => Fact::Ended(path, Failed, None),
+            [path, "ok"] => Fact::Ended(path, Success, None),
+            [path, "ok" | "supply", items] => Fact::Ended(path, Success, items.parse().ok()),
             _ => panic!("{fact}"),
-        }
+        });
     }
     let letter = |end: &Option<Resolution>| match end {
         None => '-',

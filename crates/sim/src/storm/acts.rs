@@ -1,6 +1,7 @@
 //! One step of a storm: somebody does something, or something goes wrong.
 
 use super::{Storm, witness_over};
+use crate::plans::{has_events, has_work};
 use crate::violation::Held;
 use crate::weather::Trouble;
 use edgewise_core::time::Millis;
@@ -13,6 +14,13 @@ impl Storm {
     pub(super) fn act(&mut self, step: u64) -> Held {
         self.note(|| format!("step {step}"));
         self.disturb()?;
+        if has_events(self.seed) && self.dice.one_in(3) {
+            self.publish()?;
+        }
+        if has_work(self.seed) && self.dice.one_in(4) {
+            self.work();
+            return self.wake_the_due();
+        }
         match self.dice.below(100) {
             0..=39 => {
                 for _ in 0..1 + self.dice.below(4) {

@@ -26,6 +26,7 @@ impl Storm {
         let mut late = false;
         while self.now < until {
             self.round()?;
+            self.publish_all()?;
             if self.witness.all_over() && self.in_flight() == 0 && self.vigils.is_empty() {
                 return self.close();
             }

@@ -123,6 +123,7 @@ impl Storm {
     pub(super) fn patient_people(&mut self) {
         self.stop_schedules();
         self.unfreeze_all();
+        self.close_items_of_tasks();
         for run in self.open_runs() {
             let book = &self.witness.books[&run];
             let gates: Vec<String> = asking(&book.run).map(|t| book.run.path(t)).collect();

@@ -40,6 +40,7 @@ pub struct Answerer<'a> {
 impl Witness {
     /// Remembers what is asked, so that the answer can be judged.
     pub fn asked(&mut self, no: No, command: &Command) {
+        self.work.asked(no, command);
         let asked = match command {
             Command::Start(start) => Asked::Start(start.key.clone()),
             Command::Complete(each) => Asked::Finishes(Arc::clone(each)),
@@ -61,6 +62,7 @@ impl Witness {
         if self.rests {
             return Ok(());
         }
+        self.work.heard(no, answer, &mut self.cover)?;
         let Ok(answer) = answer else { return Ok(()) };
         if let Answer::Granted { grants, claimed } = answer {
             ensure(!grants.is_empty(), "grants_are_kept", || "a grant of nothing".into())?;
@@ -138,7 +140,8 @@ impl Witness {
         let attempt = book.run.spec_of(grant.lease.task).timeouts.attempt;
         let attempt_until = attempt.map(|span| by.now.plus(span));
         let (until, granted) = (grant.deadline, grant.deadline);
-        let promised = Promised { by: by.source.into(), at: by.now, until, granted, attempt_until, kept: None };
+        let (kept, passed) = (None, false);
+        let promised = Promised { by: by.source.into(), at: by.now, until, granted, attempt_until, kept, passed };
         self.promised.insert(token, promised);
         self.told.insert(token);
         Ok(())

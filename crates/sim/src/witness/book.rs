@@ -1,6 +1,7 @@
 //! One run as the ledger tells it, and what each of its events must be allowed to do.
 
 use crate::violation::{Held, Violation, ensure};
+use edgewise_core::domain::{DomainEvent, told};
 use edgewise_core::event::{Approved, DispatchEnqueued, Event, GateSatisfied, TaskIx};
 use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::gate::{Escalation, Wait};
@@ -46,6 +47,8 @@ pub struct Book {
     pub(super) frozen: bool,
     /// Leases that were live when it was frozen: what becomes of them meanwhile is not in the ledger.
     pub(super) rested: BTreeSet<TokenHash>,
+    /// What the outside world is told of it, and no queue is known to have to have.
+    pub(super) told: Vec<DomainEvent>,
     /// Leases that ended in the last look.
     pub(super) just_ended: Vec<TokenHash>,
 }
@@ -68,6 +71,7 @@ impl Book {
             cancelled: false,
             frozen: false,
             rested: BTreeSet::new(),
+            told: Vec::new(),
             just_ended: Vec::new(),
         }
     }
@@ -139,6 +143,7 @@ impl Book {
             after: &self.run,
         };
         invariant::check_step(&step)?;
+        told(&self.run, entry.stamp.at, &changes, &mut |event| self.told.push(event));
         self.allowed(&before, &entry)?;
         for moved in changes.moves.iter().filter(|m| m.from == TaskState::InProgress) {
             if let Some(token) = self.live.remove(&moved.task) {

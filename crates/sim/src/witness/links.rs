@@ -81,9 +81,11 @@ impl Witness {
 
     fn told_as_it_ended(&self, parent: &Run, told: &LinkResolved) -> Held {
         let said = || format!("{} was told {told:?}", parent.id);
+        let by_item = matches!(parent.spec_of(told.link.task).work, Work::Item(_));
         let Some(child) = self.books.get(&told.run) else {
             // A child that was never made: it was not wanted any more, or could not be given what it takes.
             let never = told.state == RunState::Cancelled || told.error.is_some();
+            let never = never || (by_item && self.work.told_as_it_ended(told));
             return ensure(never, "told_as_it_ended", said);
         };
         // An attempt that let go of a child which never was its own, and goes on without it.

@@ -1,0 +1,57 @@
+//! What a plan has to do with the world around it: items that people close, and events that are told.
+//!
+//! By dice of their own, so that the storms without them stay what they were.
+
+use crate::dice::Dice;
+use crate::driver::name;
+use edgewise_core::plan::{Condition, Delivery, ItemTask, Plan, Publish, Work};
+use edgewise_core::template::Template;
+use std::sync::Arc;
+
+/// Whether people and agents of the storm of a seed have a work graph: one in five, and none of those that are kept for
+/// what they once found without.
+pub fn has_work(seed: u64) -> bool {
+    matches!(seed % 29, 4 | 5 | 12 | 13 | 18 | 20)
+}
+
+/// Whether the flows of the storm of a seed tell the outside world something: one in five, and none of those that are
+/// kept for what they once found without.
+pub fn has_events(seed: u64) -> bool {
+    matches!(seed % 23, 3 | 5 | 12 | 15 | 18)
+}
+
+/// The plan as the storm of a seed plays it: with items and events if it has them.
+pub fn as_joined(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
+    let mut dice = Dice::new(seed.rotate_left(29) ^ plan.specs.len() as u64);
+    if has_work(seed) {
+        make_items(&mut dice, Arc::make_mut(&mut plan));
+    }
+    if has_events(seed) {
+        tell(&mut dice, Arc::make_mut(&mut plan));
+    }
+    plan
+}
+
+/// Some actions are done by items.
+fn make_items(dice: &mut Dice, plan: &mut Plan) {
+    for spec in plan.specs.iter_mut().filter(|spec| matches!(spec.work, Work::Action { .. })) {
+        if dice.one_in(3) {
+            let title = Template::Value("review".into());
+            spec.work = Work::Item(ItemTask { fields: Template::Map(vec![("title".into(), title)]) });
+        }
+    }
+}
+
+/// The end of a run is told, and that of some of its tasks or attempts.
+fn tell(dice: &mut Dice, plan: &mut Plan) {
+    let told = |text: &str, condition, delivery| Publish { name: name(text), condition, delivery, payload: None };
+    plan.publish.push(told("run.ended", Condition::Always, Delivery::Durable));
+    for spec in &mut plan.specs {
+        let condition = dice.pick(&Condition::ALL).1;
+        let delivery = dice.pick(&Delivery::ALL).1;
+        if dice.one_in(2) {
+            spec.publish.push(told("task.ended", condition, delivery));
+        }
+    }
+    plan.tells = true;
+}
