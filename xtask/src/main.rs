@@ -28,6 +28,8 @@ Usage: cargo xtask COMMAND
   sim           storms from seeds: --seed N [--seeds K] [--sqlite | --events] [--trace] [--no-shrink] [--all]
   chaos [WORD]  kills, stops, full disks and crowds for the released binary (needs a release build)
   counted       figures that are counted: syncs, instructions (needs a release build)
+  counted --times
+                how long 1 MB of each hard shape of file takes to read (for a quiet machine)
   fuzz [TARGET] [--minutes N] [--seed N]
                 strange input for everything that reads bytes, a minute for each target unless told
   sdk [python | typescript | kill]
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         ["sim", ..] => steps::sim(root, &words[1..]),
         ["chaos", ref rest @ ..] => chaos::run(root, rest),
         ["counted"] => counted::run(root),
+        ["counted", "--times"] => counted::times(root),
         ["fuzz", ref rest @ ..] => fuzz::run(root, rest),
         ["sdk", ref rest @ ..] => sdk::run(root, rest),
         ["planted", ref rest @ ..] => planted::run(root, rest),

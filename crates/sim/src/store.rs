@@ -8,7 +8,9 @@ use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_store::faulty::{Faults, FaultyLedger, FaultyProjections};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
-use edgewise_store::{Domain, Flush, ItemOrder, ItemRows, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite};
+use edgewise_store::{
+    Domain, Flush, ItemOrder, ItemRows, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;

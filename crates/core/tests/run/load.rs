@@ -1,15 +1,18 @@
 //! A run loaded from its rows, at any prefix of any ledger, is the run that was folded.
 
-use crate::driver::{Driver, Sketch, action, spread};
+use crate::driver::{Driver, Sketch, Watch, action, spread};
+use crate::programs::{Performance, stub};
 use crate::storm::weather;
 use edgewise_core::Result;
 use edgewise_core::event::TaskIx;
 use edgewise_core::fold::{Changes, fold};
-use edgewise_core::invariant::{Rows, refold_equals_projection};
+use edgewise_core::invariant::{Rows, load_equals_fold, refold_equals_projection};
 use edgewise_core::plan::OnFailure;
-use edgewise_core::rows::{OutboxRow, TaskRow, TimerRow};
-use edgewise_core::run::Run;
-use edgewise_core::state::TaskState;
+use edgewise_core::rows::{GivenRow, OutboxRow, TaskRow, TimerRow};
+use edgewise_core::run::{Run, WHOLE_RUN};
+use edgewise_core::state::{RunState, TaskState};
+use serde_json::json;
+use std::collections::BTreeSet;
 
 /// A run written to rows and read back.
 pub fn reload(run: &Run) -> Run {
@@ -47,6 +50,68 @@ fn rows_and_the_tail_after_them_are_the_run() {
             give_back(&mut run);
             assert_eq!(run, whole, "weather({seed}, 40) loaded at {cut}");
         }
+    }
+}
+
+/// Loops and spreads over a list that is too large for a row, one of them within the other, with a failure.
+const LARGE: &str = "
+flow test(xs):
+    ys = xs.map(x, x + 1)
+    for y in ys:
+        if y == 2:
+            for z in ys:
+                break
+        @echo(v=y)
+    good = spread xs:x -> @echo(v=x)
+    bad = spread ys:y -> @fail(type=\"Boom\")
+    return [good, bad]
+";
+
+#[test]
+fn what_is_large_has_a_row_of_its_own_and_is_loaded_from_it() {
+    let xs: Vec<u32> = (0..260).collect();
+    let mut performance = Performance::new(LARGE, &json!({ "xs": xs }), Watch::Nothing);
+    let (mut seen, mut steps) = (BTreeSet::new(), 0);
+    loop {
+        let run = &performance.driver.run;
+        steps += 1;
+        if steps % 25 == 0 {
+            load_equals_fold(run).unwrap_or_else(|violation| panic!("{violation}"));
+            seen.extend(
+                run.given_rows().map(|row| if row.task == WHOLE_RUN { "it".into() } else { run.path(row.task) }),
+            );
+            assert!(run.row().unwrap().body.len() < 1_000, "the input is not in the run's row");
+            let large = run
+                .present()
+                .filter(|t| run.has_row(*t))
+                .find_map(|t| run.task_row(t).body.filter(|b| b.len() > 1_500));
+            assert_eq!(large, None);
+        }
+        if !performance.step(&mut stub) {
+            break;
+        }
+    }
+    assert_eq!(performance.driver.run.state, RunState::Error);
+    let all = ["bad", "for", "for#1.if[0].for", "good", "it"].map(String::from);
+    assert!(all.iter().all(|path| seen.contains(path)), "{seen:?}");
+    let run = &performance.driver.run;
+    assert!(run.given_rows().all(|row| row.task == WHOLE_RUN || run.path(row.task) != "good"), "it ended well");
+    // Without its row nothing is loaded, nor with another one in its place.
+    let rows = || rows_of(run);
+    let given: Vec<GivenRow> = run.given_rows().collect();
+    let load = |given: Vec<GivenRow>| Run::from_rows(&run.row().unwrap(), rows(), given, run.plan.clone());
+    load(given.clone()).unwrap();
+    let (row, tasks) = (run.row().unwrap(), rows());
+    let whole = Rows { run: &row, tasks: &tasks, given: &given, timers: &[], outbox: &[] };
+    refold_equals_projection(&performance.driver.stream(), &whole).unwrap_or_else(|violation| panic!("{violation}"));
+    let less = Rows { given: &given[1..], ..whole };
+    assert!(refold_equals_projection(&performance.driver.stream(), &less).is_err());
+    for at in 0..given.len() {
+        let (mut fewer, mut other) = (given.clone(), given.clone());
+        fewer.remove(at);
+        assert_eq!(load(fewer).unwrap_err().code, "bad_rows", "without {at}");
+        other[at].body = "{\"items\":[1]".into();
+        assert_eq!(load(other).unwrap_err().code, "bad_rows", "damaged {at}");
     }
 }
 

@@ -9,7 +9,8 @@ use crate::witness::mark;
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{
-    Act, Add, Change, Close, CloseOp, Depend, DependencyKind, Filter, GateWait, ItemId, ItemKind, Op, Phase, Status, When,
+    Act, Add, Change, Close, CloseOp, Depend, DependencyKind, Filter, GateWait, ItemId, ItemKind, Op, Phase, Status,
+    When,
 };
 use edgewise_engine::command::Command;
 use edgewise_engine::work::Ops;
@@ -86,7 +87,8 @@ impl Storm {
             let id = self.an_item();
             return self.a_close(id, why);
         }
-        let kind = *self.dice.pick(&[ItemKind::Task, ItemKind::Task, ItemKind::Task, ItemKind::Plan, ItemKind::Instance]);
+        let kind =
+            *self.dice.pick(&[ItemKind::Task, ItemKind::Task, ItemKind::Task, ItemKind::Plan, ItemKind::Instance]);
         let gone = kind == ItemKind::Instance && self.dice.one_in(2);
         let add = Add {
             title: why.unwrap_or_else(|| "something".into()),
@@ -138,7 +140,8 @@ impl Storm {
 
     fn a_close(&mut self, id: String, why: Option<String>) -> Op {
         let how = *self.dice.pick(&[Close::Done, Close::Done, Close::Done, Close::Failed, Close::Cancelled]);
-        let token = self.witness.work.tokens.iter().rev().find(|(known, _)| known.as_str() == id).map(|(_, token)| *token);
+        let token =
+            self.witness.work.tokens.iter().rev().find(|(known, _)| known.as_str() == id).map(|(_, token)| *token);
         let token = token.filter(|_| self.dice.one_in(2));
         Op::Close(CloseOp { id, how, force: self.dice.one_in(2), token, why })
     }
@@ -199,7 +202,8 @@ impl Storm {
     /// After the storm: whoever is asked by a run to do something does it.
     pub(super) fn close_items_of_tasks(&mut self) {
         let of_task = |item: &&edgewise_core::work::Item| !item.status.is_over() && item.waiter.is_some();
-        let open: Vec<String> = self.witness.work.state.items().filter(of_task).map(|item| item.id.to_string()).collect();
+        let open: Vec<String> =
+            self.witness.work.state.items().filter(of_task).map(|item| item.id.to_string()).collect();
         for id in open {
             let close = CloseOp { id, force: true, ..CloseOp::default() };
             self.ask(Command::Work(Ops { ops: vec![Op::Close(close)], by: name("ann"), key: None }));

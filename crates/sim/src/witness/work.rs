@@ -169,9 +169,13 @@ impl WorkBook {
         ensure(work.seq <= self.state.seq, "undurable_work_is_forgotten", ahead)?;
         derived_follows(work)?;
         let Some(rows) = self.rows.get(&work.seq) else { return Ok(()) };
-        ensure(work.rows() == *rows, "engines_have_the_fold", || format!("{source} has another graph at {}", work.seq))?;
+        ensure(work.rows() == *rows, "engines_have_the_fold", || {
+            format!("{source} has another graph at {}", work.seq)
+        })?;
         let due = work.seq < self.state.seq || work.due() == self.state.due();
-        ensure(due, "engines_have_the_fold", || format!("{source} waits for {:?}, not {:?}", work.due(), self.state.due()))
+        ensure(due, "engines_have_the_fold", || {
+            format!("{source} waits for {:?}, not {:?}", work.due(), self.state.due())
+        })
     }
 
     /// Whether nothing happens by itself any more, and whoever waits for a run that has ended was told.
