@@ -28,7 +28,7 @@ const COMMANDS: &[(&str, Over)] = &[
     ("why", Routes(&["why_item", "why_run"])),
     ("timing", Routes(&["run_timing"])),
     ("what-if", Routes(&["what_if"])),
-    ("graph", Routes(&["flow_graph", "run_graph"])),
+    ("graph", Routes(&["flow_graph", "run_graph", "items_graph", "item_graph"])),
     ("logs", Routes(&["run_logs"])),
     ("events", Routes(&["run_events"])),
     ("history", Routes(&["run_history", "item_history"])),

@@ -203,6 +203,7 @@ table! {
     POST "/api/v1/items" add_item Operate, "Makes an item.", [], Some(form::<wire::AddItem>) => DONE, post(item::add);
     GET "/api/v1/items/ready" ready_items Look, "What somebody can begin with, the most urgent first.", ITEMS, None => ITEM_PAGE, get(item::ready);
     GET "/api/v1/items/blocked" blocked_items Look, "What something is in the way of, with all of it.", ITEMS, None => ITEM_PAGE, get(item::blocked);
+    GET "/api/v1/items/graph" items_graph Look, "All items that are not over, drawn.", [FORM], None => Gives::Picture, get(item::graph);
     GET "/api/v1/items/stats" item_stats Look, "How many items stand where.", [], None => Gives::Json, get(item::stats);
     GET "/api/v1/items/cycles" item_cycles Look, "Cycles among dependencies; there are none unless something is broken.", [], None => Gives::Json, get(item::cycles);
     GET "/api/v1/items/export" export_items Look, "All items, gates and dependencies, one JSON line each, as `edgewise import` takes them.", [], None => Gives::Text, get(item::export);
@@ -212,6 +213,7 @@ table! {
     PATCH "/api/v1/items/{item}" update_item Operate, "Changes an item.", [], Some(form::<wire::ItemChange>) => DONE, patch(item::update);
     GET "/api/v1/items/{item}/why" why_item Look, "All that is in the way of an item, down to who or what can help.", [], None => Gives::Json, get(item::why);
     GET "/api/v1/items/{item}/tree" item_tree Look, "What an item waits for, and what waits for it.", [], None => Gives::Json, get(item::tree);
+    GET "/api/v1/items/{item}/graph" item_graph Look, "An item with all that it waits for and that waits for it, drawn.", [FORM], None => Gives::Picture, get(item::graph_of);
     GET "/api/v1/items/{item}/thread" item_thread Look, "A message and what it was answered.", [], None => ITEM_PAGE, get(item::thread);
     GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [], None => Gives::Json, get(item::history);
     POST "/api/v1/items/{item}/close" close_item Operate, "Closes an item.", [], Some(form::<wire::CloseItem>) => DONE, post(item::close);

@@ -14,6 +14,7 @@ use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_core::why::{Because, Cause, Escalates, Mover};
+use edgewise_core::work::GateWait;
 use edgewise_core::{Error, Result};
 use edgewise_store::RunFilter;
 use serde::Serialize;
@@ -182,4 +183,27 @@ fn find(run: &Run, path: &str) -> Result<TaskIx> {
         let message = format!("run {} has no task `{path}`; `edgewise show {}` lists them", run.id, run.id.short());
         Error::not_found("task_not_found", message)
     })
+}
+
+/// What opens a gate, in words.
+pub fn opens(wait: &GateWait) -> String {
+    match wait {
+        GateWait::Timer { wait_until } => format!("opens at {wait_until}"),
+        GateWait::Approval { required_approvers, approval_count } => {
+            let names: Vec<&str> = required_approvers.iter().map(Name::as_str).collect();
+            let all = u32::try_from(names.len()).unwrap_or(u32::MAX).max(1);
+            match (approval_count.unwrap_or(all), names.as_slice()) {
+                (1, []) => "opens when anybody approves".to_owned(),
+                (n, []) => format!("opens when {n} people approve"),
+                (n, names) if n == all => {
+                    format!("opens when {} approve{}", names.join(" and "), if all == 1 { "s" } else { "" })
+                }
+                (n, names) => format!("opens when {n} of {} approve", names.join(", ")),
+            }
+        }
+        GateWait::External { external_system, external_id } => {
+            format!("opens when {external_system} says so of {external_id}")
+        }
+        GateWait::Webhook => "opens when its call is reported".to_owned(),
+    }
 }

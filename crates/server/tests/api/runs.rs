@@ -104,11 +104,11 @@ async fn a_run_is_shown_and_drawn_as_it_was() {
     stage.post(&format!("/api/v1/runs/{run}/cancel"), &json!({})).await;
     let end = stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=10000")).await.json();
     assert_eq!(end["state"], "Cancelled");
-    let then = stage.get(&format!("/api/v1/runs/{run}?at=3")).await.json();
+    let then = stage.get(&format!("/api/v1/runs/{run}?at=2")).await.json();
     assert_ne!(then["state"], stage.get(&format!("/api/v1/runs/{run}")).await.json()["state"], "{then}");
     let instant = stage.get(&format!("/api/v1/runs/{run}?at=2199-01-01T00:00:00Z")).await.json();
     assert_eq!(instant["state"], stage.get(&format!("/api/v1/runs/{run}")).await.json()["state"]);
-    let pictures = ["", "?at=3"].map(|at| format!("/api/v1/runs/{run}/graph{at}"));
+    let pictures = ["", "?at=2"].map(|at| format!("/api/v1/runs/{run}/graph{at}"));
     assert_ne!(stage.get(&pictures[0]).await.text, stage.get(&pictures[1]).await.text);
     for (at, status, code) in [
         ("0", 404, "not_yet"),
