@@ -54,6 +54,7 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
             trust_loopback: local,
         };
         let app = App::new(parts);
+        app.lend(place.lending());
         if let Some(collector) = &args.otlp {
             app.export(collector).await?;
         }

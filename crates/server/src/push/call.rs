@@ -142,6 +142,7 @@ impl Call {
 
     /// Reports until the engine has answered; false if the attempt was over.
     async fn report(&self, outcome: Outcome) -> bool {
+        let outcome = self.hub.app.lending().masks().reported(outcome);
         let finishes: Arc<[Finish]> = [Finish { lease: self.lease, outcome }].into();
         loop {
             match self.hub.app.engine().complete(Arc::clone(&finishes), None).await {
