@@ -55,7 +55,13 @@ impl Claimer {
             changed.borrow_and_update();
             let seen = push.of(&self.worker.name);
             if let Some(left) = seen.held_off((self.hub.means.clock)()) {
-                self.hub.wait(left).await;
+                tokio::select! {
+                    _ = changed.changed() => {}
+                    () = self.hub.wait(left) => {}
+                }
+                continue;
+            }
+            if seen.failures > 0 && seen.calling == 0 && !self.is_there(seen.failures).await {
                 continue;
             }
             let held = self.hub.app.engine().held(&self.name).await.unwrap_or(usize::MAX);
@@ -74,6 +80,15 @@ impl Claimer {
                 () = self.hub.wait(LOOK) => {}
             }
         }
+    }
+
+    /// Whether somebody listens at the address of a worker that has failed. Looked at before it is given a task, so that
+    /// no task waits for one that is away. One that is not there is left alone again.
+    async fn is_there(&self, before: u32) -> bool {
+        let Err(why) = self.hub.http.reach(&self.worker.url).await else { return true };
+        let (now, dice) = ((self.hub.means.clock)(), (self.hub.means.dice)());
+        self.hub.app.push().bad(&self.worker.name, before, (why, None), (now, dice));
+        false
     }
 
     /// Returns when it has failed again.

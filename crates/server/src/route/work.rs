@@ -129,8 +129,7 @@ pub async fn complete(
     let next = asked.claim.as_ref().map(claim_of).transpose()?;
     let (results, grants) = app.engine().complete(finishes, next).await?;
     let leases = given(&app, &asker, grants).await?;
-    // A push worker that reports by itself has a slot again.
-    app.push().stir();
+    app.push().reported(texts.iter());
     let results = texts.into_iter().zip(results).map(|(lease, result)| match result {
         Ok(()) => wire::Outcome { lease, status: 200, code: None, detail: None },
         Err(error) => wire::Outcome {
@@ -179,7 +178,7 @@ fn failure(error: wire::TaskError) -> Failure {
 
 pub async fn release(State(app): State<App>, Json(asked): Json<wire::Release>) -> Result<Json<wire::ActTaken>> {
     app.engine().ask(Command::GiveBack(leases(&asked.leases)?)).await?;
-    app.push().stir();
+    app.push().reported(asked.leases.iter());
     Ok(Json(wire::ActTaken { already: false, reopened: None }))
 }
 
