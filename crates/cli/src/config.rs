@@ -6,6 +6,7 @@
 
 mod file;
 mod hosts;
+mod names;
 mod queues;
 mod retention;
 mod shown;
@@ -20,6 +21,7 @@ use edgewise_engine::queues::Queues;
 use edgewise_engine::retention::Retention;
 use file::File;
 use hosts::Hosts;
+use names::Names;
 use serde::de::DeserializeOwned;
 pub use shown::Shown;
 use std::collections::BTreeMap;
@@ -91,6 +93,8 @@ pub struct Config {
     pub http_allow: Setting<Hosts>,
     /// Where secrets are found that the environment does not have; relative to the project's folder.
     pub secrets_file: Setting<Option<PathBuf>>,
+    /// Secrets that a server may give to workers elsewhere.
+    pub send_secrets: Setting<Names>,
     /// What the engine takes away by itself; nothing by default.
     pub retention: Setting<Option<Retention>>,
     /// How long domain events are kept that every consumer has acknowledged.
@@ -147,6 +151,7 @@ impl Config {
         let http_allow = look.find(None, "EDGEWISE_HTTP_ALLOW", "http_allow", Hosts::default)?;
         let secrets_file = look.find(None, "EDGEWISE_SECRETS_FILE", "secrets_file", || None::<PathBuf>)?;
         let secrets_file = Setting { value: secrets_file.value.map(|file| base.join(file)), ..secrets_file };
+        let send_secrets = look.find(None, "EDGEWISE_SEND_SECRETS", "send_secrets", Names::default)?;
         let retention = look.retention()?;
         let keep_events = look.keep_events()?;
         let queues = queues::read(look.written("queues")?)?;
@@ -163,6 +168,7 @@ impl Config {
             workers,
             http_allow,
             secrets_file,
+            send_secrets,
             retention,
             keep_events,
             queues,

@@ -12,7 +12,7 @@ use edgewise_engine::folder::{Options, Work};
 use edgewise_engine::http::{Http, Rules};
 use edgewise_engine::queues::Queues;
 use edgewise_engine::reader::Reader;
-use edgewise_engine::secrets::Secrets;
+use edgewise_engine::secrets::{Lending, Secrets};
 use edgewise_engine::{Door, Folder, Home};
 use std::path::PathBuf;
 
@@ -64,6 +64,11 @@ impl Place {
     /// What webhooks are told with: the same rules as for the requests of tasks.
     pub fn http(&self) -> Http {
         Http::new(self.http.clone(), wall_clock)
+    }
+
+    /// The secrets that a server may give to workers elsewhere.
+    pub fn lending(&self) -> Lending {
+        Lending::new(self.secrets.clone(), self.config.send_secrets.value.0.iter().cloned())
     }
 
     /// A way in for whoever only wants something recorded: no command is started because of it.

@@ -12,6 +12,7 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
 use edgewise_store::{Document, Domain, Space};
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
 /// Most push workers of a workspace.
@@ -76,6 +77,12 @@ impl PushWorker {
     /// The name that its leases are claimed with. No worker that asks over HTTP can be called so.
     pub fn claims_as(&self) -> String {
         format!("push:{}", self.name)
+    }
+
+    /// Whether what is sent to it can be read by nobody on the way: it is encrypted, or does not leave this machine.
+    pub fn is_private(&self) -> bool {
+        let here = |host: &str| host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        reqwest::Url::parse(&self.url).is_ok_and(|url| url.scheme() == "https" || url.host_str().is_some_and(here))
     }
 
     /// The signatures of a message, for the header `webhook-signature`: with the secret, and for a while after it was
@@ -249,4 +256,28 @@ fn put(ledger: &mut dyn Domain, space: &Space, worker: &PushWorker) -> Result<()
 
 fn read(body: &str) -> Result<PushWorker> {
     serde_json::from_str(body).map_err(|e| Error::corrupt("bad_document", format!("a push worker cannot be read: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_encrypted_or_stays_on_this_machine_is_private() {
+        for (url, private) in [
+            ("https://example.org/", true),
+            ("http://127.0.0.1:9000/", true),
+            ("http://[::1]/", true),
+            ("http://example.org/", false),
+            ("http://10.0.0.1/", false),
+            // A name may come to mean another machine.
+            ("http://localhost/", false),
+        ] {
+            let actions = vec![Name::parse("a").unwrap()];
+            let (name, url) = (Name::parse("w").unwrap(), url.to_owned());
+            let wanted = Wanted { name, url, actions, queues: None, slots: None, lease: None, patience: None };
+            let worker = checked(wanted, &Secret::new(&mut Entropy::from_seed([1; 32])), Time(1)).unwrap();
+            assert_eq!(worker.is_private(), private, "{}", worker.url);
+        }
+    }
 }

@@ -18,6 +18,7 @@ use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
 use edgewise_engine::publish::Shelf;
 use edgewise_engine::queues::Queues;
+use edgewise_engine::secrets::Lending;
 use edgewise_store::{Space, sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,6 +60,7 @@ struct Inner {
     queues: OnceLock<Queues>,
     shelf: OnceLock<Shelf>,
     push: Push,
+    lending: OnceLock<Lending>,
 }
 
 impl App {
@@ -83,6 +85,7 @@ impl App {
             queues: OnceLock::new(),
             shelf: OnceLock::new(),
             push: Push::default(),
+            lending: OnceLock::new(),
         }))
     }
 
@@ -173,6 +176,17 @@ impl App {
 
     pub(crate) fn audit(&self) -> &Audit {
         &self.0.audit
+    }
+
+    /// Lets these secrets be given to workers elsewhere; none are unless this is said, once.
+    pub fn lend(&self, lending: Lending) {
+        // What was said first holds.
+        let _ = self.0.lending.set(lending);
+    }
+
+    /// Which secrets may be given to workers elsewhere.
+    pub(crate) fn lending(&self) -> Lending {
+        self.0.lending.get().cloned().unwrap_or_default()
     }
 
     /// What is known of push workers.

@@ -11,6 +11,7 @@
 
 mod accept;
 mod app;
+mod asker;
 pub mod audit;
 pub mod auth;
 mod body;

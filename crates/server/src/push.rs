@@ -21,8 +21,7 @@ pub use reach::{ENDS, Seen};
 
 use crate::app::App;
 use edgewise_core::Result;
-use edgewise_core::event::TaskIx;
-use edgewise_core::id::RunId;
+use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::name::Name;
 use edgewise_core::time::Millis;
 use edgewise_engine::command::LeaseRef;
@@ -83,11 +82,11 @@ impl Pushing {
 /// How often calls that have ended are looked for while the server stops.
 const REAP: Duration = Duration::from_millis(20);
 
-/// One attempt.
-type Attempt = (RunId, TaskIx, u16, u16);
+/// One dispatch: an attempt that was given back is another one the next time.
+type Dispatch = (RunId, TokenHash);
 
-fn attempt_of(lease: &LeaseRef) -> Attempt {
-    (lease.run, lease.task, lease.generation, lease.attempt)
+fn dispatch_of(lease: &LeaseRef) -> Dispatch {
+    (lease.run, lease.token.hash())
 }
 
 /// What all claimers and calls of a workspace share.
@@ -99,7 +98,7 @@ struct Hub {
     /// They belong to nobody but the hub: a worker that is taken away may still answer.
     calls: Mutex<JoinSet<()>>,
     /// Told to hang up.
-    open: Mutex<HashMap<Attempt, Arc<Notify>>>,
+    open: Mutex<HashMap<Dispatch, Arc<Notify>>>,
 }
 
 impl Hub {
@@ -107,7 +106,7 @@ impl Hub {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Attempt, Arc<Notify>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<Dispatch, Arc<Notify>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -171,8 +170,7 @@ async fn tend(hub: Arc<Hub>) {
 /// Hangs up on those whose attempts are over: that is how a worker that is called hears of a cancel.
 async fn hang_up(hub: Arc<Hub>, mut revoked: mpsc::UnboundedReceiver<Revoked>) {
     while let Some((run, attempt)) = revoked.recv().await {
-        let of = (run, attempt.task, attempt.generation, attempt.attempt);
-        if let Some(call) = hub.open().get(&of) {
+        if let Some(call) = hub.open().get(&(run, attempt.token)) {
             call.notify_one();
         }
     }

@@ -60,6 +60,7 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
         };
         let app = App::new(parts);
         app.set_queues(options.queues.clone());
+        app.lend(place.lending());
         if let Some(collector) = &args.otlp {
             app.export(collector).await?;
         }

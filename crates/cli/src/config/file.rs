@@ -19,6 +19,7 @@ pub(super) const KEYS: [&str; 11] = [
     "http_allow",
     "secrets_file",
     "keep_events",
+    "send_secrets",
     "retention",
     "queues",
 ];

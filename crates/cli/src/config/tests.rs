@@ -158,6 +158,7 @@ fn every_key_is_shown_with_its_value_and_where_it_was_said() {
             "http_allow = localhost, 10.0.0.0/8 ($EDGEWISE_HTTP_ALLOW)".into(),
             "secrets_file = - (default)".into(),
             format!("keep_events = 2d ({project}/edgewise.toml:2)"),
+            "send_secrets = - (default)".into(),
             format!("queues.mail = paused true ({project}/edgewise.toml:9)"),
             format!("queues.night = slots 2 ({project}/edgewise.toml:6)"),
             format!("retention = older_than 30d ({project}/edgewise.toml:3)"),

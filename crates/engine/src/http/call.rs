@@ -2,9 +2,10 @@
 //!
 //! Redirects are not followed: what is signed for one address is not sent to another.
 
-use super::{Http, not_sent, response};
+use super::{CONNECT, Http, not_sent, response};
 use edgewise_core::time::Millis;
 use reqwest::Url;
+use tokio::net::TcpStream;
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,21 @@ pub enum Missed {
 }
 
 impl Http {
+    /// Whether somebody listens at an address that may be asked: connects, and says nothing.
+    pub async fn reach(&self, url: &str) -> Result<(), String> {
+        let url = Url::parse(url).map_err(|_| "the address cannot be read".to_owned())?;
+        self.rules.check(&url).map_err(|failure| failure.message)?;
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let addresses = self.rules.resolve(&host, url.port_or_known_default().unwrap_or(0)).await;
+        let addresses = addresses.map_err(|error| format!("no response from {host}: {error}"))?;
+        let connected = tokio::time::timeout(CONNECT, TcpStream::connect(&addresses[..])).await;
+        match connected {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(format!("no response from {host}: {error}")),
+            Err(_) => Err(format!("no response from {host} within {CONNECT:?}")),
+        }
+    }
+
     /// Sends a body, and gives what was answered, at most so many bytes of it. Takes as long as it takes.
     pub async fn call(
         &self,

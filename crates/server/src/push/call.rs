@@ -1,7 +1,7 @@
 //! One call: a lease is sent, kept up while the worker is at it, and what comes back is reported.
 
 use super::judge::{Heard, Next, judge};
-use super::{Attempt, Hub, attempt_of};
+use super::{Hub, dispatch_of};
 use crate::route::work;
 use edgewise_client::wire;
 use edgewise_core::limits::OUTPUT_BYTES;
@@ -31,7 +31,7 @@ pub(super) struct Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.hub.open().remove(&self.attempt());
+        self.hub.open().remove(&dispatch_of(&self.lease));
         self.hub.app.push().end(&self.worker.name);
     }
 }
@@ -40,12 +40,8 @@ impl Call {
     /// A call that is counted from now on.
     pub(super) fn new(hub: Arc<Hub>, worker: Arc<PushWorker>, lease: LeaseRef) -> Self {
         let (before, over) = (hub.app.push().begin(&worker.name), Arc::new(Notify::new()));
-        hub.open().insert(attempt_of(&lease), Arc::clone(&over));
+        hub.open().insert(dispatch_of(&lease), Arc::clone(&over));
         Self { hub, worker, lease, before, over }
-    }
-
-    fn attempt(&self) -> Attempt {
-        attempt_of(&self.lease)
     }
 
     pub(super) async fn run(self, grant: Grant) {
@@ -75,7 +71,7 @@ impl Call {
                 if self.report(outcome).await { "completed" } else { "late" }
             }
             Next::Accepted => {
-                self.hub.app.push().good(&self.worker.name);
+                self.hub.app.push().accepted(&self.worker.name, lease.lease.clone());
                 // From here on the worker keeps it up: it has the whole time for its first heartbeat.
                 let _ = self.beat().await;
                 "accepted"
@@ -142,6 +138,7 @@ impl Call {
 
     /// Reports until the engine has answered; false if the attempt was over.
     async fn report(&self, outcome: Outcome) -> bool {
+        let outcome = self.hub.app.lending().masks().reported(outcome);
         let finishes: Arc<[Finish]> = [Finish { lease: self.lease, outcome }].into();
         loop {
             match self.hub.app.engine().complete(Arc::clone(&finishes), None).await {

@@ -3,8 +3,7 @@
 use super::call::Call;
 use super::{Hub, LOOK};
 use crate::limits;
-use crate::route::work::keep_back;
-use edgewise_core::Result;
+use crate::route::work::unsealed;
 use edgewise_core::name::Name;
 use edgewise_engine::command::{Claim, Command, Grant};
 use edgewise_engine::push::PushWorker;
@@ -56,7 +55,13 @@ impl Claimer {
             changed.borrow_and_update();
             let seen = push.of(&self.worker.name);
             if let Some(left) = seen.held_off((self.hub.means.clock)()) {
-                self.hub.wait(left).await;
+                tokio::select! {
+                    _ = changed.changed() => {}
+                    () = self.hub.wait(left) => {}
+                }
+                continue;
+            }
+            if seen.failures > 0 && seen.calling == 0 && !self.is_there(seen.failures).await {
                 continue;
             }
             let held = self.hub.app.engine().held(&self.name).await.unwrap_or(usize::MAX);
@@ -75,6 +80,15 @@ impl Claimer {
                 () = self.hub.wait(LOOK) => {}
             }
         }
+    }
+
+    /// Whether somebody listens at the address of a worker that has failed. Looked at before it is given a task, so that
+    /// no task waits for one that is away. One that is not there is left alone again.
+    async fn is_there(&self, before: u32) -> bool {
+        let Err(why) = self.hub.http.reach(&self.worker.url).await else { return true };
+        let (now, dice) = ((self.hub.means.clock)(), (self.hub.means.dice)());
+        self.hub.app.push().bad(&self.worker.name, before, (why, None), (now, dice));
+        false
     }
 
     /// Returns when it has failed again.
@@ -99,9 +113,8 @@ async fn send(hub: Arc<Hub>, worker: Arc<PushWorker>, grants: Vec<Grant>) {
         hub.app.push().stir();
         return;
     }
-    let (sealed, open): (Vec<Grant>, Vec<Grant>) = grants.into_iter().partition(|grant| grant.sealed.is_some());
-    // What cannot be refused now is refused when its lease is over.
-    let _: Result<()> = keep_back(&hub.app, &sealed).await;
+    // What cannot be refused now ends with its lease.
+    let open = unsealed(&hub.app, may_have_secrets(&worker), grants).await.unwrap_or_default();
     for grant in open {
         let call = Call::new(Arc::clone(&hub), Arc::clone(&worker), grant.lease);
         hub.spawn(call.run(grant));
@@ -111,4 +124,12 @@ async fn send(hub: Arc<Hub>, worker: Arc<PushWorker>, grants: Vec<Grant>) {
 /// Whether a worker is kept as it was: nobody took it away, let it rest or gave it another secret.
 async fn is_still(hub: &Hub, worker: &PushWorker) -> bool {
     hub.workers.found(worker.name.clone()).await.is_ok_and(|found| found == *worker)
+}
+
+/// Whether nobody else can read what is sent to a worker.
+fn may_have_secrets(worker: &PushWorker) -> std::result::Result<(), &'static str> {
+    match worker.is_private() {
+        true => Ok(()),
+        false => Err("the push worker is not called over https"),
+    }
 }

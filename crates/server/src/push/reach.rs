@@ -5,7 +5,7 @@
 
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -16,6 +16,9 @@ const BASE: u64 = 1_000;
 const CAP: u64 = 60_000;
 /// The longest of all.
 const ASKED_CAP: u64 = 3_600_000;
+
+/// Most accepted leases that are remembered.
+const ACCEPTED: usize = 10_000;
 
 /// How a call can end, as it is counted.
 pub const ENDS: [&str; 6] = ["completed", "accepted", "given_back", "failed", "cancelled", "late"];
@@ -43,6 +46,8 @@ impl Seen {
 /// What is known of all of them.
 pub(crate) struct Push {
     seen: Mutex<BTreeMap<Name, Seen>>,
+    /// Leases that workers report by themselves: a slot is free when one of them is reported, and not at every report.
+    accepted: Mutex<HashSet<String>>,
     ends: [AtomicU64; ENDS.len()],
     /// Changes when a push worker is made or changed here.
     settings: watch::Sender<u64>,
@@ -54,6 +59,7 @@ impl Default for Push {
     fn default() -> Self {
         Self {
             seen: Mutex::default(),
+            accepted: Mutex::default(),
             ends: Default::default(),
             settings: watch::Sender::new(0),
             room: watch::Sender::new(0),
@@ -91,6 +97,25 @@ impl Push {
     pub fn good(&self, name: &Name) {
         if let Some(seen) = self.seen().get_mut(name) {
             *seen = Seen { calling: seen.calling, ..Seen::default() };
+        }
+    }
+
+    /// It has taken a lease, and reports it by itself.
+    pub fn accepted(&self, name: &Name, lease: String) {
+        self.good(name);
+        let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        if accepted.len() >= ACCEPTED {
+            // Those that lapsed are never reported. What is forgotten here is found by the next look.
+            accepted.clear();
+        }
+        accepted.insert(lease);
+    }
+
+    /// Leases were reported or given back.
+    pub fn reported<'l>(&self, mut leases: impl Iterator<Item = &'l String>) {
+        let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        if !accepted.is_empty() && leases.any(|lease| accepted.remove(lease)) {
+            self.stir();
         }
     }
 

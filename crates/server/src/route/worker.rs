@@ -95,6 +95,7 @@ pub async fn resume(State(app): State<App>, Path(name): Path<String>) -> Result<
     let new = blocking(move || workers.resume(&name)).await?;
     // Whoever resumes it knows that it is there: nobody waits for a hold-off.
     app.push().good(&known);
+    app.push().stir();
     taken(&app, new)
 }
 

@@ -39,34 +39,42 @@ impl Target {
         format!("http://{}/tasks", self.0.local_addr().unwrap())
     }
 
+    /// The next call. Somebody who only looks whether anybody is here says nothing.
     pub async fn call(&self) -> Call {
-        let within = tokio::time::timeout(Duration::from_secs(60), self.0.accept()).await;
-        let (mut stream, _) = within.expect("a call comes").unwrap();
-        let mut bytes = Vec::new();
-        let (head, length, start) = loop {
-            assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "it hung up");
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            if let Some((head, _)) = text.split_once("\r\n\r\n") {
-                let pairs = head.lines().skip(1).filter_map(|line| line.split_once(": "));
-                let head: HashMap<String, String> =
-                    pairs.map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned())).collect();
-                break (
-                    head.clone(),
-                    head["content-length"].parse::<usize>().unwrap(),
-                    text.find("\r\n\r\n").unwrap() + 4,
-                );
+        loop {
+            let within = tokio::time::timeout(Duration::from_secs(60), self.0.accept()).await;
+            let (stream, _) = within.expect("a call comes").unwrap();
+            if let Some(call) = read(stream).await {
+                return call;
             }
-        };
-        while bytes.len() < start + length {
-            assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "it hung up");
         }
-        Call { head, text: String::from_utf8(bytes[start..].to_vec()).unwrap(), stream }
     }
 
     /// Whether nobody is calling now.
     pub async fn is_left_alone(&self) -> bool {
         tokio::time::timeout(Duration::from_millis(50), self.0.accept()).await.is_err()
     }
+}
+
+/// What is sent over a connection; nothing if it is only opened.
+async fn read(mut stream: TcpStream) -> Option<Call> {
+    let mut bytes = Vec::new();
+    let (head, start) = loop {
+        if stream.read_buf(&mut bytes).await.unwrap() == 0 {
+            assert!(bytes.is_empty(), "it hung up");
+            return None;
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, _)) = text.split_once("\r\n\r\n") {
+            let pairs = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+            let pairs = pairs.map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned()));
+            break (pairs.collect::<HashMap<_, _>>(), head.len() + 4);
+        }
+    };
+    while bytes.len() < start + head["content-length"].parse::<usize>().unwrap() {
+        assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "it hung up");
+    }
+    Some(Call { head, text: String::from_utf8(bytes[start..].to_vec()).unwrap(), stream })
 }
 
 impl Call {
@@ -90,7 +98,7 @@ impl Call {
     }
 
     /// Returns when the other side has hung up.
-    pub async fn is_hung_up(mut self) {
+    pub async fn hung_up(mut self) {
         let mut rest = [0; 16];
         let heard = self.stream.read(&mut rest);
         let read = tokio::time::timeout(Duration::from_secs(60), heard).await.expect("it hangs up");

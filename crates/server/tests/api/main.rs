@@ -6,6 +6,7 @@ mod domain;
 mod gates;
 mod hostile;
 mod items;
+mod lent;
 mod limited;
 mod matrix;
 mod operating;
