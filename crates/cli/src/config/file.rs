@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 /// The keys there are.
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 12] = [
     "dir",
     "addr",
     "as",
