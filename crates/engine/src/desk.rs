@@ -420,7 +420,7 @@ impl Desk {
             // A run that never reached the ledger is simply gone; one that cannot be read is frozen by now.
             let loaded = match run {
                 RunId::CONTROL => self.control().map(drop),
-                run if self.frozen.contains_key(&run) => self.rest(run),
+                run if self.frozen.contains_key(&run) => self.load_frozen(run),
                 RunId::WORK => self.work().map(drop),
                 run => self.open(run).map(drop),
             };

@@ -75,17 +75,31 @@ impl Desk {
         }
     }
 
-    /// A run goes on: whatever waits in it, and whoever waits for it, becomes a hint again.
+    /// A run goes on: whatever waits in it, and whoever waits for it, becomes a hint again, now or as soon as the store
+    /// answers.
     pub fn thaw(&mut self, run: RunId) {
-        let Some(reason) = self.frozen.remove(&run) else { return };
-        self.forget(&[run]);
-        if self.unloaded.contains(&run) {
-            // Looked at again, so that its parent is not forgotten.
-            self.frozen.insert(run, reason);
+        if !self.frozen.contains_key(&run) {
             return;
+        }
+        self.forget(&[run]);
+    }
+
+    /// Loads a run that was frozen when it was forgotten: it may have been let go on since.
+    pub fn load_frozen(&mut self, run: RunId) -> Result<()> {
+        if self.ledger.mark(&self.home.stream(run))?.is_some() {
+            return self.rest(run);
+        }
+        let Some(reason) = self.frozen.remove(&run) else { return Ok(()) };
+        if let Err(error) = self.open(run).map(drop) {
+            if error.kind == Kind::Unavailable {
+                // Looked at again, so that its parent is not forgotten.
+                self.frozen.insert(run, reason);
+            }
+            return Err(error);
         }
         let parent = self.runs.get(&run).and_then(|cached| cached.run.parent.as_ref());
         self.links.due.extend(parent.into_iter().flat_map(|p| [(p.run, p.link.task), (p.run, DISOWNED)]));
+        Ok(())
     }
 
     /// Runs that others let go on: whoever did may be gone, so any engine must go on with them.
