@@ -87,7 +87,6 @@ fn only_here(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Backup(_) => "backup",
         Command::Restore(_) => "restore",
         Command::Doctor(_) => "doctor",
-        Command::Worker(_) => "worker",
         _ => return Ok(()),
     };
     let Some(addr) = &context.config.addr.value else { return Ok(()) };

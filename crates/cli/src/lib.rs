@@ -22,6 +22,7 @@ pub mod output;
 pub mod picture;
 pub mod place;
 pub mod problem;
+pub mod push_workers;
 mod remote;
 pub mod shelves;
 pub mod siblings;

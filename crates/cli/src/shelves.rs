@@ -176,8 +176,14 @@ fn queue(namespace: &Name) -> String {
     format!("/api/v1/domain/{}", quoted(namespace.as_str()))
 }
 
+/// The address of something that has a name, and of an act on it.
+pub fn named(noun: &str, name: &str, act: &str) -> String {
+    let path = format!("/api/v1/{noun}/{}", quoted(name));
+    if act.is_empty() { path } else { format!("{path}/{act}") }
+}
+
 fn hook(id: &str, act: &str) -> String {
-    format!("/api/v1/webhooks/{}/{act}", quoted(id))
+    named("webhooks", id, act)
 }
 
 /// A text as one part of an address.

@@ -2,18 +2,16 @@
 
 use super::Context;
 use crate::args::{WorkerAdd, WorkerCommand};
-use crate::clock::rfc3339;
 use crate::exit::Exit;
 use crate::output::Row;
 use crate::place::Place;
 use crate::problem::Result;
-use crate::shelves;
+use crate::push_workers::Workers;
 use crate::style::Ink;
 use crate::table::Cell;
 use edgewise_core::name::Name;
-use edgewise_engine::engine::wall_clock;
-use edgewise_engine::entropy::Entropy;
-use edgewise_engine::push::{PushWorker, PushWorkers, Wanted};
+use edgewise_core::time::Millis;
+use edgewise_engine::push::Wanted;
 use serde_json::{Value, json};
 
 const WORKERS: [&str; 6] = ["name", "url", "actions", "queues", "slots", "state"];
@@ -30,8 +28,8 @@ pub(super) fn perform(command: &WorkerCommand, context: &mut Context<'_>) -> Res
     }
 }
 
-fn workers(context: &Context<'_>, writes: bool) -> Result<PushWorkers> {
-    Ok(PushWorkers::new(shelves::here(&Place::of(context.config), writes)?))
+fn workers(context: &Context<'_>, writes: bool) -> Result<Workers> {
+    Workers::of(&Place::of(context.config), writes)
 }
 
 fn add(args: &WorkerAdd, context: &mut Context<'_>) -> Result<Exit> {
@@ -45,13 +43,13 @@ fn add(args: &WorkerAdd, context: &mut Context<'_>) -> Result<Exit> {
         lease: *lease,
         patience: *timeout,
     };
-    let (_, secret) = workers(context, true)?.add(wanted, &mut Entropy::from_system()?, wall_clock())?;
-    told(name, &secret.text(), context)
+    let secret = workers(context, true)?.add(wanted)?;
+    told(name, &secret, context)
 }
 
 fn rotate(name: &Name, context: &mut Context<'_>) -> Result<Exit> {
-    let secret = workers(context, true)?.rotate(name, &mut Entropy::from_system()?, wall_clock())?;
-    told(name, &secret.text(), context)
+    let secret = workers(context, true)?.rotate(name)?;
+    told(name, &secret, context)
 }
 
 /// Shows a secret, once.
@@ -61,14 +59,15 @@ fn told(name: &Name, secret: &str, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn facts(worker: &PushWorker) -> Value {
-    json!({ "name": worker.name, "url": worker.url, "actions": worker.actions, "queues": worker.queues,
-        "slots": worker.slots, "lease_ms": worker.lease.0, "timeout_ms": worker.patience.0, "off": worker.off,
-        "made_at": rfc3339(worker.at) })
-}
-
-fn words(names: &[Name]) -> String {
-    names.iter().map(Name::as_str).collect::<Vec<_>>().join(", ")
+/// A field of what is known of a worker, as a person reads it.
+fn said(worker: &Value, field: &str) -> String {
+    match (&worker[field], field) {
+        (Value::Null, "queues") => "all".to_owned(),
+        (Value::Null, "off") => "on".to_owned(),
+        (Value::Array(names), _) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        (Value::String(text), _) => text.clone(),
+        (other, _) => other.to_string(),
+    }
 }
 
 fn list(context: &mut Context<'_>) -> Result<Exit> {
@@ -77,16 +76,10 @@ fn list(context: &mut Context<'_>) -> Result<Exit> {
         context.printer.say("there are no push workers; `edgewise worker add NAME URL --action ACTION` makes one");
         return Ok(Exit::Ok);
     }
-    let row = |worker: &PushWorker| {
-        let cells = vec![
-            Cell::new(worker.name.as_str(), Ink::Bold),
-            Cell::from(worker.url.as_str()),
-            Cell::from(words(&worker.actions)),
-            Cell::from(worker.queues.as_deref().map_or_else(|| "all".to_owned(), words)),
-            Cell::from(worker.slots.to_string()),
-            Cell::from(worker.off.as_deref().unwrap_or("on")),
-        ];
-        Row::new(worker.name.to_string(), cells, &facts(worker))
+    let row = |worker: &Value| {
+        let rest = ["url", "actions", "queues", "slots", "off"].map(|field| Cell::from(said(worker, field)));
+        let cells = std::iter::once(Cell::new(said(worker, "name"), Ink::Bold)).chain(rest).collect();
+        Row::new(said(worker, "name"), cells, worker)
     };
     let rows = all.iter().map(row).collect::<Result<Vec<_>>>()?;
     context.printer.rows(&WORKERS, &rows)?;
@@ -94,23 +87,28 @@ fn list(context: &mut Context<'_>) -> Result<Exit> {
 }
 
 fn show(name: &Name, context: &mut Context<'_>) -> Result<Exit> {
-    let worker = workers(context, false)?.find(name)?;
-    let lines = [
-        format!("{name}  {}", worker.off.as_deref().unwrap_or("on")),
-        format!("  called at   {}", worker.url),
-        format!("  actions     {}", words(&worker.actions)),
-        format!("  queues      {}", worker.queues.as_deref().map_or_else(|| "all".to_owned(), words)),
-        format!("  slots       {}", worker.slots),
-        format!("  a lease     {}", worker.lease),
-        format!("  a call      {} at most", worker.patience),
-        format!("  made        {}", rfc3339(worker.at).unwrap_or_default()),
+    let worker = workers(context, false)?.show(name)?;
+    let span = |field: &str| Millis(worker[field].as_u64().unwrap_or_default());
+    let mut lines = vec![
+        format!("{name}  {}", said(&worker, "off")),
+        format!("  called at   {}", said(&worker, "url")),
+        format!("  actions     {}", said(&worker, "actions")),
+        format!("  queues      {}", said(&worker, "queues")),
+        format!("  slots       {}", said(&worker, "slots")),
+        format!("  a lease     {}", span("lease_ms")),
+        format!("  a call      {} at most", span("timeout_ms")),
+        format!("  made        {}", said(&worker, "made_at")),
     ];
-    context.printer.one(name.as_str(), &lines, &facts(&worker))?;
+    // Only a server knows how it is reached.
+    let live = [("at_work", "at work"), ("trouble", "trouble"), ("held_off_until", "left alone until")];
+    let known = live.iter().filter(|(field, _)| !worker[*field].is_null() && worker[*field] != 0);
+    lines.extend(known.map(|(field, words)| format!("  {words:<10}  {}", said(&worker, field))));
+    context.printer.one(name.as_str(), &lines, &worker)?;
     Ok(Exit::Ok)
 }
 
 fn pause(name: &Name, context: &mut Context<'_>) -> Result<Exit> {
-    workers(context, true)?.pause(name, "paused")?;
+    workers(context, true)?.pause(name)?;
     done(name, "is given nothing for now", &json!({ "name": name, "paused": true }), context)
 }
 

@@ -246,6 +246,8 @@ pub struct WorkerListed {
     /// Why it is given nothing for now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off: Option<String>,
+    /// When it was made.
+    pub made_at: String,
     /// How many tasks it has, those that it reports by itself included.
     pub at_work: u32,
     /// How many calls are open.

@@ -36,6 +36,7 @@ async fn listed(app: &App, worker: PushWorker) -> Result<WorkerListed> {
         lease_ms: worker.lease.0,
         timeout_ms: worker.patience.0,
         off: worker.off,
+        made_at: worker.at.to_string(),
         at_work: u32::try_from(held).unwrap_or(u32::MAX),
         calling: seen.calling,
         failures: seen.failures,
