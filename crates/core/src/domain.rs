@@ -209,10 +209,12 @@ fn failure<'r>(run: &'r Run, about: &About) -> Option<&'r Failure> {
     }
 }
 
-/// A hash of run, task, generation, attempt and name: the same whoever derives it.
+/// A hash of run, task, generation, attempt, how it ended and name: the same whoever derives it. How it ended, because an
+/// attempt that failed and was to be tried again may still be cancelled, or run out of time: that is told too.
 fn id(run: RunId, about: &About, name: &Name) -> String {
     let task = about.task.map_or(u32::MAX, |task| task.0);
-    let text = format!("{run}/{task}/{}/{}/{name}", about.generation, about.attempt);
+    let ended = json!(about.ended);
+    let text = format!("{run}/{task}/{}/{}/{ended}/{name}", about.generation, about.attempt);
     blake3::hash(text.as_bytes()).to_hex().as_str()[..32].to_owned()
 }
 
