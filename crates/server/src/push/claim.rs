@@ -61,9 +61,6 @@ impl Claimer {
                 }
                 continue;
             }
-            if seen.failures > 0 && seen.calling == 0 && !self.is_there(seen.failures).await {
-                continue;
-            }
             let held = self.hub.app.engine().held(&self.name).await.unwrap_or(usize::MAX);
             let free = self.worker.slots.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX));
             let free = match (seen.failures, seen.calling) {
@@ -72,6 +69,9 @@ impl Claimer {
                 (_, 0) => free.min(1),
                 _ => 0,
             };
+            if free > 0 && seen.failures > 0 && !self.is_there(seen.failures).await {
+                continue;
+            }
             if free > 0 {
                 return free;
             }
