@@ -25,7 +25,7 @@ Examples:
   edgewise gate approve ew-g41
   edgewise gate show @ release
   edgewise gate satisfy ew-g42 --comment 'build 4711 is green'
-  edgewise gate satisfy @ signed --output '{\"by\": \"legal\"}'
+  edgewise gate satisfy @ signed --with '{\"by\": \"legal\"}'
   edgewise gate create --webhook --for ew-7k2
   edgewise gate url ew-g43 --server https://work.example.org --expires 7d
   edgewise gate url @ signed")]
@@ -109,7 +109,7 @@ pub struct GateOpen {
     pub comment: Option<String>,
     /// What comes with it: the output of a gate of a run, kept with a gate of items
     #[arg(long, value_name = "JSON", value_parser = json)]
-    pub output: Option<Value>,
+    pub with: Option<Value>,
 }
 
 /// A gate whose address is wanted.

@@ -32,7 +32,7 @@ pub(super) fn satisfy(args: &args::GateOpen, context: &mut Context<'_>) -> Resul
     let Some((run, task)) = gate_of_run(&args.what, args.task.as_ref())? else {
         return super::work::gate_satisfy(args, context);
     };
-    let output = args.output.as_ref().and_then(|value| RawValue::from_string(value.to_string()).ok());
+    let output = args.with.as_ref().and_then(|value| RawValue::from_string(value.to_string()).ok());
     let ask = |run: RunId, by: Name| {
         let act = GateAct { run, task: task.clone(), by, comment: args.comment.clone() };
         Ask::Satisfy(Satisfy { act, generation: None, delivery: None, output: output.clone() })

@@ -116,8 +116,14 @@ fn a_flow_is_begun_and_the_gate_of_its_run_is_opened_by_addresses_that_the_comma
     let ended = project.run("gate show @ signature");
     assert!(ended.out.contains("\"by\":\"legal\"") && ended.out.contains("by webhook"), "{ended:?}");
     assert_eq!(project.run("flows url none").code, 3);
+    project.flow("byhand", "  hook: { gate: { webhook: {} } }\n");
+    assert_eq!(project.run("run byhand.yaml --wait --timeout 100ms").code, 124);
+    let opened = project.run("gate satisfy @ hook --with {\"n\":7} --comment green");
+    assert!(opened.code == 0 && opened.out.contains("opened `hook`"), "{opened:?}");
+    let shown = project.run("gate show @/hook");
+    assert!(shown.out.contains("{\"n\":7}") && shown.out.contains("green"), "{shown:?}");
     let by_hand = project.run("gate satisfy @ build");
-    assert!(by_hand.code != 0 && by_hand.err.contains("it is not a gate"), "{by_hand:?}");
+    assert!(by_hand.code != 0 && by_hand.err.contains("has no task `build`"), "{by_hand:?}");
 }
 
 #[test]

@@ -146,10 +146,10 @@ pub(crate) fn act(args: &GateAct, op: fn(Act) -> Op, context: &mut Context<'_>) 
 /// `edgewise gate satisfy`
 pub(crate) fn satisfy(args: &GateOpen, context: &mut Context<'_>) -> Result<Exit> {
     let id = act::typed(&args.what.to_string(), context)?;
-    let op = match (&args.output, &args.comment) {
+    let op = match (&args.with, &args.comment) {
         (Some(output), None) => Op::Deliver { id, evidence: output.clone() },
         (Some(_), Some(_)) => {
-            let what = "--output and --comment are both kept with a gate of items: give one of them";
+            let what = "--with and --comment are both kept with a gate of items: give one of them";
             return Err(Problem::new(Kind::Invalid, "bad_arguments", what));
         }
         (None, _) => Op::Satisfy(Act { id, why: args.comment.clone() }),
