@@ -174,7 +174,7 @@ fn a_thousand_workers_that_wait_two_hundred_readers_and_a_webhook_that_hangs_slo
                 || metric(&address, "edgewise_sse_readers").await < READERS
                 || called.load(Ordering::Relaxed) == 0
             {
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                tokio::task::yield_now().await;
             }
         };
         within("the crowd", gathered).await;
