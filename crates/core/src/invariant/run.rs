@@ -137,9 +137,8 @@ pub fn cancel_is_final(step: &Step<'_>) -> Held {
 /// Between the event that freezes a run and the one that lets it go on nothing counts, and only these two change
 /// whether it is frozen.
 pub fn frozen_runs_rest(step: &Step<'_>) -> Held {
-    let fail = |what: &str| {
-        broken("frozen_runs_rest", step.after, step.event.task(), format!("{} {what}", step.event.name()))
-    };
+    let fail =
+        |what: &str| broken("frozen_runs_rest", step.after, step.event.task(), format!("{} {what}", step.event.name()));
     let applied = !matches!(step.verdict, Verdict::Ignored(_));
     match step.event {
         Event::RunUnfrozen(_) if applied && step.after.frozen.is_some() => fail("left it frozen"),
