@@ -62,7 +62,7 @@ impl Witness {
         if self.rests {
             return Ok(());
         }
-        self.work.heard(no, answer, &mut self.cover)?;
+        self.work.heard(no, answer, (by, &mut self.cover))?;
         let Ok(answer) = answer else { return Ok(()) };
         if let Answer::Granted { grants, claimed } = answer {
             ensure(!grants.is_empty(), "grants_are_kept", || "a grant of nothing".into())?;
