@@ -106,7 +106,9 @@ fn what_is_large_has_a_row_of_its_own_and_is_loaded_from_it() {
     refold_equals_projection(&performance.driver.stream(), &whole).unwrap_or_else(|violation| panic!("{violation}"));
     let less = Rows { given: &given[1..], ..whole };
     assert!(refold_equals_projection(&performance.driver.stream(), &less).is_err());
-    for at in 0..given.len() {
+    // What is in a round that is over is not loaded any more.
+    let held = |row: &GivenRow| row.task == WHOLE_RUN || !run.path(row.task).contains('#');
+    for at in (0..given.len()).filter(|at| held(&given[*at])) {
         let (mut fewer, mut other) = (given.clone(), given.clone());
         fewer.remove(at);
         assert_eq!(load(fewer).unwrap_err().code, "bad_rows", "without {at}");
