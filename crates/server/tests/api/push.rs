@@ -1,8 +1,10 @@
 //! Push workers: called with their tasks, over real connections, by a server that may be stopped meanwhile.
 
 use crate::caller::{Caller, LEASE, TIMEOUT, Target};
+use crate::stage::name;
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::push::PushWorkers;
 use edgewise_engine::webhook::{Secret, verify};
 use serde_json::json;
 
@@ -330,5 +332,20 @@ async fn a_name_is_given_once() {
         let nobody = caller.stage.post(&format!("/api/v1/workers/nobody/{what}"), &json!({})).await;
         assert_eq!(nobody.code(), "worker_not_found", "{what}");
     }
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_change_that_was_made_elsewhere_counts_before_anybody_has_looked() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    caller.add("greeter", &target.url(), json!({})).await;
+    let run = caller.stage.start(FLOW).await;
+    target.call().await.says(&json!({})).await;
+    assert_eq!(caller.end(&run).await["state"], "Complete");
+    // As the command line does it, past the server.
+    let kept = PushWorkers::new(caller.stage.app.shelf().await.unwrap());
+    kept.pause(&name("greeter"), "paused").unwrap();
+    caller.stage.start(FLOW).await;
+    assert!(target.is_left_alone().await);
     caller.stop().await;
 }
