@@ -1,8 +1,10 @@
-//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `sim`, `counted`, `fuzz`,
-//! `sdk`, `planted`, `schemathesis`.
+//! The project's own chores, written in the project's own language: `cargo xtask test`, `tidy`, `sim`, `chaos`, `counted`,
+//! `fuzz`, `sdk`, `planted`, `schemathesis`.
 //!
 //! No dependencies: whatever checks the code must build before the code does.
 
+mod built;
+mod chaos;
 mod counted;
 mod debian;
 mod fuzz;
@@ -24,7 +26,10 @@ Usage: cargo xtask COMMAND
   test --quick  the developer's loop: fmt, tidy, tests in debug, a few storms
   tidy          the rules that no compiler checks
   sim           storms from seeds: --seed N [--seeds K] [--sqlite | --events] [--trace] [--no-shrink] [--all]
+  chaos [WORD]  kills, stops, full disks and crowds for the released binary (needs a release build)
   counted       figures that are counted: syncs, instructions (needs a release build)
+  counted --times
+                how long 1 MB of each hard shape of file takes to read (for a quiet machine)
   fuzz [TARGET] [--minutes N] [--seed N]
                 strange input for everything that reads bytes, a minute for each target unless told
   sdk [python | typescript | kill]
@@ -43,7 +48,9 @@ fn main() -> ExitCode {
         ["test", "--quick"] => steps::run(root, true),
         ["tidy"] => tidy::run(root),
         ["sim", ..] => steps::sim(root, &words[1..]),
+        ["chaos", ref rest @ ..] => chaos::run(root, rest),
         ["counted"] => counted::run(root),
+        ["counted", "--times"] => counted::times(root),
         ["fuzz", ref rest @ ..] => fuzz::run(root, rest),
         ["sdk", ref rest @ ..] => sdk::run(root, rest),
         ["planted", ref rest @ ..] => planted::run(root, rest),

@@ -15,7 +15,7 @@ mod page;
 use crate::tree::Tree;
 use bug::{Bug, Tier};
 use hunt::Found;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Seeds played for each bug at most.
 const SEEDS: u64 = 1_000;
@@ -41,7 +41,7 @@ pub fn run(root: &Path, words: &[&str]) -> bool {
 fn prove(root: &Path, part: &str, record: bool) -> Result<(), String> {
     let tree = Tree::read(root).map_err(|e| format!("the sources cannot be read: {e}"))?;
     let bugs = bug::read_all(&tree)?;
-    let target = std::env::var("CARGO_TARGET_DIR").map_or_else(|_| root.join("target"), PathBuf::from);
+    let target = crate::built::target(root);
     let target = std::path::absolute(&target).map_err(|e| format!("{}: {e}", target.display()))?;
     let folder = target.join("planted");
     copy::write(&folder, &copy::planted(&tree, &bugs)?)?;

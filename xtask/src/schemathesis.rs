@@ -4,7 +4,7 @@
 //! and above, and none, no type and no form that the document does not name. It comes from PyPI in a pinned version,
 //! into a folder of its own below the target folder.
 
-use crate::debian;
+use crate::{built, debian};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -28,13 +28,11 @@ pub fn run(root: &Path) -> bool {
 }
 
 fn check(root: &Path) -> Result<bool, String> {
-    let target = std::env::var("CARGO_TARGET_DIR").map_or_else(|_| root.join("target"), PathBuf::from);
-    let tool = install(&target.join("schemathesis"))?;
-    let mut build = Command::new("cargo");
-    succeed(build.args(["build", "--quiet", "--package", "edgewise-cli"]).current_dir(root))?;
+    let tool = install(&built::target(root).join("schemathesis"))?;
+    let binary = built::tested(root)?;
     let folder = std::env::temp_dir().join(format!("edgewise-schemathesis-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let mut server = Server::start(&target.join("debug/edgewise"), &folder)?;
+    let mut server = Server::start(&binary, &folder)?;
     let good = server.url().and_then(|url| examine(&tool, &url, &folder));
     drop(server);
     let _ = std::fs::remove_dir_all(&folder);

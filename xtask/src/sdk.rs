@@ -2,6 +2,7 @@
 //!
 //! What their checks need beside the languages is brought to the target folder and to `node_modules`, once.
 
+use crate::built;
 use crate::debian::{self, Tool};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,8 +31,7 @@ struct Place {
 
 /// Checks all, or the parts that are named.
 pub fn run(root: &Path, words: &[&str]) -> bool {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
-    let place = Place { root: root.to_owned(), target: root.join(target) };
+    let place = Place { root: root.to_owned(), target: built::target(root) };
     match check(&place, words) {
         Ok(()) => true,
         Err(why) => {
@@ -46,7 +46,7 @@ fn check(place: &Place, words: &[&str]) -> Result<(), String> {
     for tool in TOOLS {
         tool.ensure()?;
     }
-    place.done("", "cargo", &["build", "--quiet", "--package", "edgewise-cli"])?;
+    built::tested(&place.root)?;
     for (name, part) in parts {
         println!("{name}");
         part(place)?;

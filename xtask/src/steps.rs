@@ -70,7 +70,7 @@ const STEPS: &[Step] = &[
     step("doc tests", "cargo test --workspace --doc --quiet"),
     needs(sdk::TOOLS, step("SDKs", "cargo xtask sdk")),
     step("release build", "cargo build --release --quiet"),
-    needs(&[STRACE], step("chaos", "cargo test --package edgewise-cli --profile sim --test chaos --quiet")),
+    needs(&[STRACE], step("chaos", "cargo xtask chaos")),
     needs(&[STRACE, VALGRIND], step("counted", "cargo xtask counted")),
     step("planted bugs", "cargo xtask planted"),
 ];

@@ -21,13 +21,14 @@ mod settings;
 mod task;
 mod value;
 mod work;
+mod worker;
 
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
 pub use at::At;
 pub use demo::Demo;
 pub use domain::{Domain, DomainAck, DomainCommand, DomainRead, Webhook, WebhookAdd, WebhookCommand, WebhookReplay};
 pub use engine::Engine;
-pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow, GateUrl};
+pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow, GateUrl, gate_of_run};
 pub use graph::{Form, Graph};
 pub use keep::{Backup, Ended, Restore, Retain, ended};
 pub use look::{Events, Export, History, Logs, Queues, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
@@ -36,8 +37,8 @@ pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
 pub use rerun::Rerun;
 pub use run::{IdentityWord, Mode, Run};
 pub use schedule::{
-    Flows, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill, ScheduleCommand, ScheduleList, ScheduleName,
-    ScheduleNext, ScheduleSet,
+    FlowName, FlowUrl, Flows, FlowsCommand, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill,
+    ScheduleCommand, ScheduleList, ScheduleName, ScheduleNext, ScheduleSet,
 };
 pub use serve::{Audit, Dev, Serve, Token, TokenCommand, TokenCreate};
 pub use settings::{Config, ConfigCommand, ConfigShow};
@@ -48,6 +49,7 @@ pub use work::{
     ExportItems, Filters, Import, ImportForm, KindWord, List, Mcp, Moment, PhaseWord, Prime, Ready, Release, Reopen,
     SortWord, Stats, StatusWord, Toward, TypeWord, Update, WhenWord,
 };
+pub use worker::{Worker, WorkerAdd, WorkerCommand};
 
 use crate::config::Flags;
 use crate::exit::Exit;
@@ -202,6 +204,8 @@ pub enum Command {
     Domain(Domain),
     /// See which addresses are told of domain events, and change it.
     Webhook(Webhook),
+    /// See which workers are called with their tasks, and change it.
+    Worker(Worker),
 }
 
 /// Options of every command.

@@ -17,6 +17,6 @@ pub use measure::{Figures, idle_mb, measure};
 pub use pure::{PureFigures, fold_some, pure};
 pub use schedules::{ScheduleFigures, schedules};
 pub use search::{SearchFigures, search};
-pub use server::{ServerFigures, server};
+pub use server::{CrowdFigures, ServerFigures, server};
 pub use waiting::{ASIDE, BACKLOG, Beside, backlog, limits};
 pub use work::{WorkFigures, work};

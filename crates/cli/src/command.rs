@@ -14,10 +14,12 @@ mod domain;
 mod engine;
 mod events;
 mod export;
+mod flow_hook;
 mod fmt;
 mod freeze;
 mod gate_act;
 mod gate_list;
+mod gate_show;
 mod gate_url;
 mod give_up;
 mod graph;
@@ -51,6 +53,7 @@ mod webhook;
 mod what_if;
 mod why;
 mod work;
+mod worker;
 
 use crate::args::{Command, ConfigCommand, GateCommand, ScheduleCommand, Serve, TaskCommand};
 pub(crate) use retain::STATES as KEPT_FOR_A_WHILE;
@@ -84,20 +87,12 @@ fn only_here(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Backup(_) => "backup",
         Command::Restore(_) => "restore",
         Command::Doctor(_) => "doctor",
-        Command::Domain(_) => "domain",
-        Command::Webhook(_) => "webhook",
-        Command::Audit(_) => "audit",
         _ => return Ok(()),
     };
     let Some(addr) = &context.config.addr.value else { return Ok(()) };
     let what =
         format!("`edgewise {name}` works in a data folder, and {} names the server {addr}", context.config.addr.origin);
-    let next = match command {
-        Command::Domain(_) | Command::Webhook(_) | Command::Audit(_) => {
-            "ask the server (/api/v1/domain, /api/v1/webhooks, /api/v1/audit), or run it on the server's machine with --dir"
-        }
-        _ => "run it on the machine of the server, or name a folder with --dir",
-    };
+    let next = "run it on the machine of the server, or name a folder with --dir";
     Err(Problem::new(Kind::Invalid, "only_here", what).next(next))
 }
 
@@ -136,8 +131,8 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Rerun(args) => rerun::perform(args, context),
         Command::Gate(gate) => match &gate.command {
             GateCommand::List(args) => gate_list::perform(args, context),
-            GateCommand::Show(args) => work::gate_show(args, context),
-            GateCommand::Satisfy(args) => work::gate_satisfy(args, context),
+            GateCommand::Show(args) => gate_show::perform(args, context),
+            GateCommand::Satisfy(args) => gate_act::satisfy(args, context),
             GateCommand::Create(args) => work::gate_create(args, context),
             GateCommand::Url(args) => gate_url::perform(args, context),
             GateCommand::Approve(args) => gate_act::approve(args, context),
@@ -162,7 +157,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Prime(args) => work::prime(args, context),
         Command::Mcp(args) => work::mcp(args, context),
         Command::Register(args) => register::register(args, context),
-        Command::Flows(args) => register::list(args, context),
+        Command::Flows(args) => register::flows(args, context),
         Command::Schedule(schedule) => match &schedule.command {
             ScheduleCommand::List(args) => schedule::list(args, context),
             ScheduleCommand::Show(args) => schedule::show(args, context),
@@ -195,5 +190,6 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Audit(args) => audit::perform(args, context),
         Command::Domain(args) => domain::perform(&args.command, context),
         Command::Webhook(args) => webhook::perform(&args.command, context),
+        Command::Worker(args) => worker::perform(&args.command, context),
     }
 }

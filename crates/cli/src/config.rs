@@ -6,6 +6,7 @@
 
 mod file;
 mod hosts;
+mod names;
 mod queues;
 mod retention;
 mod shown;
@@ -15,10 +16,12 @@ use crate::problem::{Problem, Result};
 use crate::style::ColorChoice;
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
+use edgewise_core::time::Millis;
 use edgewise_engine::queues::Queues;
 use edgewise_engine::retention::Retention;
 use file::File;
 use hosts::Hosts;
+use names::Names;
 use serde::de::DeserializeOwned;
 pub use shown::Shown;
 use std::collections::BTreeMap;
@@ -90,8 +93,12 @@ pub struct Config {
     pub http_allow: Setting<Hosts>,
     /// Where secrets are found that the environment does not have; relative to the project's folder.
     pub secrets_file: Setting<Option<PathBuf>>,
+    /// Secrets that a server may give to workers elsewhere.
+    pub send_secrets: Setting<Names>,
     /// What the engine takes away by itself; nothing by default.
     pub retention: Setting<Option<Retention>>,
+    /// How long domain events are kept that every consumer has acknowledged.
+    pub keep_events: Setting<Option<Millis>>,
     /// What queues are set to.
     pub queues: Setting<Queues>,
     /// The tables that hold, as they were written: `retention`, and `queues.NAME` for each of them.
@@ -144,7 +151,9 @@ impl Config {
         let http_allow = look.find(None, "EDGEWISE_HTTP_ALLOW", "http_allow", Hosts::default)?;
         let secrets_file = look.find(None, "EDGEWISE_SECRETS_FILE", "secrets_file", || None::<PathBuf>)?;
         let secrets_file = Setting { value: secrets_file.value.map(|file| base.join(file)), ..secrets_file };
+        let send_secrets = look.find(None, "EDGEWISE_SEND_SECRETS", "send_secrets", Names::default)?;
         let retention = look.retention()?;
+        let keep_events = look.keep_events()?;
         let queues = queues::read(look.written("queues")?)?;
         let tables = look.tables()?;
         let project = base;
@@ -159,7 +168,9 @@ impl Config {
             workers,
             http_allow,
             secrets_file,
+            send_secrets,
             retention,
+            keep_events,
             queues,
             tables,
         };
@@ -237,6 +248,16 @@ impl Lookup<'_> {
 }
 
 impl Lookup<'_> {
+    /// How long domain events are kept; as long as the engine would by itself if nobody says.
+    fn keep_events(&self) -> Result<Setting<Option<Millis>>> {
+        let Setting { value, origin } = self.find(None, "EDGEWISE_KEEP_EVENTS", "keep_events", || None::<String>)?;
+        let value = value.as_deref().map(Millis::parse).transpose().map_err(|error| {
+            let what = format!("`keep_events` from {origin}: {}", error.message);
+            Problem::new(Kind::Invalid, "bad_setting", what)
+        })?;
+        Ok(Setting { value, origin })
+    }
+
     /// The tables that hold, as they were written, each with its own line.
     fn tables(&self) -> Result<BTreeMap<String, Setting<toml::Value>>> {
         let mut tables: BTreeMap<_, _> =

@@ -12,7 +12,7 @@ use edgewise_engine::folder::{Options, Work};
 use edgewise_engine::http::{Http, Rules};
 use edgewise_engine::queues::Queues;
 use edgewise_engine::reader::Reader;
-use edgewise_engine::secrets::Secrets;
+use edgewise_engine::secrets::{Lending, Secrets};
 use edgewise_engine::{Door, Folder, Home};
 use std::path::PathBuf;
 
@@ -34,10 +34,17 @@ impl Place {
     pub fn of(config: &Config) -> Self {
         let slots = u32::try_from(config.workers.value).unwrap_or(u32::MAX);
         let http = Rules { allow: config.http_allow.value.0.clone() };
-        let folder = Folder::at(&config.dir.value).keeping(config.retention.value.clone());
+        let folder = Folder::at(&config.dir.value)
+            .keeping(config.retention.value.clone())
+            .keeping_events(config.keep_events.value);
         let queues = config.queues.value.clone();
         let secrets = Secrets::with_file(config.secrets_file.value.clone());
         Self { folder, project: config.project.clone(), slots, http, secrets, queues, config: config.clone() }
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 
     /// An engine that works: it runs commands and others can talk to it.
@@ -57,6 +64,11 @@ impl Place {
     /// What webhooks are told with: the same rules as for the requests of tasks.
     pub fn http(&self) -> Http {
         Http::new(self.http.clone(), wall_clock)
+    }
+
+    /// The secrets that a server may give to workers elsewhere.
+    pub fn lending(&self) -> Lending {
+        Lending::new(self.secrets.clone(), self.config.send_secrets.value.0.iter().cloned())
     }
 
     /// A way in for whoever only wants something recorded: no command is started because of it.

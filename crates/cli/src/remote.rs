@@ -3,8 +3,10 @@
 //! What is done goes to the server's engine as it would go over the folder's socket; what is looked at is read off the
 //! server's store by the same reader. So a command does not know where it is.
 
+mod asker;
 mod logs;
 
+pub use asker::Asker;
 pub use logs::Logs;
 
 use crate::config::Config;
@@ -57,6 +59,11 @@ impl Remote {
     /// A way to the server's engine.
     pub fn door(self) -> Door {
         Door::elsewhere(Box::new(Far { remote: self, client: None }))
+    }
+
+    /// Whoever asks it one plain thing after the other.
+    pub fn asker(self) -> Result<Asker> {
+        Asker::of(&self)
     }
 
     /// What brings logs here.

@@ -121,23 +121,17 @@ fn bytes_below(folder: &Path) -> Vec<u8> {
     bytes
 }
 
-#[test]
-fn a_secret_reaches_its_script_and_nothing_that_is_kept_or_printed() {
+/// Runs a flow whose tasks are given two secrets, print them and fail with them.
+fn check_secrets(file: &str, text: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let flow = r#"flow: f
-secrets: [TOKEN, FILED]
-tasks:
-  right: { run: 'case "$T/$F/$EDGEWISE_SECRET_TOKEN" in "Bearer hush-"????-1/filed-????/) ;; *) exit 9 ;; esac', env: &env }
-  says: { run: 'echo "out $T"; echo "err $F" >&2', env: &env }
-  fails: { run: 'echo "$T" >&2; exit 3', env: &env, retry: 1 }
-"#;
-    let env = "{ T: 'Bearer ${{ secrets.TOKEN }}', F: '${{ secrets.FILED }}' }";
-    std::fs::write(folder.path().join("f.yaml"), flow.replace("&env", env)).unwrap();
+    std::fs::write(folder.path().join(file), text).unwrap();
     std::fs::create_dir(folder.path().join("etc")).unwrap();
     std::fs::write(folder.path().join("etc/secrets"), "# ours\nFILED=filed-away\n").unwrap();
     std::fs::write(folder.path().join("edgewise.toml"), "secrets_file = \"etc/secrets\"\n").unwrap();
     let mut said = Vec::new();
-    for line in ["run f.yaml", "run f.yaml --json", "runs --json", "run f.yaml --as ada"] {
+    let lines =
+        [format!("run {file}"), format!("run {file} --json"), "runs --json".into(), format!("run {file} --as ada")];
+    for line in &lines {
         let mut command = edgewise(folder.path(), line);
         let Output { stdout, stderr, .. } = command.env("EDGEWISE_SECRET_TOKEN", "hush-hush-1").output().unwrap();
         said.extend([stdout, stderr].concat());
@@ -154,6 +148,32 @@ tasks:
     assert!(!tasks.contains("hush"), "{tasks}");
     let shown = String::from_utf8_lossy(&said).into_owned();
     assert!(!shown.contains("right failed"), "the script has both values: {shown}");
+}
+
+#[test]
+fn a_secret_reaches_its_script_and_nothing_that_is_kept_or_printed() {
+    let flow = r#"flow: f
+secrets: [TOKEN, FILED]
+tasks:
+  right: { run: 'case "$T/$F/$EDGEWISE_SECRET_TOKEN" in "Bearer hush-"????-1/filed-????/) ;; *) exit 9 ;; esac', env: &env }
+  says: { run: 'echo "out $T"; echo "err $F" >&2', env: &env }
+  fails: { run: 'echo "$T" >&2; exit 3', env: &env, retry: 1 }
+"#;
+    let env = "{ T: 'Bearer ${{ secrets.TOKEN }}', F: '${{ secrets.FILED }}' }";
+    check_secrets("f.yaml", &flow.replace("&env", env));
+}
+
+#[test]
+fn a_secret_of_a_program_is_kept_and_printed_nowhere_either() {
+    let flow = r#"flow f() [secrets: ["TOKEN", "FILED"]] [retry: 1]:
+    right = @run(script="case \"$T/$F/$EDGEWISE_SECRET_TOKEN\" in \"Bearer hush-\"????-1/filed-????/) ;; *) exit 9 ;; esac", &env)
+    says = @run(script="echo \"out $T\"; echo \"err $F\" >&2", &env)
+    try:
+        @run(script="echo \"$T\" >&2; exit 3", &env)
+    except as e:
+        raise Failed(e.message)
+"#;
+    check_secrets("f.flow", &flow.replace("&env", "T=\"Bearer \" + secrets.TOKEN, F=secrets.FILED"));
 }
 
 #[test]

@@ -14,12 +14,12 @@ mod work;
 
 pub use audit::{Audit, AuditLine};
 pub use domain::{
-    Acknowledge, Acknowledged, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents, NamespaceListed, Namespaces,
-    ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
+    Acknowledge, Acknowledged, ConsumerListed, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents,
+    NamespaceListed, Namespaces, ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
 };
 pub use flow::{
-    BackfillSchedule, CreateToken, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken, Schedules,
-    SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
+    BackfillSchedule, CreateToken, FlowHook, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken,
+    Schedules, SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
 };
 pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
 pub use item::{
@@ -28,8 +28,10 @@ pub use item::{
 };
 pub use problem::Problem;
 pub use run::{
-    ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest,
+    ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, SatisfyRequest, Start, Started,
+    SupplyRequest,
 };
 pub use work::{
-    Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, Release, TaskError,
+    AddWorker, Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, PushAnswer, Release,
+    TaskError, WorkerListed, WorkerSecret, Workers,
 };

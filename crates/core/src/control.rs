@@ -47,6 +47,17 @@ pub struct Registered {
     pub by: Name,
     /// When.
     pub at: Time,
+    /// How a call of its address begins it; `None` if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<Hook>,
+}
+
+/// How a call from outside begins a flow: `on: { webhook: … }`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hook {
+    /// The input that gets the body whole; its keys are the inputs if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<Name>,
 }
 
 /// A schedule, and where it is.

@@ -220,7 +220,7 @@ fn id(run: RunId, about: &About, name: &Name) -> String {
 
 impl DomainEvent {
     /// The form that travels: CloudEvents 1.0 as JSON.
-    pub fn cloud_event(&self, tenant: &Name, workspace: &Name) -> Value {
+    pub fn cloud_event(&self, tenant: &str, workspace: &str) -> Value {
         let run = self.run;
         let subject = self.path.as_ref().map_or_else(|| run.to_string(), |path| format!("{run}/{path}"));
         json!({

@@ -57,6 +57,8 @@ pub enum Event {
     ApprovalWithdrawn(Approved),
     /// A person said no.
     GateRejected(GateRejected),
+    /// What a gate waited for outside is so.
+    GateSatisfied(GateSatisfied),
     /// An operator declares a task dealt with, without output.
     TaskResolvedManually(TaskAct),
     /// An operator supplies a task's output.
@@ -73,6 +75,10 @@ pub enum Event {
     RunGivenUp(Request),
     /// An operator has work that is done opened again, with all that follows it.
     RunRerunRequested(Rerun),
+    /// An operator lets nothing but reads work on the run.
+    RunFrozen(Request),
+    /// An operator lets a frozen run go on.
+    RunUnfrozen(Unfrozen),
     /// A task of another run waits for this one.
     LinkRequested(LinkRequested),
     /// The run that a task of this one waited for ended so.
@@ -118,6 +124,19 @@ pub struct Request {
     /// Why, if they said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+/// See [`Event::RunUnfrozen`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfrozen {
+    /// Who.
+    pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What the run was marked with, where no event says so: damage that was found once and is not there now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 /// See [`Event::RunAdvanced`].
@@ -287,6 +306,28 @@ pub struct Approved {
 /// See [`Event::GateRejected`].
 pub type GateRejected = Approved;
 
+/// See [`Event::GateSatisfied`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GateSatisfied {
+    /// The gate's task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Its generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Who said so.
+    pub by: Name,
+    /// What they added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// What the sender calls the call that said so: a second one of it is known by this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<String>,
+    /// What came with it, which is the gate's output; absent is null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Box<RawValue>>,
+}
+
 /// Something an operator did to a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TaskAct {
@@ -436,6 +477,7 @@ impl Event {
             Event::ApprovalGiven(_) => "ApprovalGiven",
             Event::ApprovalWithdrawn(_) => "ApprovalWithdrawn",
             Event::GateRejected(_) => "GateRejected",
+            Event::GateSatisfied(_) => "GateSatisfied",
             Event::TaskResolvedManually(_) => "TaskResolvedManually",
             Event::TaskCompletedManually(_) => "TaskCompletedManually",
             Event::TaskResetForRetry(_) => "TaskResetForRetry",
@@ -444,6 +486,8 @@ impl Event {
             Event::RunResolvedManually(_) => "RunResolvedManually",
             Event::RunGivenUp(_) => "RunGivenUp",
             Event::RunRerunRequested(_) => "RunRerunRequested",
+            Event::RunFrozen(_) => "RunFrozen",
+            Event::RunUnfrozen(_) => "RunUnfrozen",
             Event::LinkRequested(_) => "LinkRequested",
             Event::LinkResolved(_) => "LinkResolved",
             Event::Unknown(name) => name,
@@ -458,11 +502,14 @@ impl Event {
             | Event::RunPauseRequested(e)
             | Event::RunResumeRequested(e)
             | Event::RunGivenUp(e)
+            | Event::RunFrozen(e)
             | Event::RunResolvedManually(e) => Some((&e.by, e.why.as_deref())),
             Event::RunRerunRequested(e) => Some((&e.by, e.why.as_deref())),
+            Event::RunUnfrozen(e) => Some((&e.by, e.why.as_deref())),
             Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => {
                 Some((&e.by, e.comment.as_deref()))
             }
+            Event::GateSatisfied(e) => Some((&e.by, e.comment.as_deref())),
             Event::TaskResolvedManually(e)
             | Event::TaskResetForRetry(e)
             | Event::TaskSkipRequested(e)
@@ -481,6 +528,7 @@ impl Event {
             Event::TaskFinished(e) => Some(e.task),
             Event::TimerFired(e) => Some(e.timer.task),
             Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => Some(e.task),
+            Event::GateSatisfied(e) => Some(e.task),
             Event::TaskResolvedManually(e)
             | Event::TaskResetForRetry(e)
             | Event::TaskSkipRequested(e)
@@ -494,7 +542,7 @@ impl Event {
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 24] = [
+pub const KNOWN: [&str; 27] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -509,6 +557,7 @@ pub const KNOWN: [&str; 24] = [
     "ApprovalGiven",
     "ApprovalWithdrawn",
     "GateRejected",
+    "GateSatisfied",
     "TaskResolvedManually",
     "TaskCompletedManually",
     "TaskResetForRetry",
@@ -517,6 +566,8 @@ pub const KNOWN: [&str; 24] = [
     "RunResolvedManually",
     "RunGivenUp",
     "RunRerunRequested",
+    "RunFrozen",
+    "RunUnfrozen",
     "LinkRequested",
     "LinkResolved",
 ];

@@ -43,6 +43,7 @@ pub use file::{Form, choose, compile_file, compile_file_with};
 pub use problem::{Level, Problem, Problems};
 pub use schema::{case_schema, schema};
 
+use crate::control::Hook;
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
@@ -71,6 +72,8 @@ pub struct Compiled {
     pub children: Vec<Arc<Plan>>,
     /// What begins it by itself once it is registered, by name.
     pub schedules: BTreeMap<Name, Schedule>,
+    /// How a call of its address begins it once it is registered; `None` if it does not.
+    pub hook: Option<Hook>,
     /// What looks wrong but is not.
     pub warnings: Problems,
 }
@@ -133,15 +136,16 @@ fn compile_yaml(text: &str, file: &str, composer: &mut Composer<'_>) -> Result<C
         }
     };
     match plan {
-        Some((plan, children, schedules)) if !sink.has_errors() => {
-            Ok(Compiled { plan, children, schedules, warnings: sink.finish(file) })
+        Some((plan, children, begun)) if !sink.has_errors() => {
+            let on::Begun { schedules, hook } = begun;
+            Ok(Compiled { plan, children, schedules, hook, warnings: sink.finish(file) })
         }
         _ => Err(sink.finish(file)),
     }
 }
 
-/// The plan, those of the flows that it starts, and its schedules.
-type Whole = (Plan, Vec<Arc<Plan>>, BTreeMap<Name, Schedule>);
+/// The plan, those of the flows that it starts, and what begins it by itself.
+type Whole = (Plan, Vec<Arc<Plan>>, on::Begun);
 
 fn flow(root: &Node<'_>, file: &str, composer: &mut Composer<'_>, sink: &mut Sink<'_>) -> Option<Whole> {
     let fields = Fields::read(root, "a flow", &FLOW, sink)?;
@@ -179,7 +183,7 @@ fn flow(root: &Node<'_>, file: &str, composer: &mut Composer<'_>, sink: &mut Sin
         fields.get("publish").map(|n| publish::publish(n, Of::Flow, &mut Holes::new(&names, Place::default()), sink));
     // A flow without a good name is not run, but its graph is still worth checking.
     let flow = flow.or_else(|| Name::parse("flow").ok())?;
-    let schedules = fields.get("on").map(|n| on::on(n, &flow, sink)).unwrap_or_default();
+    let begun = fields.get("on").map(|n| on::on(n, &flow, &names, sink)).unwrap_or_default();
     let head = Head {
         flow,
         naming,
@@ -189,7 +193,7 @@ fn flow(root: &Node<'_>, file: &str, composer: &mut Composer<'_>, sink: &mut Sin
         publish: told.unwrap_or_default(),
     };
     let plan = graph??.build(head, sink)?;
-    Some((plan, compose::plans_of(flows.values().flatten()), schedules))
+    Some((plan, compose::plans_of(flows.values().flatten()), begun))
 }
 
 fn required<'n, 'a>(fields: &Fields<'n, 'a>, key: &str, root: &Node<'_>, sink: &mut Sink<'_>) -> Option<&'n Node<'a>> {

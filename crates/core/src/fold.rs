@@ -9,17 +9,20 @@ mod approval_withdrawn;
 mod dispatch_enqueued;
 mod dispatch_returned;
 mod gate_rejected;
+mod gate_satisfied;
 mod link_requested;
 mod link_resolved;
 mod plan_created;
 mod run_advanced;
 mod run_cancel_requested;
+mod run_frozen;
 mod run_given_up;
 mod run_pause_requested;
 mod run_rerun_requested;
 mod run_resolved_manually;
 mod run_resume_requested;
 mod run_triggered;
+mod run_unfrozen;
 mod task_cancel_requested;
 mod task_completed_manually;
 mod task_finished;
@@ -87,6 +90,8 @@ pub struct Changes {
     pub run_moves: Vec<(RunState, RunState)>,
     /// Tasks whose row changed without a move.
     pub touched: Vec<TaskIx>,
+    /// Composites (or the whole run) that were given something to begin with, or have it no more.
+    pub given: Vec<TaskIx>,
     /// Tasks that a worker may take from now on.
     pub ready: Vec<TaskIx>,
     /// Leases that were ended by something else than their own finish.
@@ -118,6 +123,7 @@ impl Changes {
         self.moves.clear();
         self.run_moves.clear();
         self.touched.clear();
+        self.given.clear();
         self.ready.clear();
         self.revoked.clear();
         self.timers_set.clear();
@@ -157,6 +163,7 @@ pub fn fold(run: &mut Run, stamp: Stamp, event: &Event, changes: &mut Changes) -
 
 /// Whether an event would count now. The fold asks this first, and so does the engine before it writes.
 pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
+    run_frozen::rests(run, event)?;
     match event {
         Event::RunTriggered(e) => run_triggered::check(run, e),
         Event::PlanCreated(e) => plan_created::check(run, e),
@@ -172,6 +179,7 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::ApprovalGiven(e) => approval_given::check(run, now, e),
         Event::ApprovalWithdrawn(e) => approval_withdrawn::check(run, now, e),
         Event::GateRejected(e) => gate_rejected::check(run, now, e),
+        Event::GateSatisfied(e) => gate_satisfied::check(run, e),
         Event::TaskResolvedManually(e) => task_resolved_manually::check(run, e),
         Event::TaskCompletedManually(e) => task_resolved_manually::check(run, &e.act),
         Event::TaskResetForRetry(e) => task_reset_for_retry::check(run, e),
@@ -180,6 +188,8 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::RunResolvedManually(_) => run_resolved_manually::check(run),
         Event::RunGivenUp(_) => run_given_up::check(run),
         Event::RunRerunRequested(e) => run_rerun_requested::check(run, e),
+        Event::RunFrozen(_) => run_frozen::check(run),
+        Event::RunUnfrozen(e) => run_unfrozen::check(run, e),
         Event::LinkRequested(e) => link_requested::check(run, e),
         Event::LinkResolved(e) => link_resolved::check(run, e),
         Event::Unknown(_) => Err(Ignored::Unknown),
@@ -226,6 +236,7 @@ impl Fold<'_> {
             Event::ApprovalGiven(e) => approval_given::apply(self, e),
             Event::ApprovalWithdrawn(e) => approval_withdrawn::apply(self, e),
             Event::GateRejected(e) => gate_rejected::apply(self, e),
+            Event::GateSatisfied(e) => gate_satisfied::apply(self, e),
             Event::TaskResolvedManually(e) => task_resolved_manually::apply(self, e),
             Event::TaskCompletedManually(e) => task_completed_manually::apply(self, e),
             Event::TaskResetForRetry(e) => task_reset_for_retry::apply(self, e),
@@ -234,6 +245,8 @@ impl Fold<'_> {
             Event::RunResolvedManually(e) => run_resolved_manually::apply(self, e),
             Event::RunGivenUp(e) => run_given_up::apply(self, e),
             Event::RunRerunRequested(e) => run_rerun_requested::apply(self, e),
+            Event::RunFrozen(e) => run_frozen::apply(self, e),
+            Event::RunUnfrozen(_) => run_unfrozen::apply(self),
             Event::LinkRequested(e) => link_requested::apply(self, e),
             Event::LinkResolved(e) => link_resolved::apply(self, e),
             Event::Unknown(_) => {}
@@ -273,6 +286,13 @@ impl Fold<'_> {
         let version = self.stamp.id;
         self.task_mut(task).version = version;
         self.changes.touched.push(task);
+    }
+
+    /// What a composite begins with is another now. Its row alone says nothing of that.
+    pub(crate) fn give(&mut self, task: TaskIx) {
+        if self.run.spec_of(task).work.is_composite() {
+            self.changes.given.push(task);
+        }
     }
 
     /// Moves the run, if it is not there already.

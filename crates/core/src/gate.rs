@@ -1,11 +1,12 @@
 //! Gates: waits on the world. A gate opens once, by an event that says who or what opened it.
 
 use crate::name::Name;
+use crate::template::Template;
 use crate::time::{Millis, Time};
 use serde::{Deserialize, Serialize};
 
 /// What a gate waits for, and for how long at most.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// What opens it.
     pub wait: Wait,
@@ -18,6 +19,9 @@ pub struct Gate {
     /// Who else may approve when it stays closed, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalate: Vec<Escalation>,
+    /// The tasks whose outputs somebody is shown to decide on it; those just before it if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Name>,
 }
 
 /// More people are asked after a while.
@@ -30,16 +34,25 @@ pub struct Escalation {
 }
 
 impl Gate {
-    /// Whether a person may speak to the gate at an instant, if it was reached at another.
+    /// A gate that waits as long as it takes.
+    pub fn new(wait: Wait) -> Self {
+        Self { wait, deadline: None, on_deadline: OnDeadline::default(), escalate: Vec::new(), evidence: Vec::new() }
+    }
+
+    /// Whether a person may speak to the gate at an instant, if it was reached at another. What waits for something
+    /// outside names nobody: whoever can speak for that may.
     pub fn may_speak(&self, who: &Name, reached: Time, now: Time) -> bool {
-        let Wait::Approval { from, .. } = &self.wait else { return false };
         let asked = |step: &Escalation| reached.plus(step.after) <= now && step.to.contains(who);
-        from.is_empty() || from.contains(who) || self.escalate.iter().any(asked)
+        match &self.wait {
+            Wait::Approval { from, .. } => from.is_empty() || from.contains(who) || self.escalate.iter().any(asked),
+            Wait::Webhook | Wait::External { .. } => true,
+            Wait::After(_) | Wait::Until(_) => false,
+        }
     }
 }
 
 /// What opens a gate.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     /// Time passing, counted from when the gate was reached.
@@ -53,6 +66,37 @@ pub enum Wait {
         /// How many of them it takes.
         count: u32,
     },
+    /// A call of the gate's own address. What is sent there is its output.
+    Webhook,
+    /// Another system saying that something is so.
+    External {
+        /// Which system.
+        system: Name,
+        /// What it is called there; evaluated when the gate is reached.
+        id: Template,
+    },
+}
+
+/// How a gate's wait ends, for whoever need not know more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opens {
+    /// By the clock.
+    Itself,
+    /// By people who approve.
+    People,
+    /// By something outside.
+    Outside,
+}
+
+impl Wait {
+    /// By whom or what it ends.
+    pub fn opens(&self) -> Opens {
+        match self {
+            Wait::After(_) | Wait::Until(_) => Opens::Itself,
+            Wait::Approval { .. } => Opens::People,
+            Wait::Webhook | Wait::External { .. } => Opens::Outside,
+        }
+    }
 }
 
 /// What a passed deadline means.
@@ -90,10 +134,8 @@ mod tests {
         let name = |text: &str| Name::parse(text).unwrap();
         let step = |after, who| Escalation { after: Millis(after), to: vec![name(who)] };
         let gate = Gate {
-            wait: Wait::Approval { from: vec![name("lead")], count: 1 },
-            deadline: None,
-            on_deadline: OnDeadline::Reject,
             escalate: vec![step(100, "boss"), step(200, "owner")],
+            ..Gate::new(Wait::Approval { from: vec![name("lead")], count: 1 })
         };
         for (who, now, may) in [
             ("lead", 1_000, true),

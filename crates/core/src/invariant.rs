@@ -23,7 +23,7 @@ pub use edge::{
     counter_matches_edges, done_resolves_all_out_edges, edge_has_cause, edge_resolves_once, edges_match_plan,
 };
 pub use gate::{approvers_differ, gate_opens_once, timer_fires_once};
-pub use run::{cancel_is_final, run_done_iff_tasks_done};
+pub use run::{cancel_is_final, frozen_runs_rest, run_done_iff_tasks_done};
 pub use spread::spread_is_whole;
 pub use stream::{
     Rows, duplicate_is_noop, idempotency_is_unique, load_equals_fold, prefix_is_monotone, refold_equals_projection,
@@ -113,6 +113,7 @@ pub const STEP: &[(&str, OverStep)] = registry![
     timer_fires_once,
     outbox_has_cause,
     cancel_is_final,
+    frozen_runs_rest,
 ];
 
 /// The invariants that are true of all events of a stream together.

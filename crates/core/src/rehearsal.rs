@@ -106,6 +106,8 @@ pub struct Said {
     pub approve: Vec<Name>,
     /// Who rejects.
     pub reject: Option<Name>,
+    /// What comes from outside, which opens a gate that waits for that.
+    pub sends: Option<Value>,
 }
 
 /// What should come of a case. What is absent may be anything.

@@ -108,6 +108,16 @@ pub struct TaskRow {
     pub version: EventId,
 }
 
+/// What a composite began with, or a run, where that is too much to be written with each of its rows: it never changes
+/// while they do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenRow {
+    /// Which composite, or [`crate::run::WHOLE_RUN`] for the run itself.
+    pub task: TaskIx,
+    /// What it was given, as JSON, only read by the core.
+    pub body: String,
+}
+
 /// A timer that is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimerRow {

@@ -5,6 +5,7 @@
 
 mod chain;
 mod composite;
+mod external;
 mod held;
 mod item;
 mod link;
@@ -61,6 +62,8 @@ pub struct Run {
     pub generation: u16,
     /// No new leases for now.
     pub paused: bool,
+    /// Who lets nothing but reads work on it, if anybody does. One that is damaged has a mark in its store instead.
+    pub frozen: Option<Asked>,
     /// Who asked for the cancel, if anybody did.
     pub cancel: Option<Asked>,
     /// Who declared it dealt with, if anybody did.
@@ -235,6 +238,7 @@ impl Run {
             state: RunState::Pending,
             generation: 1,
             paused: false,
+            frozen: None,
             cancel: None,
             resolved: None,
             given_up: None,
@@ -262,6 +266,12 @@ impl Run {
             completed_at: Time::NEVER,
             unknown: 0,
         }
+    }
+
+    /// Why only reads work on it, as its mark in a store says it; `None` unless an operator froze it.
+    pub fn freeze_mark(&self) -> Option<String> {
+        let Asked { by, why, .. } = self.frozen.as_ref()?;
+        Some(why.as_ref().map_or_else(|| format!("{by} froze it"), |why| format!("{by} froze it: {why}")))
     }
 
     /// A task by its number.

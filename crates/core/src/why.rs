@@ -49,6 +49,9 @@ pub struct Why {
     /// Who paused it, once the ledger was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_by: Option<Act>,
+    /// Who froze it, if somebody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen_by: Option<Act>,
     /// Who ended it, if somebody did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<Act>,
@@ -223,6 +226,26 @@ pub enum Because {
         /// How it ends then.
         on_deadline: OnDeadline,
     },
+    /// A gate waits for a call of its address.
+    Webhook {
+        /// When it ends by itself.
+        #[serde(serialize_with = "instant")]
+        deadline: Time,
+        /// How it ends then.
+        on_deadline: OnDeadline,
+    },
+    /// A gate waits for another system.
+    External {
+        /// Which.
+        system: Name,
+        /// What it is called there.
+        id: String,
+        /// When it ends by itself.
+        #[serde(serialize_with = "instant")]
+        deadline: Time,
+        /// How it ends then.
+        on_deadline: OnDeadline,
+    },
     /// Its items have not all ended.
     Items {
         /// How many there are.
@@ -320,6 +343,7 @@ impl Why {
             phase: run.state.phase(),
             paused: run.paused,
             paused_by: None,
+            frozen_by: run.frozen.as_ref().map(Act::from),
             ended_by: run.cancel.as_ref().or(run.resolved.as_ref()).map(Act::from),
             failure: match &run.end {
                 Some(End::Failed(failure)) => Some((**failure).clone()),

@@ -98,6 +98,17 @@ fn people_answer_when_the_case_says_so() {
 }
 
 #[test]
+fn what_comes_from_outside_comes_when_the_case_says_so_and_is_the_output() {
+    let flow = "flow: f\ntasks:\n  came: { gate: { webhook: {}, deadline: 2d } }\noutput: '${{ tasks.came.output }}'\n";
+    check(flow, "gates: { came: { sends: { n: 7 }, after: 3h } }\nexpect: { output: { n: 7 }, elapsed: 3h }", &["ok"]);
+    check(flow, "gates: { came: { reject: ann } }\nexpect: { state: failed }", &["ok"]);
+    check(flow, "expect: { state: failed, elapsed: 2d }", &["ok"]);
+    let other = "flow: f\ntasks:\n  w: { gate: { external: { system: jira, id: A-1 } } }\n";
+    check(other, "gates: { w: { sends: } }", &["ok"]);
+    check(other, "{}", &["state: expected succeeded, found waiting (w: gate, opens when jira says so of A-1)"]);
+}
+
+#[test]
 fn a_run_that_waits_for_ever_is_said_to() {
     let flow = "flow: f\ntasks:\n  ok: { gate: { approval: { count: 1 } } }\n";
     check(flow, "expect: { state: waiting, tasks: { ok: waiting } }", &["ok"]);

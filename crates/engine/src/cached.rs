@@ -31,7 +31,10 @@ pub(crate) struct Cached {
     /// Iterations that are over and whose rows are being written.
     over: Vec<u32>,
     dirty: Dirty,
-    /// What the rows have of outbox, timers and leases.
+    /// Composites whose beginnings are behind.
+    given_behind: BTreeSet<TaskIx>,
+    /// What the rows have of beginnings, outbox, timers and leases.
+    given: BTreeSet<TaskIx>,
     outbox: BTreeSet<TaskIx>,
     timers: BTreeMap<TimerKey, Time>,
     leases: BTreeSet<TaskIx>,
@@ -82,6 +85,8 @@ impl Cached {
             plan_written: false,
             over: Vec::new(),
             dirty: Dirty::default(),
+            given_behind: BTreeSet::new(),
+            given: BTreeSet::new(),
             outbox: BTreeSet::new(),
             timers: BTreeMap::new(),
             leases: BTreeSet::new(),
@@ -96,6 +101,7 @@ impl Cached {
         cached.written = run.seq;
         cached.plan_written = true;
         cached.timers.clone_from(&run.timers);
+        cached.given = run.present().chain([WHOLE_RUN]).filter(|task| run.has_given_row(*task)).collect();
         for task in run.present() {
             match run.tasks[task.0 as usize].state {
                 TaskState::Enqueued => cached.outbox.insert(task),
@@ -112,6 +118,7 @@ impl Cached {
 
     /// Remembers what a fold has changed; gives the number of rows that are behind only since.
     pub fn note(&mut self, changes: &Changes) -> usize {
+        self.given_behind.extend(&changes.given);
         let tasks = changes.moves.iter().map(|step| step.task).chain(changes.touched.iter().copied());
         tasks.map(|task| usize::from(self.dirty.mark(task))).sum()
     }
@@ -149,6 +156,8 @@ impl Cached {
             run,
             plan,
             tasks: Vec::new(),
+            given: Vec::new(),
+            given_gone: Vec::new(),
             timers: Vec::new(),
             timers_gone: Vec::new(),
             outbox: Vec::new(),
@@ -164,6 +173,7 @@ impl Cached {
             self.change_timers(task, &mut change);
             self.change_lease(task, leases, &mut change);
         }
+        self.change_given(&mut change);
         self.change_whole(WHOLE_RUN, self.run.stall_row(), &mut change);
         self.change_whole(DISOWNED, self.run.disowned_row(), &mut change);
         self.over.append(&mut self.run.over);
@@ -172,7 +182,25 @@ impl Cached {
 
     /// The rows are written: what is over in loops takes no more memory.
     pub fn rows_written(&mut self) {
+        if self.over.is_empty() {
+            return;
+        }
         self.run.release(std::mem::take(&mut self.over));
+        self.given.retain(|task| *task == WHOLE_RUN || self.run.task(*task).is_some());
+    }
+
+    /// What composites began with is written once, however often their rows are.
+    fn change_given(&mut self, change: &mut RunChange) {
+        for task in std::mem::take(&mut self.given_behind) {
+            match self.run.given_row(task) {
+                Some(row) => {
+                    self.given.insert(task);
+                    change.given.push(row);
+                }
+                None if self.given.remove(&task) => change.given_gone.push(task),
+                None => {}
+            }
+        }
     }
 
     /// A row of the outbox that is about the whole run.

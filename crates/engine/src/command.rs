@@ -7,7 +7,7 @@ use crate::queues::QueueSettings;
 use crate::retention::{Kept, Removing};
 use crate::secrets::Sealed;
 use crate::work::{Import, Ops};
-use edgewise_core::control::{ScheduleSet, SettingChanged};
+use edgewise_core::control::{Hook, ScheduleSet, SettingChanged};
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::name::Name;
@@ -41,6 +41,8 @@ pub enum Command {
     Withdraw(GateAct),
     /// Say no to a gate.
     Reject(GateAct),
+    /// Say that what a gate waits for outside is so.
+    Satisfy(Satisfy),
     /// Leave a task out.
     Skip(TaskAct),
     /// Cancel one task.
@@ -158,6 +160,8 @@ pub struct Register {
     pub children: Vec<Arc<Plan>>,
     /// The schedules that stand in its text, by their names: those it had before and that are not here go.
     pub schedules: BTreeMap<Name, Schedule>,
+    /// How a call of its address begins it; `None` if it does not.
+    pub hook: Option<Hook>,
     /// Who asks.
     pub by: Name,
 }
@@ -240,6 +244,23 @@ pub struct GateAct {
     /// What they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+}
+
+/// What a gate waits for outside is so.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Satisfy {
+    /// Which gate, and who says so.
+    pub act: GateAct,
+    /// The gate's generation, where an address is good for one; the one that waits now if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u16>,
+    /// What the sender calls the call that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<String>,
+    /// What came with it, as JSON text; null if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Box<RawValue>>,
 }
 
 /// A claim: who asks, for what, for how many.

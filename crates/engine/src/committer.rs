@@ -154,8 +154,8 @@ impl<R> Committer<R> {
         })
     }
 
-    /// Sets claims and waits aside: they are answered when there is something to answer. Marks are set at once. Runs that
-    /// are to be taken away are no part of the batch: each removal is durable by itself. An error is fatal.
+    /// Sets claims and waits aside: they are answered when there is something to answer. Runs that are to be taken
+    /// away are no part of the batch: each removal is durable by itself. An error is fatal.
     fn park(&mut self, requests: Vec<Request<R>>, answers: &mut Vec<(R, Result<Answer>)>) -> Result<Vec<Request<R>>> {
         let mut open = Vec::with_capacity(requests.len());
         for Request { command, reply } in requests {
@@ -177,8 +177,6 @@ impl<R> Committer<R> {
                     Ok(_) => self.waits.entry(run).or_default().push(reply),
                     Err(error) => answers.push((reply, self.ended_and_gone(run, error))),
                 },
-                Command::Freeze(act) => answers.push((reply, request::freeze(&mut self.desk, &act))),
-                Command::Unfreeze(act) => answers.push((reply, request::unfreeze(&mut self.desk, &act))),
                 Command::Remove(removing) => {
                     let removed = self.remove(&removing);
                     match removed {
@@ -331,6 +329,11 @@ impl<R> Committer<R> {
         self.desk.counts
     }
 
+    /// How many leases a worker has.
+    pub fn held(&self, worker: &str) -> usize {
+        self.desk.leases.of_worker(worker)
+    }
+
     /// How it does at this moment.
     pub fn pulse(&self) -> Pulse {
         Pulse {
@@ -354,6 +357,7 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Approve(act) => request::approve(desk, act),
         Command::Withdraw(act) => request::withdraw(desk, act),
         Command::Reject(act) => request::reject(desk, act),
+        Command::Satisfy(satisfy) => request::satisfy(desk, satisfy),
         Command::Skip(act) => request::skip(desk, act),
         Command::CancelTask(act) => request::cancel_task(desk, act),
         Command::Resolve(act) => request::resolve(desk, act),
@@ -362,6 +366,8 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::ResolveRun(act) => request::resolve_run(desk, act),
         Command::GiveUp(act) => request::give_up(desk, act),
         Command::Rerun(act) => request::rerun(desk, act),
+        Command::Freeze(act) => request::freeze(desk, act),
+        Command::Unfreeze(act) => request::unfreeze(desk, act),
         Command::Complete(reports) => result::complete(desk, reports),
         Command::GiveBack(leases) => result::give_back(desk, leases),
         Command::Heartbeat(leases) => result::heartbeat(desk, leases),
@@ -371,8 +377,8 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::ChangeSetting(change) => request::change_setting(desk, change),
         Command::Work(ops) => work::work(desk, ops),
         Command::Import(import) => work::import(desk, import),
-        Command::Claim(_) | Command::Wait(_) | Command::Freeze(_) | Command::Unfreeze(_) | Command::Remove(_) => {
-            Err(Error::bug("not_parked", "claims, waits, marks and removals are dealt with before this"))
+        Command::Claim(_) | Command::Wait(_) | Command::Remove(_) => {
+            Err(Error::bug("not_parked", "claims, waits and removals are dealt with before this"))
         }
     }
 }

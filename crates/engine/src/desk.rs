@@ -39,7 +39,7 @@ use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
-use edgewise_core::{Error, Kind, Result};
+use edgewise_core::{Kind, Result};
 use edgewise_store::quick::QuickMap;
 use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,6 +157,8 @@ pub(crate) struct Batch {
     pub fresh_plans: BTreeMap<PlanHash, Arc<Plan>>,
     /// Streams that were only read, and where they ended: what was decided on them holds only if they still do.
     pub relied: BTreeMap<RunId, u64>,
+    /// Runs that it freezes or lets go on, with the marks they had before.
+    pub marks: BTreeMap<RunId, Option<String>>,
     /// Links that were looked at; looked at again if the commit does not land.
     pub looked_at: Vec<(RunId, TaskIx)>,
     /// Something that was staged could not be kept while something else was taken back: nothing of it may be written.
@@ -221,9 +223,7 @@ impl Desk {
             return Err(no_such_run(run));
         }
         if self.is_frozen(run)? {
-            let reason = self.frozen.get(&run).map_or("", String::as_str);
-            let message = format!("run {run} is frozen: {reason}. Look at it with `edgewise doctor --verify`");
-            return Err(Error::conflict("run_frozen", message));
+            return Err(self.rests(run));
         }
         if !self.runs.contains_key(&run) {
             self.load(run)?;
@@ -262,6 +262,12 @@ impl Desk {
         };
         let kept = self.kept_leases(&cached)?;
         self.counts.loads += 1;
+        if let Some(reason) = cached.run.freeze_mark() {
+            // Frozen by another engine: its event is heard of here.
+            self.set_frozen(run, &reason);
+            self.adopt_leases(cached, kept);
+            return Err(self.rests(run));
+        }
         self.adopt(cached, kept);
         Ok(())
     }
@@ -414,7 +420,7 @@ impl Desk {
             // A run that never reached the ledger is simply gone; one that cannot be read is frozen by now.
             let loaded = match run {
                 RunId::CONTROL => self.control().map(drop),
-                run if self.frozen.contains_key(&run) => self.rest(run),
+                run if self.frozen.contains_key(&run) => self.load_frozen(run),
                 RunId::WORK => self.work().map(drop),
                 run => self.open(run).map(drop),
             };

@@ -6,10 +6,14 @@
 mod control;
 mod examine;
 mod left_over;
+mod marks;
+mod queues;
 mod read;
 mod rebuild;
 mod work;
 
+pub use marks::frozen_by;
+pub use queues::queues;
 pub use rebuild::rebuild;
 
 use edgewise_core::id::RunId;

@@ -82,6 +82,9 @@ pub struct Keeping {
     pub logs: Option<PathBuf>,
     /// How long domain events are kept that everybody has acknowledged; [`publish::KEPT`] if absent.
     pub events: Option<Millis>,
+    /// What the workspace is called outside, as tenant and workspace: where domain events say they come from. What it
+    /// is called in the store if absent.
+    pub known_as: Option<(String, String)>,
 }
 
 /// Where an answer goes.
@@ -96,7 +99,8 @@ pub(crate) enum Reply {
 /// Whoever looks at the work graph itself.
 type Looking = Box<dyn FnOnce(Result<&Work>, Time) + Send>;
 
-pub(crate) type Revoked = (RunId, AttemptRef);
+/// A lease that is over although its worker did not say so: the attempt was cancelled or overtaken.
+pub type Revoked = (RunId, AttemptRef);
 
 enum Message {
     Ask(Vec<Request<Reply>>, Option<OwnedSemaphorePermit>),
@@ -105,6 +109,8 @@ enum Message {
     Counts(oneshot::Sender<Counts>),
     Pulse(oneshot::Sender<Pulse>),
     Idle(oneshot::Sender<bool>),
+    /// How many leases a worker has.
+    Held(Arc<str>, oneshot::Sender<usize>),
     /// Look at the work graph.
     Look(Box<Look>, oneshot::Sender<Result<Value>>),
     WithWork(Looking),
@@ -150,7 +156,8 @@ impl Engine {
         let told_of = home.clone();
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
         committer.set_queues(&queues);
-        let publishing = domain.map(|domain| Listeners::publishing(domain, &told_of)).transpose()?;
+        let known_as = keeping.known_as;
+        let publishing = domain.map(|domain| Listeners::publishing(domain, &told_of, known_as)).transpose()?;
         committer.recover(clock())?;
         let (listeners, publishing) = match publishing {
             Some((listeners, publisher)) => {
@@ -169,8 +176,9 @@ impl Engine {
         let (tell, trouble) = watch::channel(None);
         let compactor = spawn("edgewise-compactor", move || compact(writer, keeping.logs.as_deref(), &work, &back))?;
         let committer = spawn("edgewise-committer", move || {
-            let (listeners, idle, leaving, looks, looking, commit) = Default::default();
-            Shell { committer, clock, flushes, listeners, idle, leaving, looks, looking, tell, commit }.run(&messages)
+            let (listeners, idle, held, leaving, looks, looking, commit) = Default::default();
+            Shell { committer, clock, flushes, listeners, idle, held, leaving, looks, looking, tell, commit }
+                .run(&messages)
         })?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor, publishing })));
         Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads, listeners })
@@ -266,6 +274,13 @@ impl Engine {
         answer.await.map_err(|_| stopped())
     }
 
+    /// How many leases a worker has, by the name that it claimed them with, after all that was asked before.
+    pub async fn held(&self, worker: &Arc<str>) -> Result<usize> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(Message::Held(Arc::clone(worker), reply)).map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())
+    }
+
     /// Takes back the claims of a worker. What was granted before is in its channel when this returns.
     pub(crate) async fn leave(&self, grants: &mpsc::UnboundedSender<Result<Answer>>) {
         let (reply, answer) = oneshot::channel();
@@ -282,7 +297,7 @@ impl Engine {
     }
 
     /// Tells a worker which of its leases are over.
-    pub(crate) fn listen(&self) -> mpsc::UnboundedReceiver<Revoked> {
+    pub fn listen(&self) -> mpsc::UnboundedReceiver<Revoked> {
         let (tell, told) = mpsc::unbounded_channel();
         // An engine that has stopped revokes nothing any more.
         let _ = self.inbox.send(Message::Listen(tell));
@@ -329,6 +344,8 @@ struct Shell {
     listeners: Vec<mpsc::UnboundedSender<Revoked>>,
     /// Asked since the last step; answered after the next, when what was asked before them is decided.
     idle: Vec<oneshot::Sender<bool>>,
+    /// Whose leases are counted after the next step.
+    held: Vec<(Arc<str>, oneshot::Sender<usize>)>,
     leaving: Vec<(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>)>,
     /// Who looks at the work graph after the next step.
     looks: Vec<(Box<Look>, oneshot::Sender<Result<Value>>)>,
@@ -399,6 +416,9 @@ impl Shell {
         for reply in self.idle.drain(..) {
             let _ = reply.send(self.committer.is_idle());
         }
+        for (worker, reply) in self.held.drain(..) {
+            let _ = reply.send(self.committer.held(&worker));
+        }
         let now = (self.clock)();
         for (look, reply) in self.looks.drain(..) {
             let _ = reply.send(self.committer.look(now, &look));
@@ -444,6 +464,7 @@ impl Shell {
                     let _ = reply.send(Pulse { commit: self.commit, ..self.committer.pulse() });
                 }
                 Message::Idle(reply) => self.idle.push(reply),
+                Message::Held(worker, reply) => self.held.push((worker, reply)),
                 Message::Look(look, reply) => self.looks.push((look, reply)),
                 Message::WithWork(looking) => self.looking.push(looking),
                 Message::Leave(gone, reply) => self.leaving.push((gone, reply)),

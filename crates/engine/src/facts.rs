@@ -6,6 +6,7 @@ mod event;
 pub mod gate;
 pub mod history;
 mod listed;
+pub mod picture;
 pub mod primer;
 pub mod record;
 mod run;

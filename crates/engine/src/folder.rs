@@ -30,6 +30,7 @@ use crate::http::Rules;
 use crate::queues::Queues;
 use crate::retention::Retention;
 use crate::secrets::Secrets;
+use edgewise_core::time::Millis;
 use edgewise_core::{Error, Result};
 use std::fs::DirBuilder;
 use std::io::Write;
@@ -44,6 +45,8 @@ const BACKGROUND_LOCK: &str = "background.lock";
 pub struct Folder {
     dir: PathBuf,
     retention: Option<Retention>,
+    events: Option<Millis>,
+    known_as: Option<(String, String)>,
 }
 
 /// What an engine in a folder is to be.
@@ -76,13 +79,25 @@ pub struct Work {
 impl Folder {
     /// The folder at a path; it need not exist yet.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into(), retention: None }
+        Self { dir: dir.into(), retention: None, events: None, known_as: None }
     }
 
     /// The same folder, whose engine takes runs away by itself.
     #[must_use]
     pub fn keeping(self, retention: Option<Retention>) -> Self {
         Self { retention, ..self }
+    }
+
+    /// The same folder, whose engine keeps domain events for so long that everybody has acknowledged.
+    #[must_use]
+    pub fn keeping_events(self, events: Option<Millis>) -> Self {
+        Self { events, ..self }
+    }
+
+    /// The same folder, whose domain events say that they come from this tenant and workspace.
+    #[must_use]
+    pub fn known_as(self, tenant: &str, workspace: &str) -> Self {
+        Self { known_as: Some((tenant.to_owned(), workspace.to_owned())), ..self }
     }
 
     /// Where it is.

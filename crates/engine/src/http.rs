@@ -11,11 +11,13 @@
 //! redirect is looked at again. Nothing that is sent back is trusted: it is bounded in size, hops and time.
 
 mod address;
+mod call;
 mod post;
 mod redirect;
 mod response;
 
 pub use address::{Allowed, Rules};
+pub use call::{Called, Missed};
 
 use crate::runner::Stop;
 use edgewise_core::event::Failure;

@@ -121,6 +121,11 @@ impl Leases {
         self.live.len()
     }
 
+    /// How many a worker has.
+    pub fn of_worker(&self, worker: &str) -> usize {
+        self.live.values().filter(|lease| &*lease.worker == worker).count()
+    }
+
     pub fn get(&self, run: RunId, task: TaskIx) -> Option<&Lease> {
         self.live.get(&(run, task))
     }

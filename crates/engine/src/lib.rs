@@ -23,6 +23,7 @@ mod load;
 mod long_poll;
 pub mod metrics;
 pub mod publish;
+pub mod push;
 pub mod query;
 pub mod queues;
 mod rates;

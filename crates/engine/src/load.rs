@@ -30,7 +30,7 @@ pub(crate) fn load(
     let mut cached = match rows {
         Some(rows) => {
             let plan = plan_of(ledger, rows.run.plan, plans)?;
-            Cached::from_rows(Run::from_rows(&rows.run, rows.tasks, plan)?, stream.clone())
+            Cached::from_rows(Run::from_rows(&rows.run, rows.tasks, rows.given, plan)?, stream.clone())
         }
         None => {
             let first = ledger.read(stream, 0, 1)?;

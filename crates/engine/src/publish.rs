@@ -18,7 +18,7 @@ mod shell;
 mod tap;
 
 pub use ear::Ear;
-pub use listeners::{Heard, Listener, Listeners, Told};
+pub use listeners::{Heard, Listener, Listeners, Losses, Told};
 pub use publisher::Publisher;
 pub(crate) use shelf::place_of;
 pub use shelf::{Batch, Shelf};

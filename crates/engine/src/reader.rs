@@ -7,6 +7,7 @@ mod told;
 mod work;
 
 pub use elsewhere::Asking;
+pub use past::Past;
 pub use peek::{Peek, SentLogs};
 pub use told::Told;
 
@@ -266,9 +267,9 @@ impl Reader {
         }
     }
 
-    /// Why a run is frozen, if it is.
+    /// Why a run is frozen, if it is: its mark. Whether somebody froze it is said by the run itself.
     pub fn frozen(&mut self, run: RunId) -> Result<Option<String>> {
-        Ok(self.ledger.frozen()?.into_iter().find(|(s, _)| s.run == run).map(|(_, reason)| reason))
+        self.ledger.mark(&self.home.stream(run))
     }
 
     /// The store's two halves, for whoever must look at everything.

@@ -14,18 +14,20 @@ mod reset;
 mod resolve;
 mod resolve_run;
 mod resume;
+mod satisfy;
 mod set_queue;
 mod set_schedule;
 mod skip;
 mod start;
 mod supply;
+mod unfreeze;
 mod withdraw;
 
 pub(crate) use approve::approve;
 pub(crate) use cancel::cancel;
 pub(crate) use cancel_task::cancel_task;
 pub(crate) use change_setting::change_setting;
-pub(crate) use freeze::{freeze, unfreeze};
+pub(crate) use freeze::freeze;
 pub(crate) use give_up::give_up;
 pub(crate) use pause::pause;
 pub(crate) use register::register;
@@ -35,11 +37,13 @@ pub(crate) use reset::reset;
 pub(crate) use resolve::resolve;
 pub(crate) use resolve_run::resolve_run;
 pub(crate) use resume::resume;
+pub(crate) use satisfy::satisfy;
 pub(crate) use set_queue::set_queue;
 pub(crate) use set_schedule::set_schedule;
 pub(crate) use skip::skip;
 pub(crate) use start::{Encoded, start, start_stored};
 pub(crate) use supply::supply;
+pub(crate) use unfreeze::unfreeze;
 pub(crate) use withdraw::withdraw;
 
 use crate::command::{Answer, GateAct, RunAct, TaskAct};
@@ -99,7 +103,11 @@ fn denied(desk: &mut Desk, run: RunId, task: TaskIx, act: &GateAct) -> Error {
                 let first = from.iter().map(ToString::to_string);
                 first.chain(later.map(|(who, after)| format!("{who} (after {after})"))).collect::<Vec<_>>().join(", ")
             }
-            _ => String::new(),
+            // Nobody is named by these, and so nobody is denied.
+            edgewise_core::gate::Wait::After(_)
+            | edgewise_core::gate::Wait::Until(_)
+            | edgewise_core::gate::Wait::Webhook
+            | edgewise_core::gate::Wait::External { .. } => String::new(),
         },
         _ => String::new(),
     };

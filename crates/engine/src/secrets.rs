@@ -4,6 +4,10 @@
 //! opens them just before it does the work, and masks the values in all that comes back: lines of logs, outputs and
 //! errors. So a value is in the memory of the worker and in what it hands over, and nowhere else.
 
+mod lend;
+
+pub use lend::{Lending, not_sent};
+
 use crate::command::{Job, Outcome};
 use edgewise_core::event::Failure;
 use edgewise_core::name::Name;

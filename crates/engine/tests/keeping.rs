@@ -10,6 +10,7 @@ use edgewise_engine::command::{Answer, Command, RunAct, Start};
 use edgewise_engine::committer::{Committer, Request};
 use edgewise_engine::doctor::{self, Told};
 use edgewise_engine::entropy::Entropy;
+use edgewise_engine::reader::{Peek, Reader};
 use edgewise_engine::retention::{Removing, Retention};
 use edgewise_store::faulty::{Fault, Faults, FaultyLedger, FaultyProjections};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
@@ -143,7 +144,8 @@ fn runs_that_are_long_over_go_whole_and_all_others_stay() {
     let (open, frozen, awaited) =
         (world.start(start(WAITS, "{}")), world.start(start(QUICK, "{}")), { world.start(start(QUICK, "{}")) });
     world.flush();
-    world.ledger.freeze(&Home::local().stream(frozen), Some("damage")).unwrap();
+    world.ask(Command::Freeze(RunAct { run: frozen, by: name("ann"), why: None })).unwrap();
+    world.flush();
     wait_for(&mut world, awaited, open);
     world.now += 2 * DAY;
     let young = world.start(start(QUICK, "{}"));
@@ -169,6 +171,7 @@ fn wait_for(world: &mut World, run: RunId, parent: RunId) {
     let stream = Home::local().stream(run);
     let mut row = world.rows.load(&stream).unwrap().unwrap().run;
     row.marks.parent = Some(parent);
+    let (given, given_gone) = Default::default();
     let (tasks, timers, timers_gone, outbox, outbox_gone, leases, leases_gone) = Default::default();
     let (from_seq, plan) = (row.applied_seq, None);
     let change = RunChange {
@@ -177,6 +180,8 @@ fn wait_for(world: &mut World, run: RunId, parent: RunId) {
         run: row,
         plan,
         tasks,
+        given,
+        given_gone,
         timers,
         timers_gone,
         outbox,
@@ -312,4 +317,35 @@ fn a_run_is_found_by_the_labels_of_its_flow_and_those_of_its_caller() {
     let many = (0..100).map(|n| (format!("k{n}"), String::new())).collect();
     let refused = world.ask(Command::Start(Start { labels: many, ..start(labelled, "{}") })).unwrap_err();
     assert_eq!(refused.code, "too_many_labels");
+}
+
+#[test]
+fn whoever_looks_from_elsewhere_gets_all_runs_though_each_answer_is_bounded() {
+    let mut world = World::new(Faults::default());
+    let runs: Vec<RunId> = (0..1_050).map(|n| world.start(start(QUICK, &format!("{{\"n\":{n}}}")))).collect();
+    let (ledger, rows) = (world.ledger.clone(), world.rows.clone());
+    let reader = || Reader::over(Box::new(ledger.clone()), Box::new(rows.clone()), Home::local());
+    let (near, answers) = (std::sync::Mutex::new(reader()), Arc::new(std::sync::Mutex::new(Vec::new())));
+    let told = Arc::clone(&answers);
+    let ask = move |peek: &Peek| {
+        let text = near.lock().unwrap().peek(peek, &|_, _| true)?;
+        if let (Peek::Runs(_), Ok(serde_json::Value::Array(rows))) = (peek, serde_json::from_str(&text)) {
+            told.lock().unwrap().push(rows.len());
+        }
+        Ok(text)
+    };
+    let mut far = Reader::elsewhere(Arc::new(ask), Home::local());
+    for (limit, expected, pages) in
+        [(usize::MAX, 1_050, vec![1_000, 50]), (1_020, 1_020, vec![1_000, 20]), (7, 7, vec![7])]
+    {
+        answers.lock().unwrap().clear();
+        let found = far.runs(&RunFilter { limit, ..RunFilter::default() }).unwrap();
+        assert_eq!(found, reader().runs(&RunFilter { limit, ..RunFilter::default() }).unwrap());
+        assert_eq!((found.len(), &*answers.lock().unwrap()), (expected, &pages));
+    }
+    // Also of somebody who asks for more at once than any client of ours does.
+    let all = Peek::Runs(Box::new(RunFilter { limit: usize::MAX, ..RunFilter::default() }));
+    let text = reader().peek(&all, &|_, _| true).unwrap();
+    let sent: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    assert_eq!((sent.len(), runs.len()), (1_000, 1_050));
 }

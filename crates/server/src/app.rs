@@ -6,13 +6,19 @@ use crate::idempotency::Repeats;
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::otlp::{self, Exported};
+use crate::pace::Pace;
+use crate::push::Push;
 use crate::readers::Readers;
+use crate::route::events::Pages;
 use crate::tail::Tail;
+use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
 use edgewise_engine::engine::{Clock, Engine};
 use edgewise_engine::publish::Shelf;
+use edgewise_engine::queues::Queues;
+use edgewise_engine::secrets::Lending;
 use edgewise_store::{Space, sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,8 +54,13 @@ struct Inner {
     streams: Arc<Semaphore>,
     tokens: Mutex<Option<(Instant, Arc<Tokens>)>>,
     hooks: tokio::sync::Mutex<()>,
+    starts: Pace<Name>,
     tail: Tail,
+    pages: Pages,
+    queues: OnceLock<Queues>,
     shelf: OnceLock<Shelf>,
+    push: Push,
+    lending: OnceLock<Lending>,
 }
 
 impl App {
@@ -68,8 +79,13 @@ impl App {
             streams: Arc::new(Semaphore::new(limits::STREAMS)),
             tokens: Mutex::default(),
             hooks: tokio::sync::Mutex::default(),
+            starts: Pace::new(Some(limits::START_RATE)),
             tail,
+            pages: Pages::default(),
+            queues: OnceLock::new(),
             shelf: OnceLock::new(),
+            push: Push::default(),
+            lending: OnceLock::new(),
         }))
     }
 
@@ -97,6 +113,21 @@ impl App {
         self.0.parts.trust_loopback
     }
 
+    /// Says what queues were set to when the engine started: what was set since goes over it.
+    pub fn set_queues(&self, queues: Queues) {
+        // Only the first word counts: an engine starts once.
+        let _ = self.0.queues.set(queues);
+    }
+
+    pub(crate) fn queues(&self) -> Queues {
+        self.0.queues.get().cloned().unwrap_or_default()
+    }
+
+    /// What readers of the workspace's events share.
+    pub(crate) fn pages(&self) -> &Pages {
+        &self.0.pages
+    }
+
     /// Hears of every move of the ledger's end.
     pub(crate) fn tail(&self) -> watch::Receiver<u64> {
         self.0.tail.listen()
@@ -110,6 +141,11 @@ impl App {
     /// Whoever makes the secret of gates' addresses holds this: two would make two.
     pub(crate) fn hooks(&self) -> &tokio::sync::Mutex<()> {
         &self.0.hooks
+    }
+
+    /// How often addresses of flows are called.
+    pub(crate) fn starts(&self) -> &Pace<Name> {
+        &self.0.starts
     }
 
     pub(crate) fn readers(&self) -> &Readers {
@@ -142,8 +178,29 @@ impl App {
         &self.0.audit
     }
 
+    /// Lets these secrets be given to workers elsewhere; none are unless this is said, once.
+    pub fn lend(&self, lending: Lending) {
+        // What was said first holds.
+        let _ = self.0.lending.set(lending);
+    }
+
+    /// Which secrets may be given to workers elsewhere.
+    pub(crate) fn lending(&self) -> Lending {
+        self.0.lending.get().cloned().unwrap_or_default()
+    }
+
+    /// What is known of push workers.
+    pub(crate) fn push(&self) -> &Push {
+        &self.0.push
+    }
+
     pub(crate) fn streams(&self) -> &Arc<Semaphore> {
         &self.0.streams
+    }
+
+    /// How many read streams of events now.
+    pub fn readers_of_streams(&self) -> usize {
+        crate::limits::STREAMS - self.streams().available_permits()
     }
 
     /// The queues of domain events, opened when somebody first asks for them.

@@ -72,7 +72,7 @@ fn begin(guarded: &Guarded, request: &Request) -> Line {
         role: None,
         peer: peer.unwrap_or_default(),
         route: guarded.route.into(),
-        path: guarded.changes.then(|| request.uri().path().to_owned()),
+        path: guarded.changes.then(|| crate::hook::without_proof(request.uri().path())),
         made: None,
         status: 0,
         code: None,
@@ -152,7 +152,7 @@ fn neighbour(app: &App, headers: &HeaderMap) -> Result<Principal> {
     if !app.trusts_loopback() {
         return Err(no_token());
     }
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let foreign = headers.get(header::ORIGIN).is_some_and(|origin| {
         let origin = origin.to_str().unwrap_or_default();
         origin.split_once("://").is_none_or(|(_, from)| from != host)

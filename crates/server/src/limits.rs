@@ -1,5 +1,7 @@
 //! Every limit of the door, by name, in one place.
 
+use edgewise_core::rate::Rate;
+use edgewise_core::time::Millis;
 use std::time::Duration;
 
 /// Most connections at once; the next ones wait in the system's queue.
@@ -38,6 +40,10 @@ pub const PAGE: usize = 1_000;
 pub const PAGE_DEFAULT: usize = 100;
 /// Largest body of a call to a gate's address: it is kept with the gate.
 pub const HOOK_BYTES: usize = 48 << 10;
+/// Largest body of a call to a flow's address: it is the input of a run.
+pub const START_BYTES: usize = 1 << 20;
+/// How often the address of one flow may be called, twenty of them at once; each call may be a run.
+pub const START_RATE: Rate = Rate { count: 200, per: Millis(1_000) };
 /// Runs taken away by one request: the engine has other things to do, too.
 pub const RETAIN: usize = 100;
 /// Most readers of the store at once.
@@ -54,9 +60,17 @@ pub const KEY_BYTES: usize = 256;
 pub const TOKENS_FRESH: Duration = Duration::from_millis(500);
 /// The shortest pause between two looks of one event stream.
 pub const STREAM_PAUSE: Duration = Duration::from_millis(25);
+/// How long each event stream rests between two looks, for each stream that is open.
+pub const STREAM_REST: Duration = Duration::from_millis(1);
+/// The longest that an event stream rests between two looks.
+pub const STREAM_REST_MOST: Duration = Duration::from_millis(250);
+/// Looks at the ledger that are kept for other readers of the same events.
+pub const STREAM_PAGES: usize = 8;
 /// Records of the ledger that one look of an event stream reads at most.
 pub const STREAM_RECORDS: usize = 200;
 /// How long a reader of an event stream may read nothing before it is cut off.
 pub const STREAM_STALL: Duration = Duration::from_secs(30);
 /// How often a silent event stream says that it is still there.
 pub const STREAM_ALIVE: Duration = Duration::from_secs(15);
+/// How long open calls of push workers may go on when the server is told to stop.
+pub const PUSH_STOPS: Duration = Duration::from_secs(10);

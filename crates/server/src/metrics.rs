@@ -2,6 +2,7 @@
 //! a caller says becomes a label.
 
 use crate::door::DoorCounts;
+use crate::push::ENDS;
 use axum::http::StatusCode;
 use edgewise_engine::metrics::{Counts, Durations, Pulse};
 use std::collections::BTreeMap;
@@ -44,6 +45,10 @@ pub struct Known {
     pub unwritten: u64,
     /// Spans that a collector took, and those that it did not.
     pub spans: (u64, u64),
+    /// Domain events told to listeners, lost to them, and put into queues.
+    pub domain: (u64, u64, u64),
+    /// How calls of push workers ended, how many are open, and how many workers are left alone.
+    pub push: ([u64; ENDS.len()], usize, usize),
 }
 
 impl Metrics {
@@ -76,7 +81,7 @@ impl Metrics {
     /// All of it as text.
     pub fn text(&self, known: &Known) -> String {
         let mut text = String::new();
-        let Known { counts, pulse, door, streams, unwritten, spans } = known;
+        let Known { counts, pulse, door, streams, unwritten, spans, domain, push } = known;
         for (name, help, value) in [
             ("commits", "Durable appends", counts.commits),
             ("events", "Events in durable appends", counts.events),
@@ -92,6 +97,9 @@ impl Metrics {
             ("audit_unwritten", "Lines of the trail that could not be written", *unwritten),
             ("otlp_sent", "Spans that the collector took", spans.0),
             ("otlp_dropped", "Spans that the collector did not take", spans.1),
+            ("domain_fast", "Domain events told to whoever listened", domain.0),
+            ("domain_dropped", "Fast domain events lost to listeners that read too slowly", domain.1),
+            ("domain_queued", "Domain events put into queues", domain.2),
         ] {
             // Writing to a text cannot fail.
             let _ = write!(
@@ -106,11 +114,14 @@ impl Metrics {
             ("claims_waiting", "Claims of workers that wait for tasks.", pulse.claims),
             ("runs_loaded", "Runs in memory.", pulse.runs),
             ("sse_readers", "Readers of event streams.", *streams),
+            ("push_calls_open", "Calls of push workers that are open.", push.1),
+            ("push_workers_held_off", "Push workers that are left alone for a while.", push.2),
         ] {
             let _ =
                 write!(text, "# HELP edgewise_{name} {help}\n# TYPE edgewise_{name} gauge\nedgewise_{name} {value}\n");
         }
         self.write_refusals(&mut text);
+        write_ends(&mut text, &push.0);
         write_durations(&mut text, "ready_to_start", "From ready to leased.", &pulse.ready_to_start);
         write_durations(&mut text, "commit", "How long commits took, with deciding and syncing.", &pulse.commit);
         self.write_requests(&mut text);
@@ -140,6 +151,14 @@ impl Metrics {
     }
 }
 
+fn write_ends(text: &mut String, ends: &[u64; ENDS.len()]) {
+    let name = "edgewise_push_calls_total";
+    let _ = writeln!(text, "# HELP {name} How calls of push workers ended.\n# TYPE {name} counter");
+    for (end, count) in ENDS.iter().zip(ends) {
+        let _ = writeln!(text, "{name}{{end=\"{end}\"}} {count}");
+    }
+}
+
 fn write_durations(text: &mut String, name: &str, help: &str, durations: &Durations) {
     let _ = writeln!(text, "# HELP edgewise_{name}_seconds {help}\n# TYPE edgewise_{name}_seconds histogram");
     let mut sum = 0;
@@ -159,7 +178,8 @@ mod tests {
 
     fn nothing() -> Known {
         let (counts, pulse, door) = Default::default();
-        Known { counts, pulse, door, streams: 0, unwritten: 0, spans: (0, 0) }
+        let (domain, push) = Default::default();
+        Known { counts, pulse, door, streams: 0, unwritten: 0, spans: (0, 0), domain, push }
     }
 
     #[test]
@@ -182,6 +202,7 @@ mod tests {
         metrics.refused("bad_token");
         let mut known = nothing();
         known.counts.commits = 7;
+        known.domain = (5, 2, 1);
         for ms in [0, 1, 30] {
             known.pulse.ready_to_start.add(Duration::from_millis(ms));
         }
@@ -194,6 +215,7 @@ mod tests {
             "edgewise_ready_to_start_seconds_count 3",
             "edgewise_ready_to_start_seconds_sum 0.031",
             "edgewise_claims_waiting 0",
+            "edgewise_domain_dropped_total 2",
             "edgewise_http_request_seconds_bucket{route=\"list_runs\",status=\"2xx\",le=\"0.005\"} 2",
             "edgewise_http_request_seconds_count{route=\"list_runs\",status=\"2xx\"} 3",
         ] {

@@ -3,6 +3,7 @@
 pub mod act;
 pub mod ask;
 pub mod audit;
+pub mod begin;
 pub mod domain;
 pub mod events;
 pub mod flow;
@@ -16,6 +17,7 @@ pub mod run;
 pub mod schedule;
 pub mod webhook;
 pub mod work;
+pub mod worker;
 
 use crate::app::App;
 use crate::problem::Result;

@@ -6,7 +6,8 @@ use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
 use crate::route::{
-    act, ask, audit, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook, work,
+    act, ask, audit, begin, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook,
+    work, worker,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -96,6 +97,7 @@ const EPHEMERAL: Query = Query { name: "ephemeral", about: "`true` for what is i
 const SORT: Query = Query { name: "sort", about: "`effective`, `priority`, `unblocks`, `deadline` or `oldest`" };
 
 const FORM: Query = Query { name: "form", about: "`json` (if absent), `svg`, `dot` or `mermaid`" };
+const AT: Query = Query { name: "at", about: "as it was: the seq of an event, or an instant (RFC 3339)" };
 const FLOW: Query = Query { name: "flow", about: "only of this flow" };
 const TASK: Query = Query { name: "task", about: "only of the task of this path" };
 const ATTEMPT: Query = Query { name: "attempt", about: "of this attempt instead of the last" };
@@ -150,6 +152,8 @@ table! {
     POST "/api/v1/flows/plan" plan_flow Look, "The plan that the text of a flow is compiled to.", [], FLOW_TEXT => Gives::Json, post(flow::plan);
     GET "/api/v1/flows/schema" flow_schema Open, "The schema of flow files, for editors.", [], None => Gives::Json, get(flow::schema_of_flows);
     GET "/api/v1/flows/{flow}" show_flow Look, "The plan that new runs of a flow get.", [], None => Gives::Json, get(flow::show);
+    POST "/api/v1/flows/{flow}/url" flow_url Operate, "The address of a flow with `on: webhook`: whoever knows it can begin runs of it.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::FlowHook>), post(begin::address);
+    POST "/api/v1/starts/{hook}" start_by_hook Open, "Begins a run of the flow whose address this is; the body is its input. A second call with the same `webhook-id` begins nothing.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Started>), post(begin::deliver);
     GET "/api/v1/flows/{flow}/graph" flow_graph Look, "A flow, drawn.", [FORM], None => Gives::Picture, get(flow::graph);
     GET "/api/v1/schedules" list_schedules Look, "When flows begin by themselves.", [FLOW, AFTER, LIMIT], None => Gives::Form(form::<wire::Schedules>), get(schedule::list);
     POST "/api/v1/schedules" set_schedule Operate, "Makes or changes a schedule; it counts from now on.", [], Some(form::<wire::SetSchedule>) => SCHEDULED, post(schedule::set);
@@ -166,7 +170,7 @@ table! {
     POST "/api/v1/tokens/{token}/revoke" revoke_token Admin, "Takes a token away: whoever has it is refused from then on.", [], None => TAKEN, post(operate::revoke_token);
     POST "/api/v1/runs" start_run Operate, "Starts a run of a registered flow, or of a flow whose text comes along.", [], Some(form::<wire::Start>) => Gives::Form(form::<wire::Started>), post(run::start);
     GET "/api/v1/runs" list_runs Look, "Runs, the newest first.", [QUERY, ALL, AFTER, LIMIT], None => Gives::Form(form::<wire::Runs>), get(run::list);
-    GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`.", [], None => Gives::Json, get(run::show);
+    GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`.", [AT], None => Gives::Json, get(run::show);
     GET "/api/v1/runs/{run}/end" wait_run Look, "How a run ended, as soon as it has.", [WAIT], None => Gives::Form(form::<wire::Ended>), get(run::end);
     GET "/api/v1/runs/{run}/why" why_run Look, "Why a run does not go on, in the form of `edgewise why --json`.", [], None => Gives::Json, get(run::why);
     GET "/api/v1/runs/{run}/events" run_events Look, "The events of a run as they are committed; `Last-Event-ID` goes on behind one.", [], None => Gives::Stream, get(events::of_run);
@@ -175,7 +179,7 @@ table! {
     GET "/api/v1/runs/{run}/history" run_history Look, "Every transition of a run and of its tasks, and what people did.", [TASK, AFTER, LIMIT], None => Gives::Json, get(insight::history);
     GET "/api/v1/runs/{run}/timing" run_timing Look, "Where the time of a run went, and which tasks decided when it ended.", [], None => Gives::Json, get(insight::timing);
     POST "/api/v1/runs/{run}/what-if" what_if Look, "What would happen if something did; nothing is written.", [], Some(form::<wire::WhatIf>) => Gives::Json, post(insight::what_if);
-    GET "/api/v1/runs/{run}/graph" run_graph Look, "A run, drawn.", [FORM], None => Gives::Picture, get(insight::graph);
+    GET "/api/v1/runs/{run}/graph" run_graph Look, "A run, drawn.", [FORM, AT], None => Gives::Picture, get(insight::graph);
     GET "/api/v1/runs/{run}/logs" run_logs Look, "The attempts that have a log; with a task, what it wrote.", [TASK, ATTEMPT, AFTER], None => Gives::Json, get(insight::logs);
     POST "/api/v1/runs/retain" retain_runs Admin, "Takes runs away that are long over, some at a time.", [], Some(form::<wire::Retain>) => Gives::Form(form::<wire::Retained>), post(operate::retain);
     POST "/api/v1/runs/{run}/cancel" cancel_run Operate, "Nothing of the run, or of one task, may start any more.", [], ACT => TAKEN, post(act::cancel);
@@ -192,11 +196,14 @@ table! {
     POST "/api/v1/runs/{run}/approve" approve_gate Approve, "Says yes to a gate.", [], GATE => TAKEN, post(act::approve);
     POST "/api/v1/runs/{run}/withdraw" withdraw_gate Approve, "Takes a yes back.", [], GATE => TAKEN, post(act::withdraw);
     POST "/api/v1/runs/{run}/reject" reject_gate Approve, "Says no to a gate.", [], GATE => TAKEN, post(act::reject);
+    POST "/api/v1/runs/{run}/satisfy" satisfy_run_gate Approve, "Opens a gate of a run that waits for a webhook or another system.", [], Some(form::<wire::SatisfyRequest>) => TAKEN, post(act::satisfy);
+    POST "/api/v1/runs/{run}/gates/{task}/url" run_gate_url Operate, "The address of a webhook gate of a run: good for the generation it has now, once.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::Hook>), post(hook::address_of_run);
     GET "/api/v1/audit" list_audit Admin, "Who did what: the newest lines of the trail, the oldest of them first.", [SINCE, LIMIT], None => Gives::Form(form::<wire::Audit>), get(audit::list);
     GET "/api/v1/items" list_items Look, "Items of the work graph.", ITEMS, None => ITEM_PAGE, get(item::list);
     POST "/api/v1/items" add_item Operate, "Makes an item.", [], Some(form::<wire::AddItem>) => DONE, post(item::add);
     GET "/api/v1/items/ready" ready_items Look, "What somebody can begin with, the most urgent first.", ITEMS, None => ITEM_PAGE, get(item::ready);
     GET "/api/v1/items/blocked" blocked_items Look, "What something is in the way of, with all of it.", ITEMS, None => ITEM_PAGE, get(item::blocked);
+    GET "/api/v1/items/graph" items_graph Look, "All items that are not over, drawn.", [FORM], None => Gives::Picture, get(item::graph);
     GET "/api/v1/items/stats" item_stats Look, "How many items stand where.", [], None => Gives::Json, get(item::stats);
     GET "/api/v1/items/cycles" item_cycles Look, "Cycles among dependencies; there are none unless something is broken.", [], None => Gives::Json, get(item::cycles);
     GET "/api/v1/items/export" export_items Look, "All items, gates and dependencies, one JSON line each, as `edgewise import` takes them.", [], None => Gives::Text, get(item::export);
@@ -206,6 +213,7 @@ table! {
     PATCH "/api/v1/items/{item}" update_item Operate, "Changes an item.", [], Some(form::<wire::ItemChange>) => DONE, patch(item::update);
     GET "/api/v1/items/{item}/why" why_item Look, "All that is in the way of an item, down to who or what can help.", [], None => Gives::Json, get(item::why);
     GET "/api/v1/items/{item}/tree" item_tree Look, "What an item waits for, and what waits for it.", [], None => Gives::Json, get(item::tree);
+    GET "/api/v1/items/{item}/graph" item_graph Look, "An item with all that it waits for and that waits for it, drawn.", [FORM], None => Gives::Picture, get(item::graph_of);
     GET "/api/v1/items/{item}/thread" item_thread Look, "A message and what it was answered.", [], None => ITEM_PAGE, get(item::thread);
     GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [], None => Gives::Json, get(item::history);
     POST "/api/v1/items/{item}/close" close_item Operate, "Closes an item.", [], Some(form::<wire::CloseItem>) => DONE, post(item::close);
@@ -226,7 +234,7 @@ table! {
     POST "/api/v1/gates/{gate}/reject" reject_item_gate Approve, "Says no to a gate of items.", [], ITEM_ACT => DONE, post(item::reject);
     POST "/api/v1/gates/{gate}/satisfy" satisfy_gate Approve, "Opens a gate that waits for another system or a webhook.", [], ITEM_ACT => DONE, post(item::satisfy);
     POST "/api/v1/gates/{gate}/url" gate_url Operate, "The address of a webhook gate: whoever knows it can open the gate, once.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::Hook>), post(hook::address);
-    POST "/api/v1/hooks/{hook}" deliver_hook Open, "Opens the webhook gate whose address this is; the body is kept with it.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Opened>), post(hook::deliver);
+    POST "/api/v1/hooks/{hook}" deliver_hook Open, "Opens the webhook gate whose address this is; the body is kept with it, and is the output of a gate of a run.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Opened>), post(hook::deliver);
     GET "/api/v1/events" workspace_events Look, "The events of the whole workspace as they are committed; `Last-Event-ID` goes on behind one.", [EVENT_TYPES, EVENT_RUN], None => Gives::Stream, get(events::of_workspace);
     GET "/api/v1/prime" prime Look, "What an agent must know to work here.", [], None => Gives::Json, get(item::prime);
     POST "/api/v1/ask" ask Look, "What the command line asks of the engine; each thing that is asked needs a permission of its own.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::ask);
@@ -244,6 +252,13 @@ table! {
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);
     POST "/api/v1/work/complete" complete_work Work, "Reports how attempts ended.", [], Some(form::<wire::Complete>) => Gives::Form(form::<wire::Completed>), post(work::complete);
     POST "/api/v1/work/release" release_work Work, "Gives leases back whose work never began.", [], Some(form::<wire::Release>) => TAKEN, post(work::release);
+    GET "/api/v1/workers" list_workers Look, "All push workers, without their secrets, and how they are reached.", [], None => Gives::Form(form::<wire::Workers>), get(worker::list);
+    POST "/api/v1/workers" add_worker Admin, "Makes a push worker, which is called with its tasks; its secret is given once.", [], Some(form::<wire::AddWorker>) => Gives::Form(form::<wire::WorkerSecret>), post(worker::add);
+    GET "/api/v1/workers/{worker}" show_worker Look, "A push worker, and how it is reached.", [], None => Gives::Form(form::<wire::WorkerListed>), get(worker::show);
+    POST "/api/v1/workers/{worker}/pause" pause_worker Admin, "Gives a push worker nothing for now; what it has goes on.", [], None => TAKEN, post(worker::pause);
+    POST "/api/v1/workers/{worker}/resume" resume_worker Admin, "Gives a push worker tasks again.", [], None => TAKEN, post(worker::resume);
+    POST "/api/v1/workers/{worker}/rotate" rotate_worker Admin, "Gives a push worker another secret; calls are signed with the one before too, for a day.", [], None => Gives::Form(form::<wire::WorkerSecret>), post(worker::rotate);
+    POST "/api/v1/workers/{worker}/remove" remove_worker Admin, "Takes a push worker away; what it has goes on.", [], None => TAKEN, post(worker::remove);
 }
 
 /// The router of the table: each route behind its guard.

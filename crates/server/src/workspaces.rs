@@ -15,12 +15,14 @@ use crate::guard::{bearer, no_token};
 use crate::limits;
 use crate::openapi::document;
 use crate::problem::{Problem, status_of};
+use crate::push::Pushing;
 use crate::routes::{router, table};
 use axum::extract::Request;
 use axum::http::request::Parts as Head;
 use axum::http::uri::PathAndQuery;
 use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
+use edgewise_core::time::Millis;
 use edgewise_core::{Error, Result};
 use edgewise_engine::engine::{Clock, wall_clock};
 use edgewise_engine::folder::{Folder, Open, Options};
@@ -54,15 +56,30 @@ struct Inner {
 pub struct Outside {
     /// Where spans are exported to.
     pub collector: Option<String>,
-    /// The network that webhooks are told over.
+    /// The network that webhooks are told, and push workers called, over.
     pub http: Http,
+    /// How long domain events are kept that everybody has acknowledged.
+    pub keep_events: Option<Millis>,
 }
 
 /// A workspace whose engine runs.
 struct Room {
     app: App,
     router: Rooted,
-    open: std::sync::Mutex<Option<(Open, Delivering)>>,
+    open: std::sync::Mutex<Option<(Open, Telling)>>,
+}
+
+/// What a workspace does by itself with the network.
+struct Telling {
+    delivering: Delivering,
+    pushing: Pushing,
+}
+
+impl Telling {
+    async fn stop(self) {
+        self.delivering.stop();
+        self.pushing.stop(limits::PUSH_STOPS).await;
+    }
 }
 
 /// Where a request goes: which workspace, and the address within it.
@@ -84,20 +101,29 @@ impl Workspaces {
     /// Ends all engines.
     pub async fn close(self) -> Result<()> {
         let rooms = std::mem::take(&mut *self.0.rooms.lock().await);
-        let mut result = Ok(());
+        let mut closing = tokio::task::JoinSet::new();
         for room in rooms.into_values() {
             let open = room.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-            if let Some((open, delivering)) = open {
-                delivering.stop();
-                result = open.close().await.and(result);
+            if let Some((open, telling)) = open {
+                // Beside each other: the calls of one need not wait for those of another.
+                closing.spawn(async move {
+                    telling.stop().await;
+                    open.close().await
+                });
             }
         }
-        result
+        let closed = closing.join_all().await;
+        closed.into_iter().collect()
     }
 
     /// The names of those whose engines run.
     pub async fn running(&self) -> Vec<String> {
         self.0.rooms.lock().await.keys().cloned().collect()
+    }
+
+    /// How many fast domain events all listeners have lost.
+    pub async fn dropped(&self) -> u64 {
+        self.0.rooms.lock().await.values().map(|room| room.app.engine().listeners().counts().1).sum()
     }
 
     pub(crate) fn clock(&self) -> Clock {
@@ -200,7 +226,9 @@ impl Workspaces {
             return Err(Error::unavailable("too_many_workspaces", message));
         }
         let dir = self.folder(place).ok_or_else(|| Error::invalid("bad_name", format!("{place:?} is no workspace")))?;
-        let open = Folder::at(&dir).open_engine(&self.0.options).await?.ok_or_else(|| {
+        let (tenant, workspace) = place.split_once('/').unwrap_or_default();
+        let folder = Folder::at(&dir).keeping_events(self.0.outside.keep_events).known_as(tenant, workspace);
+        let open = folder.open_engine(&self.0.options).await?.ok_or_else(|| {
             Error::unavailable("workspace_busy", format!("another process is the engine of {place}: stop it first"))
         })?;
         let room = Arc::new(self.furnish(dir, open).await?);
@@ -210,7 +238,7 @@ impl Workspaces {
 
     /// A workspace with all that it tells the world.
     async fn furnish(&self, dir: PathBuf, open: Open) -> Result<Room> {
-        let Outside { collector, http } = &self.0.outside;
+        let Outside { collector, http, .. } = &self.0.outside;
         let app = App::new(Parts {
             engine: open.engine.clone(),
             home: self.0.options.home.clone(),
@@ -218,13 +246,16 @@ impl Workspaces {
             clock: Arc::new(wall_clock),
             trust_loopback: false,
         });
+        app.set_queues(self.0.options.queues.clone());
         if let Some(collector) = collector {
             app.export(collector).await?;
         }
         let means = http.means(open.engine.listeners().watch_queues());
         let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);
+        let pushing = Pushing::start(&app, http.clone()).await?;
         let router = TowerToHyperService::new(router(&app));
-        Ok(Room { app, router, open: std::sync::Mutex::new(Some((open, delivering))) })
+        let telling = Telling { delivering, pushing };
+        Ok(Room { app, router, open: std::sync::Mutex::new(Some((open, telling))) })
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Cover(BTreeMap<&'static str, BTreeMap<String, u64>>);
 
 /// Events that some command or chore of the engine can write.
-const EVENTS: [&str; 20] = [
+const EVENTS: [&str; 23] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -22,6 +22,7 @@ const EVENTS: [&str; 20] = [
     "ApprovalGiven",
     "ApprovalWithdrawn",
     "GateRejected",
+    "GateSatisfied",
     "TaskSkipRequested",
     "TaskCancelRequested",
     "TaskResolvedManually",
@@ -30,9 +31,11 @@ const EVENTS: [&str; 20] = [
     "RunRerunRequested",
     "RunResolvedManually",
     "RunGivenUp",
+    "RunFrozen",
+    "RunUnfrozen",
 ];
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "Start",
     "Cancel",
     "Pause",
@@ -40,6 +43,7 @@ const COMMANDS: [&str; 22] = [
     "Approve",
     "Withdraw",
     "Reject",
+    "Satisfy",
     "Claim",
     "Complete",
     "GiveBack",

@@ -13,7 +13,7 @@ use crate::plans::{PEOPLE, has_children, random_plan, with_children};
 use crate::violation::{self, Held, ensure};
 use crate::{Options, Summary, Violation};
 use edgewise_core::event::{
-    Approved, Event, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct, TaskIx, TimerFired,
+    Approved, Event, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct, TaskIx, TimerFired, Unfrozen,
 };
 use edgewise_core::fold::{Changes, Stamp, Verdict, check, fold};
 use edgewise_core::history::{Entry, Stream};
@@ -125,6 +125,9 @@ impl Lone {
         let op = || Request { by: name("op"), why: None };
         if self.run.about.is_none() {
             return Some(self.trigger());
+        }
+        if self.run.frozen.is_some() {
+            return Some(Event::RunUnfrozen(Unfrozen { by: name("op"), why: None, mark: None }));
         }
         if !self.run.planned {
             return Some(self.plan());

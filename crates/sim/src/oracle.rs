@@ -146,6 +146,7 @@ fn accepted(spec: &Spec, event: &Event, said_yes: usize) -> Option<Resolution> {
             Some(failure) => is_last(&spec.retry, e.link.attempt, failure).then_some(Resolution::Failed),
         },
         Event::GateRejected(_) => Some(Resolution::Failed),
+        Event::GateSatisfied(_) => Some(Resolution::Success),
         Event::ApprovalGiven(_) => {
             let enough = |wait: &Wait| matches!(wait, Wait::Approval { count, .. } if said_yes >= *count as usize);
             gate.filter(|gate| enough(&gate.wait)).map(|_| Resolution::Success)

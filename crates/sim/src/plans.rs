@@ -57,6 +57,28 @@ pub fn as_shared(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
     outside::as_joined(seed, plan)
 }
 
+/// Whether gates of the storm of a seed that would ask people wait for something outside: one in twelve, and none of
+/// those that are kept for what they once found.
+pub fn has_outside(seed: u64) -> bool {
+    matches!(seed % 23, 5 | 14)
+}
+
+/// The plan as the storm of a seed plays it: with gates that something outside opens, if it has such.
+pub fn as_called(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
+    if !has_outside(seed) {
+        return plan;
+    }
+    for spec in &mut Arc::make_mut(&mut plan).specs {
+        let Work::Gate(gate) = &mut spec.work else { continue };
+        let Wait::Approval { count, .. } = &gate.wait else { continue };
+        let system = Name::parse("elsewhere").unwrap_or_else(|_| unreachable!("a good name"));
+        let external = || Wait::External { system, id: Template::Value(json!("thing")) };
+        gate.wait = if *count == 1 { Wait::Webhook } else { external() };
+        gate.escalate.clear();
+    }
+    plan
+}
+
 /// Whether people of the storm of a seed let runs begin by themselves: one in seven with runs within runs, some without.
 pub fn has_schedules(seed: u64) -> bool {
     has_children(seed) || matches!(seed % 19, 7 | 9)
@@ -195,7 +217,7 @@ fn gate(dice: &mut Dice, now: Time) -> Work {
     let late =
         deadline.filter(|span| span.0 % 3 == 0 && matches!(&wait, Wait::Approval { from, .. } if !from.is_empty()));
     let step = |span: Millis| Escalation { after: Millis(span.0 / 2), to: PEOPLE[2..].iter().map(person).collect() };
-    Work::Gate(Gate { wait, deadline, on_deadline, escalate: late.map(step).into_iter().collect() })
+    Work::Gate(Gate { deadline, on_deadline, escalate: late.map(step).into_iter().collect(), ..Gate::new(wait) })
 }
 
 fn spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Time) -> Work {

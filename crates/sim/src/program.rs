@@ -147,7 +147,7 @@ fn depends_on_order(program: &Program, by_chance: bool) -> bool {
     };
     let bodies = program.flows.iter().map(|flow| &flow.body).chain(program.functions.iter().map(|f| &f.body));
     bodies.flat_map(works).any(|work| match work {
-        Work::Call(_) => false,
+        Work::Call(_) | Work::Wait(_) => false,
         Work::Spread(spread) => fast(&spread.gather, std::slice::from_ref(&spread.call)),
         Work::Parallel(parallel) => fast(&parallel.gather, &parallel.calls),
     })

@@ -19,7 +19,9 @@ use crate::dice::Dice;
 use crate::driver::{No, home};
 use crate::flows::{self, flow};
 use crate::orchestrator::Orchestrator;
-use crate::plans::{SLOW, SLOW_SLOTS, as_shared, has_children, has_events, has_shares, random_plan, with_children};
+use crate::plans::{
+    SLOW, SLOW_SLOTS, as_called, as_shared, has_children, has_events, has_shares, random_plan, with_children,
+};
 use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
@@ -99,7 +101,7 @@ fn plans_of(seed: u64, dice: &mut Dice) -> Vec<Whole> {
     let fixed = flows::ALL[dice.below(flows::ALL.len() as u64) as usize];
     let mut plans = vec![flow(fixed)];
     plans.extend((0..1 + dice.below(3)).map(|_| random_plan(dice, BEGIN)));
-    let plans: Vec<Arc<Plan>> = plans.into_iter().map(|plan| as_shared(seed, plan)).collect();
+    let plans: Vec<Arc<Plan>> = plans.into_iter().map(|plan| as_called(seed, as_shared(seed, plan))).collect();
     match has_children(seed) {
         true => plans.iter().zip(seed..).map(|(plan, seed)| with_children(seed, plan, BEGIN)).collect(),
         false => plans.into_iter().map(|plan| (plan, Vec::new())).collect(),

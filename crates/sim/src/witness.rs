@@ -49,6 +49,9 @@ pub(crate) struct Promised {
     pub attempt_until: Option<Time>,
     /// Who heard its last heartbeat, and until when they keep it on at least.
     pub kept: Option<(Box<str>, Time)>,
+    /// Whether its deadline came while its run was frozen: nobody could end it then, and a clock that goes back does not
+    /// bring it back.
+    pub passed: bool,
 }
 
 /// Reads the store past all faults and checks what must be true.
@@ -80,10 +83,6 @@ pub struct Witness {
     pub is_fair: bool,
     /// Somebody freezes runs.
     pub watches_marks: bool,
-    /// The runs that were frozen at the last look.
-    marked: BTreeSet<RunId>,
-    /// The runs that somebody ever wanted frozen.
-    once_marked: BTreeSet<RunId>,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
     /// Rows plus tail are compared with the run at one look in so many.
@@ -118,8 +117,6 @@ impl Witness {
             clocks_agree: false,
             is_fair: false,
             watches_marks: false,
-            marked: BTreeSet::new(),
-            once_marked: BTreeSet::new(),
             rests: false,
             compares_one_in: 1,
             looks: 0,
@@ -156,15 +153,15 @@ impl Witness {
         Ok(marks.into_iter().map(|(stream, _)| stream.run).collect())
     }
 
-    /// Nothing is written to a run that was frozen before and still is.
-    fn frozen_runs_rest(&mut self, changed: &BTreeSet<RunId>) -> Held {
+    /// A run is marked exactly if its last freeze says so: mark and event are one append.
+    fn marks_agree_with_events(&mut self) -> Held {
         if !self.watches_marks {
             return Ok(());
         }
-        let before = std::mem::take(&mut self.marked);
-        self.marked = self.marks()?;
-        let moved = changed.iter().find(|run| before.contains(run) && self.marked.contains(run));
-        ensure(moved.is_none(), "frozen_runs_rest", || format!("{moved:?} is frozen and was written to"))
+        let marked = self.marks()?;
+        let said: BTreeSet<RunId> = self.books.values().filter(|book| book.frozen).map(|book| book.run.id).collect();
+        let differ = || format!("{marked:?} are marked, events say {said:?}");
+        ensure(marked == said, "marks_agree_with_events", differ)
     }
 
     /// Its handles on the rows.
@@ -203,7 +200,6 @@ impl Witness {
             let run = stored.stream.run;
             ensure(stored.stream == home().stream(run), "tenant_is_constant", || stored.stream.label())?;
             if run == RunId::CONTROL {
-                self.control.frozen.clone_from(&self.once_marked);
                 self.control.record(now, &stored, (&self.books, &mut self.cover))?;
                 self.compare_control()?;
                 continue;
@@ -221,7 +217,8 @@ impl Witness {
             changed.insert(run);
         }
         self.work.check()?;
-        self.frozen_runs_rest(&changed)?;
+        self.marks_agree_with_events()?;
+        self.pass_deadlines(now);
         if !changed.is_empty() {
             self.shares()?;
         }
@@ -268,6 +265,15 @@ impl Witness {
         book.fold(entry)
     }
 
+    /// An engine's clock shows a time: leases of frozen runs that hold until then are over, though nobody may say so.
+    fn pass_deadlines(&mut self, now: Time) {
+        for token in self.books.values().filter(|book| book.frozen).flat_map(|book| &book.rested) {
+            if let Some(promised) = self.promised.get_mut(token) {
+                promised.passed |= promised.until.is_some_and(|until| until <= now);
+            }
+        }
+    }
+
     /// A lease is ended for want of its worker: not before the time that was promised, and only if there was a worker.
     fn may_be_lost(&self, now: Time, by: &str, run: RunId, e: &TaskFinished) -> Held {
         // Whoever granted it and lives knows that nobody was told: the attempt comes back unspent.
@@ -283,10 +289,11 @@ impl Witness {
         }
         if promised.until.is_some() {
             // Whoever ends it: what a worker was told is stored where every engine looks.
-            return ensure(promised.until <= Some(now), "leases_hold_as_told", || early(promised.until));
+            let over = promised.passed || promised.until <= Some(now);
+            return ensure(over, "leases_hold_as_told", || early(promised.until));
         }
-        if self.once_marked.contains(&run) {
-            // Who reports to a frozen run is not heard, and has no deadline to say it again.
+        if self.books[&run].rested.contains(&e.token) {
+            // Who was at work when its run was frozen was told to stop or not heard, and has no deadline to say it again.
             return Ok(());
         }
         // A worker within a process ends with it. Who cannot know whether it has gives it some time.
@@ -308,7 +315,8 @@ impl Witness {
         timers.sort();
         let mut outbox: Vec<OutboxRow> = of(&stream, self.rows.outbox().map_err(|e| unreadable(&e))?);
         outbox.sort();
-        let rows = Rows { run: &stored.run, tasks: &stored.tasks, timers: &timers, outbox: &outbox };
+        let rows =
+            Rows { run: &stored.run, tasks: &stored.tasks, given: &stored.given, timers: &timers, outbox: &outbox };
         invariant::refold_equals_projection(&book.stream(), &rows)?;
         let compared = Some((book.entries.len(), stored.run.applied_seq));
         let at_rows = book.stream().refold(stored.run.applied_seq);
@@ -353,8 +361,8 @@ impl Witness {
         self.work_reaches(watermark)?;
         // The rows of what is damaged stay as they are; who is frozen by a person is in the rows like anybody.
         let marks = self.marks()?;
-        let damaged = |run: &RunId| marks.contains(run) && !self.once_marked.contains(run);
-        for (run, book) in self.books.iter().filter(|(run, _)| !damaged(run)) {
+        let damaged = |run: &RunId, book: &Book| marks.contains(run) && !book.frozen;
+        for (run, book) in self.books.iter().filter(|(run, book)| !damaged(run, book)) {
             let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);
             let has = written.get(run).copied().unwrap_or(0);
             let said = || format!("rows of {run} are at {has}, the watermark says {before}");

@@ -74,6 +74,8 @@ pub enum Document {
     Hook,
     /// An event that a webhook could not be told, by the hook's id and the place.
     Dead,
+    /// A worker that is called, by its name.
+    PushWorker,
 }
 
 impl Document {
@@ -82,6 +84,7 @@ impl Document {
         match self {
             Self::Hook => "hook",
             Self::Dead => "dead",
+            Self::PushWorker => "push_worker",
         }
     }
 }

@@ -83,6 +83,17 @@ pub struct KeyOwner {
     pub body: u64,
 }
 
+/// A mark that a commit changes, together with the event that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marking {
+    /// Which stream; the batch has a record of it.
+    pub stream: Stream,
+    /// The mark that it was decided on: the append succeeds only if it is still that one.
+    pub was: Option<String>,
+    /// Why the stream is frozen from then on; `None` if it goes on.
+    pub now: Option<String>,
+}
+
 /// One commit: all of it or nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Append {
@@ -94,6 +105,8 @@ pub struct Append {
     pub plans: Vec<(PlanHash, Vec<u8>)>,
     /// At most one record a stream, each beginning right after its guard's seq.
     pub records: Vec<(Stream, Record, EventId)>,
+    /// Freeze marks that it sets and takes away. A stream that is written and has none here must not be marked.
+    pub marks: Vec<Marking>,
     /// The committer's clock.
     pub at: Time,
     /// Where the whole ledger must end, if this was decided on what all its streams say, as a limit over runs is.
@@ -108,7 +121,8 @@ pub enum Appended {
     /// A guard did not hold: nothing was written. Forget the stream and decide again. If the ledger does not end
     /// where it must, the stream is the first that would have been written.
     Conflict(Stream),
-    /// A stream that would have been written is frozen, for this reason: nothing was written.
+    /// A stream that would have been written is frozen, for this reason, and the batch was not decided on that:
+    /// nothing was written.
     Frozen(Stream, String),
     /// A key is used up: nothing was written.
     KeyTaken(KeyOwner),
@@ -134,7 +148,9 @@ pub struct Stored {
 pub trait Ledger: Send {
     /// Checks the guards and keys, then writes everything durably, or nothing. A batch that breaks the
     /// rules of [`Append::check`] is `Invalid`; a broken guard is told before a frozen stream, and that before a
-    /// taken key. The mark is looked at here, in the same transaction, so that nobody writes who has not heard of it.
+    /// taken key. The mark is looked at here, in the same transaction, so that nobody writes who has not heard of it;
+    /// and changed here, so that between the event that freezes a run and the one that lets it go on there is no other.
+    /// A mark that is not there any more is told as [`Appended::Conflict`].
     fn append(&mut self, batch: &Append) -> Result<Appended>;
 
     /// Where a stream ends.
@@ -156,8 +172,8 @@ pub trait Ledger: Send {
     /// Who used up a key.
     fn key(&mut self, claim: &KeyClaim) -> Result<Option<KeyOwner>>;
 
-    /// Marks a stream frozen with a reason, or takes the mark away. Durable. `NotFound` if the stream
-    /// does not exist. Nothing is appended to a stream that is marked.
+    /// Marks a stream frozen with a reason, or takes the mark away, without an event: for a stream that is damaged, to
+    /// which nothing can be appended. Durable. `NotFound` if the stream does not exist.
     fn freeze(&mut self, stream: &Stream, reason: Option<&str>) -> Result<()>;
 
     /// Why a stream is frozen, if it is.

@@ -18,7 +18,8 @@ pub mod sqlite;
 
 pub use domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space};
 pub use ledger::{
-    Append, Appended, Gone, Guard, Head, KeyClaim, KeyOwner, Ledger, Position, Removal, Removed, Stored, Stream,
+    Append, Appended, Gone, Guard, Head, KeyClaim, KeyOwner, Ledger, Marking, Position, Removal, Removed, Stored,
+    Stream,
 };
 pub use projections::{
     ControlChange, Flush, ItemOrder, ItemRows, Projections, RunChange, RunFilter, RunRows, Term, WorkChange,

@@ -12,7 +12,7 @@ use edgewise_core::control::{ControlRow, ControlRows, Key};
 use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::plan::Plan;
-use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::rows::{GivenRow, LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 use std::sync::Arc;
@@ -30,6 +30,10 @@ pub struct RunChange {
     pub plan: Option<Arc<Plan>>,
     /// Tasks to write.
     pub tasks: Vec<TaskRow>,
+    /// What composites or the run began with, to write.
+    pub given: Vec<GivenRow>,
+    /// What they have no more, to take away.
+    pub given_gone: Vec<TaskIx>,
     /// Timers to write.
     pub timers: Vec<TimerRow>,
     /// Timers to take away.
@@ -145,6 +149,8 @@ pub struct RunRows {
     pub run: RunRow,
     /// Its tasks that have left their first state, in order.
     pub tasks: Vec<TaskRow>,
+    /// What its composites and itself began with, in order.
+    pub given: Vec<GivenRow>,
 }
 
 /// Derived rows, guarded by the seq they were applied to.

@@ -13,7 +13,7 @@ use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
 use edgewise_core::invariant::check_state;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
-use edgewise_core::rows::{Marks, RunRow, TaskRow};
+use edgewise_core::rows::{GivenRow, Marks, RunRow, TaskRow};
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
@@ -31,6 +31,8 @@ struct Rows {
     plan: Box<RawValue>,
     run: RunPart,
     tasks: Vec<TaskPart>,
+    #[serde(default)]
+    given: Vec<(u32, Box<RawValue>)>,
     #[serde(default)]
     tail: Vec<Box<RawValue>>,
 }
@@ -73,7 +75,8 @@ fn attempt(input: &[u8]) -> String {
     let Ok(plan) = Plan::decode(rows.plan.get().as_bytes()) else { return "no plan".to_owned() };
     let hash = plan.encode().0;
     let tasks = rows.tasks.iter().map(TaskPart::row).collect();
-    let mut run = match Run::from_rows(&rows.run.row(hash), tasks, Arc::new(plan)) {
+    let given = rows.given.iter().map(|(task, body)| GivenRow { task: TaskIx(*task), body: body.get().to_owned() });
+    let mut run = match Run::from_rows(&rows.run.row(hash), tasks, given.collect(), Arc::new(plan)) {
         Ok(run) => run,
         Err(error) => return refusal(error.code, &error.message),
     };
@@ -109,7 +112,7 @@ fn look(run: &Run) {
 pub fn reload(run: &Run) -> Result<Run> {
     let rows = (0..run.total()).map(TaskIx).filter(|t| run.has_row(*t)).map(|t| run.task_row(t)).collect();
     let row = run.row().unwrap_or_else(|| panic!("only a run that was triggered has a row"));
-    Run::from_rows(&row, rows, run.plan.clone())
+    Run::from_rows(&row, rows, run.given_rows().collect(), run.plan.clone())
 }
 
 impl RunPart {
@@ -194,8 +197,9 @@ impl Rows {
             version: row.version,
             body: raw(row.body)?,
         };
+        let given = run.given_rows().filter_map(|row| Some((row.task.0, raw(row.body)?))).collect();
         let plan = raw(String::from_utf8(run.plan.encode().1).ok()?)?;
-        Some(Self { plan, run: run_part, tasks: tasks.collect(), tail: Vec::new() })
+        Some(Self { plan, run: run_part, tasks: tasks.collect(), given, tail: Vec::new() })
     }
 }
 

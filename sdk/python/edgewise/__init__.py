@@ -31,6 +31,7 @@ from .flow import (
     approval,
     call,
     expr,
+    external,
     flow,
     item,
     literal,
@@ -39,8 +40,10 @@ from .flow import (
     shell,
     sub_run,
     timer,
+    webhook,
 )
 from .hand import Context
+from .push import NotSigned, PushWorker, verify
 from .stream import Event
 from .worker import Worker
 
@@ -58,8 +61,10 @@ __all__ = [
     "Forbidden",
     "Invalid",
     "NotFound",
+    "NotSigned",
     "Permanent",
     "Problem",
+    "PushWorker",
     "Ref",
     "Retry",
     "Retryable",
@@ -79,6 +84,7 @@ __all__ = [
     "approval",
     "call",
     "expr",
+    "external",
     "flow",
     "item",
     "literal",
@@ -87,4 +93,6 @@ __all__ = [
     "shell",
     "sub_run",
     "timer",
+    "verify",
+    "webhook",
 ]

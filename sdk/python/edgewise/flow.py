@@ -140,6 +140,19 @@ def approval(
     return Work({"gate": _given(approval=asked, deadline=_span(deadline), on_deadline=on_deadline)})
 
 
+def webhook(*, deadline: Span | None = None, on_deadline: str | None = None) -> Work:
+    """A wait for a call of the gate's address; what is sent there is the output."""
+    return Work({"gate": _given(webhook={}, deadline=_span(deadline), on_deadline=on_deadline)})
+
+
+def external(
+    system: str, id: Any, /, *, deadline: Span | None = None, on_deadline: str | None = None
+) -> Work:
+    """A wait until another system says so of the thing that it calls so."""
+    asked = {"system": system, "id": id}
+    return Work({"gate": _given(external=asked, deadline=_span(deadline), on_deadline=on_deadline)})
+
+
 def sub_run(flow: str, /, **inputs: Any) -> Work:
     """A run of another flow."""
     return Work(_given(flow=flow, **{"with": inputs or None}))

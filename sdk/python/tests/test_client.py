@@ -8,7 +8,7 @@ import unittest
 from collections.abc import Callable
 
 import edgewise
-from edgewise import AsyncClient, Client, Flow, approval, call, flow, shell, timer
+from edgewise import AsyncClient, Client, Flow, approval, call, external, flow, shell, timer, webhook
 
 from .server import Server
 
@@ -115,6 +115,15 @@ class Acting(unittest.TestCase):
         f.task("ask", approval("lead"))
         run = server.client().start(f)
         Client(server.url, who="lead").reject(run.id, "ask")
+        self.assertEqual(run.wait(20).state, "Error")
+
+    def test_gates_that_the_world_opens_are_built_and_may_be_refused_by_anybody(self) -> None:
+        f = flow("outside")
+        f.task("hook", webhook(deadline="2d"))
+        f.task("ticket", external("jira", "ABC-1", deadline="1h", on_deadline="open"))
+        run = server.client().start(f)
+        for gate in ("hook", "ticket"):
+            self.assertTrue(server.client().reject(run.id, gate))
         self.assertEqual(run.wait(20).state, "Error")
 
     def test_a_run_is_paused_resumed_and_done_again(self) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
+from edgewise import call, flow
+
 from .server import Server
 
 README = Path(__file__).parents[1] / "README.md"
+PROJECT = Path(__file__).parents[3] / "README.md"
 GUIDE = Path(__file__).parents[3] / "docs/guide/sdk.md"
 
 
@@ -35,6 +39,19 @@ class Example(unittest.TestCase):
         )
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(f"It prints `{done.stdout.strip()}`", text)
+
+    def test_the_worker_of_the_projects_readme_performs_a_task(self) -> None:
+        server = Server()
+        self.addCleanup(server.close)
+        text = block(PROJECT.read_text())
+        self.assertIn("http://127.0.0.1:7420", text)
+        text = text.replace("http://127.0.0.1:7420", server.url)
+        worker = subprocess.Popen([sys.executable, "-c", text], cwd=README.parent)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.send_signal, signal.SIGINT)
+        f = flow("halve")
+        f.output(f.task("half", call("resize", width=640)))
+        self.assertEqual(server.client().start(f).result(timeout=60), {"width": 320})
 
     def test_the_flow_of_the_guide_passes_the_check(self) -> None:
         server = Server()

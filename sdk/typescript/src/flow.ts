@@ -142,6 +142,22 @@ export function approval(
   return new Work({ gate: { approval: { from, count }, deadline: written(deadline), on_deadline: onDeadline } });
 }
 
+/** How long a gate may stay closed, and what happens then. */
+export interface Bounds {
+  deadline?: Span;
+  onDeadline?: "open" | "reject";
+}
+
+/** A wait for a call of the gate's address; what is sent there is the output. */
+export function webhook({ deadline, onDeadline }: Bounds = {}): Work {
+  return new Work({ gate: { webhook: {}, deadline: written(deadline), on_deadline: onDeadline } });
+}
+
+/** A wait until another system says so of the thing that it calls so. */
+export function external(system: string, id: unknown, { deadline, onDeadline }: Bounds = {}): Work {
+  return new Work({ gate: { external: { system, id }, deadline: written(deadline), on_deadline: onDeadline } });
+}
+
 /** A run of another flow. */
 export function subRun(flow: string, inputs?: Record<string, unknown>): Work {
   return new Work({ flow, with: inputs });

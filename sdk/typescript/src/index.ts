@@ -23,6 +23,7 @@ export {
   WaitOver,
 } from "./errors.js";
 export {
+  type Bounds,
   Flow,
   type FlowOptions,
   type InputOptions,
@@ -35,6 +36,7 @@ export {
   approval,
   call,
   expr,
+  external,
   flow,
   item,
   literal,
@@ -43,7 +45,9 @@ export {
   shell,
   subRun,
   timer,
+  webhook,
 } from "./flow.js";
 export type { Context } from "./hand.js";
+export { NotSigned, type PushReply, PushWorker, type SignedHeaders, verify } from "./push.js";
 export type { RunEvent } from "./stream.js";
 export { type Handler, type Log, Worker, type WorkerOptions } from "./worker.js";

@@ -158,7 +158,7 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** The report of a handler that returned. What has no JSON form fails for good: it would be the same again. */
-function succeeded(held: Held, output: unknown): string {
+export function succeeded(held: Held, output: unknown): string {
   try {
     return JSON.stringify({ lease: held.lease, output: output ?? undefined });
   } catch (error) {
@@ -168,7 +168,7 @@ function succeeded(held: Held, output: unknown): string {
 }
 
 /** The report of a handler that threw. One that was told to stop did not fail: another attempt does its work. */
-function failed(held: Held, thrown: unknown): string {
+export function failed(held: Held, thrown: unknown): string {
   const stopped = { type: "worker_stopped", message: "the worker was told to stop before the task had ended" };
   return JSON.stringify({ lease: held.lease, error: held.context.cancelled ? stopped : wireFailure(thrown) });
 }

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import * as edgewise from "../src/index.js";
-import { type Flow, approval, expr, flow, item, literal, shell, timer } from "../src/index.js";
+import { type Flow, approval, expr, external, flow, item, literal, shell, timer, webhook } from "../src/index.js";
 import { Server } from "./server.js";
 
 let server: Server;
@@ -110,6 +110,16 @@ test("a gate opens when the right people agree, and fails when one refuses", asy
   const refused = await lead.start(f);
   await quality.reject(refused.id, "ask");
   assert.equal((await refused.wait(20_000)).state, "Error");
+});
+
+test("gates that the world opens are built, and may be refused by anybody", async () => {
+  const f = flow("outside");
+  f.task("hook", webhook({ deadline: "2d" }));
+  f.task("ticket", external("jira", "ABC-1", { deadline: "1h", onDeadline: "open" }));
+  const client = server.client();
+  const run = await client.start(f);
+  for (const gate of ["hook", "ticket"]) assert.equal(await client.reject(run.id, gate), true);
+  assert.equal((await run.wait(20_000)).state, "Error");
 });
 
 test("a run is paused, resumed and done again", async () => {

@@ -2,8 +2,9 @@
 //! and stays within what a megabyte may cost.
 
 use super::{collected, output};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// How large the files are, in bytes.
 const SMALL: usize = 32 << 10;
@@ -93,10 +94,48 @@ pub(super) fn check(binary: &Path) -> Result<String, String> {
     Ok(format!("at most {:.0} instructions for a byte of a flow file ({})", worst.0, worst.1))
 }
 
-/// The instructions of one `edgewise check`.
-fn reading(binary: &Path, name: &str, text: &str) -> Result<f64, String> {
+/// How large a file is whose reading is timed, and how long that may take.
+const TIMED: usize = 1_000_000;
+const SOON: Duration = Duration::from_millis(100);
+
+/// Times all of them at 1 MB, the fastest of three; says which took the longest. For a quiet machine.
+pub(super) fn times(binary: &Path) -> Result<String, String> {
+    let both = ("body-and-calls.flow", body_and_calls(TIMED));
+    let mut all: Vec<(Duration, &str)> = Vec::new();
+    for (name, text) in SHAPES.iter().map(|shape| (shape.0, text(shape, TIMED))).chain([both]) {
+        let file = written(name, &text)?;
+        let times = (0..3).map(|_| timed(binary, &file)).collect::<Result<Vec<_>, _>>();
+        let _ = std::fs::remove_file(&file);
+        let fastest = times?.into_iter().min().unwrap_or_default();
+        println!("{:>8.1} ms  {name}", fastest.as_secs_f64() * 1_000.0);
+        all.push((fastest, name));
+    }
+    let slow: Vec<&str> = all.iter().filter(|(took, _)| *took > SOON).map(|(_, name)| *name).collect();
+    let (longest, name) = all.iter().max().copied().unwrap_or_default();
+    let line = format!("1 MB of flow file is read within {longest:.1?} ({name})");
+    if slow.is_empty() { Ok(line) } else { Err(format!("{line}: more than {SOON:?} for {}", slow.join(", "))) }
+}
+
+/// How long one `edgewise check` takes, its start included.
+fn timed(binary: &Path, file: &Path) -> Result<Duration, String> {
+    let mut command = Command::new(binary);
+    command.arg("check").arg(file);
+    let began = Instant::now();
+    let done = command.output().map_err(|e| format!("{command:?} could not be started: {e}"))?;
+    let took = began.elapsed();
+    // A flow with problems ends in failure, which is what is timed as well; a signal is something else.
+    done.status.code().map(|_| took).ok_or_else(|| format!("{command:?} was ended by a signal"))
+}
+
+fn written(name: &str, text: &str) -> Result<PathBuf, String> {
     let file = std::env::temp_dir().join(format!("edgewise-{}-{name}", std::process::id()));
     std::fs::write(&file, text).map_err(|e| e.to_string())?;
+    Ok(file)
+}
+
+/// The instructions of one `edgewise check`.
+fn reading(binary: &Path, name: &str, text: &str) -> Result<f64, String> {
+    let file = written(name, text)?;
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(binary).arg("check").arg(&file);
     // A flow with problems ends in failure, which is what is counted as well.

@@ -1,10 +1,12 @@
 //! `edgewise gate`: what waits for people and the world, and their answers. Gates of items and of runs alike.
 
-use super::value::Meant;
+use super::value::{Meant, RunRef};
 use super::work::Moment;
 use clap::{ArgGroup, Args, Subcommand};
 use edgewise_core::name::Name;
 use edgewise_core::time::Millis;
+use edgewise_core::{Error, Result};
+use serde_json::Value;
 
 /// See what waits for people and the world, and answer it.
 #[derive(Debug, Args)]
@@ -21,9 +23,12 @@ Examples:
   edgewise gate create --until 2027-01-31 --for ew-7k2
   edgewise gate create --external ci 4711 --for ew-7k2
   edgewise gate approve ew-g41
+  edgewise gate show @ release
   edgewise gate satisfy ew-g42 --comment 'build 4711 is green'
+  edgewise gate satisfy @ signed --with '{\"by\": \"legal\"}'
   edgewise gate create --webhook --for ew-7k2
-  edgewise gate url ew-g43 --server https://work.example.org --expires 7d")]
+  edgewise gate url ew-g43 --server https://work.example.org --expires 7d
+  edgewise gate url @ signed")]
 pub struct Gate {
     /// What to do.
     #[command(subcommand)]
@@ -35,7 +40,7 @@ pub struct Gate {
 pub enum GateCommand {
     /// List the gates that wait
     List(GateList),
-    /// Show a gate
+    /// Show a gate, with what somebody must know to decide
     Show(GateShow),
     /// Say yes
     Approve(GateAct),
@@ -65,9 +70,15 @@ pub struct GateList {
 /// Which gate to show.
 #[derive(Debug, Args)]
 pub struct GateShow {
-    /// The gate's id
-    #[arg(value_name = "GATE")]
-    pub gate: String,
+    /// A gate's id; or a run, its beginning, or @ for the last run
+    #[arg(value_name = "GATE|RUN", value_parser = Meant::parse)]
+    pub what: Meant,
+    /// The gate's task, of a run
+    #[arg(value_name = "TASK")]
+    pub task: Option<String>,
+    /// Show what these tasks of the run made, instead of those that the flow names or that come just before
+    #[arg(long, value_name = "TASK", value_delimiter = ',')]
+    pub tasks: Vec<String>,
 }
 
 /// An answer to a gate.
@@ -87,26 +98,51 @@ pub struct GateAct {
 /// A gate to open from outside.
 #[derive(Debug, Args)]
 pub struct GateOpen {
-    /// The gate's id
-    #[arg(value_name = "GATE")]
-    pub gate: String,
+    /// A gate's id; or a run, its beginning, or @ for the last run
+    #[arg(value_name = "GATE|RUN", value_parser = Meant::parse)]
+    pub what: Meant,
+    /// The gate's task, of a run
+    #[arg(value_name = "TASK")]
+    pub task: Option<String>,
     /// What you want to say
     #[arg(long, value_name = "TEXT")]
     pub comment: Option<String>,
+    /// What comes with it: the output of a gate of a run, kept with a gate of items
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub with: Option<Value>,
 }
 
 /// A gate whose address is wanted.
 #[derive(Debug, Args)]
 pub struct GateUrl {
-    /// The gate's id
-    #[arg(value_name = "GATE")]
-    pub gate: String,
+    /// A gate's id; or a run, its beginning, or @ for the last run
+    #[arg(value_name = "GATE|RUN", value_parser = Meant::parse)]
+    pub what: Meant,
+    /// The gate's task, of a run
+    #[arg(value_name = "TASK")]
+    pub task: Option<String>,
     /// For how long the address is good
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = Millis::parse)]
     pub expires: Millis,
     /// Where others reach the server
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7420")]
     pub server: String,
+}
+
+/// Reads a value.
+fn json(text: &str) -> Result<Value> {
+    serde_json::from_str(text).map_err(|error| {
+        Error::invalid("bad_json", format!("{text:?} is not JSON ({error}): a text stands in quotes, as in '\"done\"'"))
+    })
+}
+
+/// What was typed names a gate of a run: which run, and the gate's task. `None` for a gate of items.
+pub fn gate_of_run(what: &Meant, task: Option<&String>) -> Result<Option<(RunRef, String)>> {
+    match (what, task) {
+        (Meant::Task(run, task), None) => Ok(Some((run.clone(), task.clone()))),
+        (what, Some(task)) => Ok(Some((RunRef::parse(&what.to_string())?, task.clone()))),
+        (_, None) => Ok(None),
+    }
 }
 
 /// A gate to make.

@@ -21,7 +21,48 @@ pub struct Register {
 
 /// List the flows that are registered.
 #[derive(Debug, Args)]
-pub struct Flows {}
+#[command(after_help = "\
+Examples:
+  edgewise flows
+  edgewise flows show report
+  edgewise flows url report            of a flow whose text says `on: { webhook: {} }`
+  curl -X POST -H 'webhook-id: 17' -d '{\"day\": \"monday\"}' \"$(edgewise flows url report -q)\"")]
+pub struct Flows {
+    /// What to do; they are listed if absent.
+    #[command(subcommand)]
+    pub command: Option<FlowsCommand>,
+}
+
+/// What can be done with registered flows.
+#[derive(Debug, Subcommand)]
+pub enum FlowsCommand {
+    /// Show what begins a flow, and what it must be given
+    Show(FlowName),
+    /// Print the address of a flow: whoever knows it can begin runs of it
+    Url(FlowUrl),
+}
+
+/// Which flow.
+#[derive(Debug, Args)]
+pub struct FlowName {
+    /// The flow's name
+    #[arg(value_name = "FLOW", value_parser = Name::parse)]
+    pub flow: Name,
+}
+
+/// A flow whose address is wanted.
+#[derive(Debug, Args)]
+pub struct FlowUrl {
+    /// The flow's name
+    #[arg(value_name = "FLOW", value_parser = Name::parse)]
+    pub flow: Name,
+    /// For how long the address is good
+    #[arg(long, value_name = "DURATION", default_value = "366d", value_parser = Millis::parse)]
+    pub expires: Millis,
+    /// Where others reach the server
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7420")]
+    pub server: String,
+}
 
 /// See when flows begin by themselves, and change it.
 #[derive(Debug, Args)]

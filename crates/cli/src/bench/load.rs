@@ -18,7 +18,7 @@ pub struct Load {
     pub tasks: u32,
     /// How many attempts at once.
     pub slots: u32,
-    plan: fn() -> PlanDraft,
+    plan: fn() -> Result<Plan>,
 }
 
 /// All loads, in the order in which they are run.
@@ -29,17 +29,24 @@ pub const LOADS: [Load; 6] = [
         runs: 1_000,
         tasks: 10,
         slots: 256,
-        plan: || chain(10),
+        plan: || build(chain(10), "w1"),
     },
-    Load { name: "w2", about: "a spread of 10,000, then a join", runs: 1, tasks: 10_002, slots: 256, plan: spread },
-    Load { name: "w3", about: "a chain of 1,000", runs: 1, tasks: 1_000, slots: 1, plan: || chain(1_000) },
+    Load {
+        name: "w2",
+        about: "a spread of 10,000, then a join",
+        runs: 1,
+        tasks: 10_002,
+        slots: 256,
+        plan: || build(spread(), "w2"),
+    },
+    Load { name: "w3", about: "a chain of 1,000", runs: 1, tasks: 1_000, slots: 1, plan: || build(chain(1_000), "w3") },
     Load {
         name: "w4",
         about: "10,000 tasks in 100 layers, three upstreams each",
         runs: 1,
         tasks: 10_000,
         slots: 256,
-        plan: || layers(100, 100),
+        plan: || build(layers(100, 100), "w4"),
     },
     Load {
         name: "w4-100k",
@@ -47,7 +54,7 @@ pub const LOADS: [Load; 6] = [
         runs: 1,
         tasks: 100_000,
         slots: 256,
-        plan: || layers(100, 1_000),
+        plan: || build(layers(100, 1_000), "w4-100k"),
     },
     Load {
         name: "w4-1m",
@@ -55,7 +62,43 @@ pub const LOADS: [Load; 6] = [
         runs: 1,
         tasks: 1_000_000,
         slots: 256,
-        plan: || layers(100, 10_000),
+        plan: || build(layers(100, 10_000), "w4-1m"),
+    },
+];
+
+/// Programs of two lengths, only by their names: what a round or an item costs must not grow with their number.
+pub const PROGRAMS: [Load; 4] = [
+    Load {
+        name: "for-10k",
+        about: "a program that goes over 10,000 items",
+        runs: 1,
+        tasks: 10_001,
+        slots: 1,
+        plan: || program("    for x in range(10000):\n        @noop(v=x)\n"),
+    },
+    Load {
+        name: "for-100k",
+        about: "a program that goes over 100,000 items",
+        runs: 1,
+        tasks: 100_001,
+        slots: 1,
+        plan: || program("    for x in range(100000):\n        @noop(v=x)\n"),
+    },
+    Load {
+        name: "spread-10k",
+        about: "a program that spreads over 10,000 items",
+        runs: 1,
+        tasks: 10_001,
+        slots: 256,
+        plan: || program("    spread range(10000):x -> @noop(v=x)\n"),
+    },
+    Load {
+        name: "spread-100k",
+        about: "a program that spreads over 100,000 items",
+        runs: 1,
+        tasks: 100_001,
+        slots: 256,
+        plan: || program("    spread range(100000):x -> @noop(v=x)\n"),
     },
 ];
 
@@ -65,12 +108,13 @@ pub const NOOP: &str = "noop";
 impl Load {
     /// The load of a name.
     pub fn find(name: &str) -> Option<&'static Load> {
-        LOADS.iter().find(|l| l.name == name)
+        LOADS.iter().chain(&PROGRAMS).find(|l| l.name == name)
     }
 
-    /// Whether it is run once before it is measured; the large one takes long enough to be steady.
+    /// Whether it is run once before it is measured; the large one takes long enough to be steady, and of programs
+    /// instructions are counted.
     pub fn warms_up(&self) -> bool {
-        self.tasks < 1_000_000
+        self.tasks < 1_000_000 && !PROGRAMS.iter().any(|program| program.name == self.name)
     }
 
     /// A plan of so many tasks in ten layers, three upstreams each.
@@ -80,13 +124,19 @@ impl Load {
 
     /// The plan its runs are of.
     pub fn plan(&self) -> Result<Plan> {
-        build((self.plan)(), self.name)
+        (self.plan)()
     }
 }
 
 fn build(draft: PlanDraft, name: &str) -> Result<Plan> {
     let problem = |problems: Vec<edgewise_core::plan::Problem>| Error::bug("bench_plan", problems[0].message.clone());
     draft.build(Name::parse(name)?).map_err(problem)
+}
+
+fn program(body: &str) -> Result<Plan> {
+    let compiled = edgewise_core::text::compile(&format!("flow bench():\n{body}"), "bench.flow");
+    let mut flows = compiled.map_err(|problems| Error::bug("bench_plan", problems.to_string()))?;
+    Ok(flows.remove(0).plan)
 }
 
 fn noop() -> Spec {

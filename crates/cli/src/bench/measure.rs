@@ -99,9 +99,19 @@ pub(super) async fn once(load: &Load, plan: &Arc<Plan>, engine: &Engine) -> Resu
 }
 
 pub(super) fn open(dir: &Path) -> Result<Engine> {
+    Engine::start(parts(dir)?)
+}
+
+/// One that publishes domain events, as a server's does.
+pub(super) fn open_telling(dir: &Path) -> Result<Engine> {
+    let parts = parts(dir)?;
+    Engine::start_telling(parts, Default::default(), Some(Box::new(sqlite::open_ledger(dir)?)))
+}
+
+fn parts(dir: &Path) -> Result<Parts> {
     let stores = sqlite::open(dir)?;
     let reader = sqlite::open_reader(dir)?.projections;
-    Engine::start(Parts {
+    Ok(Parts {
         ledger: Box::new(stores.ledger),
         reader: Box::new(reader),
         writer: Box::new(stores.projections),

@@ -68,6 +68,7 @@ pub async fn schedules(dir: &Path) -> Result<ScheduleFigures> {
             plan: Arc::new(plan),
             children: Vec::new(),
             schedules: all,
+            hook: None,
             by: Name::parse("bench")?,
         }))
         .await?;

@@ -144,6 +144,8 @@ fn change(n: u64, all: u64) -> Result<RunChange> {
         run: row,
         plan: None,
         tasks: vec![],
+        given: vec![],
+        given_gone: vec![],
         timers: vec![],
         timers_gone: vec![],
         outbox: vec![],

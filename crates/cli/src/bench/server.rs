@@ -1,10 +1,13 @@
 //! The server, measured: a worker over HTTP on loopback, against a durable store, all in this process.
 //!
 //! Runs are started and tasks are taken and reported over HTTP; only the end of a run is seen by the engine itself, so
-//! that a thousand waiting connections are no part of the figure.
+//! that a thousand waiting connections are no part of the figure. They are part of another: the same runs beside a crowd.
+
+mod crowd;
+mod told;
 
 use super::load::{Load, NOOP};
-use super::measure::{cpu_time, memory_mb, open};
+use super::measure::{cpu_time, memory_mb, open_telling};
 use edgewise_client::{Client, Worker, Working, wire};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -51,8 +54,35 @@ pub struct ServerFigures {
     pub next_p50_ms: f64,
     /// The same, 99 of 100 took less.
     pub next_p99_ms: f64,
+    /// From the commit of a fast domain event to a listener in this process while nothing else happens, half took less,
+    /// in milliseconds.
+    pub told_p50_ms: f64,
+    /// The same, 99 of 100 took less.
+    pub told_p99_ms: f64,
+    /// The same at half the load; zero for another worker.
+    pub told_beside_p50_ms: f64,
+    /// The same, 99 of 100 took less.
+    pub told_beside_p99_ms: f64,
+    /// W1 beside a crowd; absent for another worker.
+    pub crowd: Option<CrowdFigures>,
     /// Most memory this process had, in MB.
     pub peak_mb: f64,
+}
+
+/// What a crowd costs: workers that wait, readers of streams, and a webhook's target that never answers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CrowdFigures {
+    /// Workers that wait.
+    pub workers: usize,
+    /// Readers of streams.
+    pub readers: usize,
+    /// Tasks done each second right before they came, W1.
+    pub alone_per_second: f64,
+    /// Tasks done each second beside them.
+    pub beside_per_second: f64,
+    /// How much more memory this process has with all of them and the runs beside them, both ends of each connection
+    /// included, in MB.
+    pub grown_mb: f64,
 }
 
 /// Measures with the Rust worker, or with a command that is a worker.
@@ -73,10 +103,15 @@ pub async fn server(dir: &Path, worker: Option<&str>, quick: bool) -> Result<Ser
     let commits = (bench.engine.counts().await?.commits - before.commits) as f64;
     let (run_p50_ms, run_p99_ms) = bench.timed(if quick { TIMED / 10 } else { TIMED }).await?;
     let (mut next_p50_ms, mut next_p99_ms) = (0.0, 0.0);
+    let (half, long) = (tasks / elapsed / f64::from(load.tasks) / 2.0, if quick { HALF / 10 } else { HALF });
+    let (told_p50_ms, told_p99_ms) = told::alone(&bench, quick).await?;
+    let (mut told_beside, mut crowd) = ((0.0, 0.0), None);
     if worker.is_none() {
         steps.clear();
-        bench.half(tasks / elapsed / f64::from(load.tasks) / 2.0, if quick { HALF / 10 } else { HALF }).await?;
+        bench.half(half, long).await?;
         (next_p50_ms, next_p99_ms) = steps.figures();
+        told_beside = told::beside(&bench, half, long).await?;
+        crowd = Some(bench.crowded(load, runs).await?);
     }
     at_work.stop().await?;
     bench.close().await?;
@@ -88,6 +123,11 @@ pub async fn server(dir: &Path, worker: Option<&str>, quick: bool) -> Result<Ser
         run_p99_ms,
         next_p50_ms,
         next_p99_ms,
+        told_p50_ms,
+        told_p99_ms,
+        told_beside_p50_ms: told_beside.0,
+        told_beside_p99_ms: told_beside.1,
+        crowd,
         peak_mb: memory_mb("VmHWM:"),
     })
 }
@@ -95,23 +135,61 @@ pub async fn server(dir: &Path, worker: Option<&str>, quick: bool) -> Result<Ser
 /// A server, and somebody who starts runs there.
 struct Bench {
     engine: Engine,
+    app: App,
     client: Client,
     serving: Serving,
 }
 
 impl Bench {
     async fn open(dir: &Path, load: &Load) -> Result<Self> {
-        let engine = open(dir)?;
+        let engine = open_telling(dir)?;
         let (plan, by) = (Arc::new(load.plan()?), Name::parse("bench")?);
-        let register = Register { plan, children: Vec::new(), schedules: Default::default(), by };
+        let register = Register { plan, children: Vec::new(), schedules: Default::default(), hook: None, by };
         engine.ask(Command::Register(register)).await?;
         let (dir, clock) = (dir.to_owned(), Arc::new(wall_clock));
         let parts = Parts { engine: engine.clone(), home: Home::local(), dir, clock, trust_loopback: true };
         let no_socket = |e: std::io::Error| Error::unavailable("bench_socket", "no socket was given").with_source(e);
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(no_socket)?;
-        let serving = serve(listener, &App::new(parts)).map_err(no_socket)?;
+        let app = App::new(parts);
+        let serving = serve(listener, &app).map_err(no_socket)?;
         let client = Client::new(&format!("http://{}", serving.address)).map_err(failed)?;
-        Ok(Self { engine, client, serving })
+        Ok(Self { engine, app, client, serving })
+    }
+
+    /// The load alone once more, then beside a crowd.
+    async fn crowded(&self, load: &Load, runs: u32) -> Result<CrowdFigures> {
+        let tasks = f64::from(runs) * f64::from(load.tasks);
+        let clock = Instant::now();
+        self.rush(runs).await?;
+        let (alone, memory) = (clock.elapsed().as_secs_f64(), memory_mb("VmRSS:"));
+        let crowd = crowd::Crowd::gather(self).await?;
+        let clock = Instant::now();
+        self.rush(runs).await?;
+        let beside = clock.elapsed().as_secs_f64();
+        let grown_mb = memory_mb("VmRSS:") - memory;
+        drop(crowd);
+        Ok(CrowdFigures {
+            workers: crowd::WORKERS,
+            readers: crowd::READERS,
+            alone_per_second: tasks / alone,
+            beside_per_second: tasks / beside,
+            grown_mb,
+        })
+    }
+
+    /// Until so many claims wait at the engine and so many streams are read.
+    async fn until_waiting(&self, claims: usize, streams: usize) -> Result<()> {
+        let look = async {
+            loop {
+                let waiting = self.engine.pulse().await?.claims;
+                if waiting >= claims && self.app.readers_of_streams() >= streams {
+                    return Ok(());
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let missing = |_| Error::unavailable("bench_crowd", "the crowd did not gather: raise the limit of open files");
+        tokio::time::timeout(LONG, look).await.map_err(missing)?
     }
 
     /// Starts all runs as fast as the server takes them, and waits for the last to end.

@@ -6,6 +6,7 @@ use crate::bench::{
     ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, schedules,
     search, server, work,
 };
+use crate::descriptors;
 use crate::exit::Exit;
 use crate::output::Row;
 use crate::problem::{Problem, Result};
@@ -110,6 +111,7 @@ fn find(name: &str) -> Result<&'static Load> {
 
 /// What a worker over HTTP reaches.
 fn served(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
+    descriptors::raise();
     let folder = Folder::make(context.cwd)?;
     let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
     let figures = runtime.block_on(server(&folder.0, args.worker.as_deref(), args.quick))?;
@@ -127,6 +129,26 @@ fn served(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
         lines.push(format!(
             "at half the load, from one task's end to the next one's start: half within {:.2} ms, 99 of 100 within {:.2} ms",
             figures.next_p50_ms, figures.next_p99_ms
+        ));
+    }
+    lines.push(format!(
+        "a fast domain event, from its commit to a listener here: half within {:.3} ms, 99 of 100 within {:.3} ms",
+        figures.told_p50_ms, figures.told_p99_ms
+    ));
+    if let Some(crowd) = &figures.crowd {
+        lines.push(format!(
+            "the same at half the load: half within {:.3} ms, 99 of 100 within {:.3} ms",
+            figures.told_beside_p50_ms, figures.told_beside_p99_ms
+        ));
+        lines.push(format!(
+            "w1 beside {} workers that wait, {} readers of streams and a webhook that hangs: {:.0} tasks/s, {:.0} without \
+             them ({:.2}); {:.0} MB more",
+            crowd.workers,
+            crowd.readers,
+            crowd.beside_per_second,
+            crowd.alone_per_second,
+            crowd.beside_per_second / crowd.alone_per_second,
+            crowd.grown_mb
         ));
     }
     context.printer.one(SERVER, &lines, &figures)?;

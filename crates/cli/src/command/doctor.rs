@@ -12,8 +12,9 @@ use crate::text;
 use crate::view::{home, there_is_a_ledger};
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
+use edgewise_engine::Home;
 use edgewise_engine::doctor::{self, Finding, REBUILD, Seen, Told};
-use edgewise_store::{Ledger, Projections, sqlite};
+use edgewise_store::{Ledger, Projections, Space, sqlite};
 use serde::Serialize;
 use std::path::Path;
 
@@ -89,7 +90,11 @@ impl Desk<'_> {
             }
         };
         let rows = rows.as_mut().map(|rows| rows as &mut dyn Projections);
-        self.examined("verified", |tell| doctor::verify(&mut ledger, rows, tell))
+        self.examined("verified", |tell| doctor::verify(&mut ledger, rows, tell))?;
+        let Home { tenant, workspace } = home()?;
+        let ledger = Box::new(sqlite::open_ledger_reader(dir)?);
+        let findings = doctor::queues(ledger, &Space { tenant, workspace })?;
+        findings.into_iter().try_for_each(|finding| self.tell(finding))
     }
 
     fn rebuild(&mut self, dir: &Path) -> Result<()> {

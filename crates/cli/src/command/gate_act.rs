@@ -1,15 +1,16 @@
-//! `edgewise gate approve`, `withdraw`, `reject`: what people answer to a gate, of a run or of items.
+//! `edgewise gate approve`, `withdraw`, `reject`, `satisfy`: what people answer to a gate, of a run or of items.
 
 use super::Context;
 use super::act::{self, Act};
-use crate::args::{self, Meant, RunRef};
+use crate::args::{self, gate_of_run};
 use crate::exit::Exit;
 use crate::problem::Result;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::work::{self, Op};
-use edgewise_engine::command::GateAct;
+use edgewise_engine::command::{GateAct, Satisfy};
 use edgewise_engine::folder::Ask;
+use serde_json::value::RawValue;
 
 /// Says yes.
 pub(super) fn approve(args: &args::GateAct, context: &mut Context<'_>) -> Result<Exit> {
@@ -26,6 +27,20 @@ pub(super) fn reject(args: &args::GateAct, context: &mut Context<'_>) -> Result<
     answer(args, (Ask::Reject, Op::Reject), ("rejected", "was rejected already"), context)
 }
 
+/// Opens what waits for something outside.
+pub(super) fn satisfy(args: &args::GateOpen, context: &mut Context<'_>) -> Result<Exit> {
+    let Some((run, task)) = gate_of_run(&args.what, args.task.as_ref())? else {
+        return super::work::gate_satisfy(args, context);
+    };
+    let output = args.with.as_ref().and_then(|value| RawValue::from_string(value.to_string()).ok());
+    let ask = |run: RunId, by: Name| {
+        let act = GateAct { run, task: task.clone(), by, comment: args.comment.clone() };
+        Ask::Satisfy(Satisfy { act, generation: None, delivery: None, output: output.clone() })
+    };
+    let act = Act { ask: &ask, done: "opened", already: "was open already", task: Some(&task), moves: true };
+    act::perform(&run, &act, context)
+}
+
 /// What is asked about a gate of a run, and about one of items.
 type Words = (fn(GateAct) -> Ask, fn(work::Act) -> Op);
 
@@ -35,10 +50,8 @@ fn answer(
     (done, already): (&str, &str),
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let (run, task) = match (&args.what, &args.task) {
-        (Meant::Task(run, task), None) => (run.clone(), task.clone()),
-        (what, Some(task)) => (RunRef::parse(&what.to_string())?, task.clone()),
-        (_, None) => return super::work::gate_act(args, op, context),
+    let Some((run, task)) = gate_of_run(&args.what, args.task.as_ref())? else {
+        return super::work::gate_act(args, op, context);
     };
     let ask = |run: RunId, by: Name| ask(GateAct { run, task: task.clone(), by, comment: args.comment.clone() });
     let act = Act { ask: &ask, done, already, task: Some(&task), moves: true };

@@ -89,7 +89,8 @@ fn row(run: &Run, closed: ClosedGate, clock: &Clock) -> Result<(Row, Option<Stri
     let whom = match closed.count {
         Some(count) => whom(count, &closed.from) + &closed.escalates.iter().map(later).collect::<String>(),
         None if closed.opens_at.is_some() => "the clock".to_owned(),
-        None => String::new(),
+        None if closed.webhook => "a call of its address".to_owned(),
+        None => closed.external.as_ref().map(|at| format!("{} about {}", at.system, at.id)).unwrap_or_default(),
     };
     let cells = vec![
         Cell::new(run.id.short(), Ink::Bold),

@@ -3,7 +3,7 @@
 use super::Context;
 use super::schedule::record;
 use super::work::Board;
-use crate::args::GateUrl;
+use crate::args::{GateUrl, gate_of_run};
 use crate::clock::rfc3339;
 use crate::exit::Exit;
 use crate::place::Place;
@@ -15,18 +15,13 @@ use edgewise_core::name::Name;
 use edgewise_core::work::{GateWait, WorkGate};
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::folder::Ask;
-use edgewise_server::hook::{PATH, SETTING, Secret};
+use edgewise_server::hook::{Of, PATH, RunGate, SETTING, Secret};
 use serde_json::json;
 
 pub(super) fn perform(args: &GateUrl, context: &mut Context<'_>) -> Result<Exit> {
-    let board = Board::open(context)?;
-    let id = board.find(&args.gate)?;
-    let Some(WorkGate { wait: GateWait::Webhook, .. }) = board.work.gate(id.as_str()) else {
-        let what = format!("{id} is no webhook gate, so it has no address");
-        return Err(Problem::new(Kind::Invalid, "wrong_gate", what).next("`edgewise gate create --webhook` makes one"));
-    };
+    let (named, id) = named(args, context)?;
     let expires = wall_clock().plus(args.expires);
-    let hook = secret(context)?.sign(&home()?, id.as_str(), expires);
+    let hook = secret(context)?.sign(&home()?, (Of::Gate, &named), expires);
     let url = format!("{}{PATH}{hook}", args.server.trim_end_matches('/'));
     let facts = json!({ "gate": id, "url": url, "expires_at": rfc3339(expires) });
     context.printer.one(url.clone(), std::slice::from_ref(&url), &facts)?;
@@ -34,8 +29,25 @@ pub(super) fn perform(args: &GateUrl, context: &mut Context<'_>) -> Result<Exit>
     Ok(Exit::Ok)
 }
 
+/// What an address calls the gate, and what people do.
+fn named(args: &GateUrl, context: &mut Context<'_>) -> Result<(String, String)> {
+    if let Some((run, task)) = gate_of_run(&args.what, args.task.as_ref())? {
+        let mut view = View::open(context.config)?;
+        let run = view.find(&run)?;
+        let gate = RunGate::of(&view.reader.run(run)?, &task)?;
+        return Ok((gate.to_string(), format!("{run}/{task}")));
+    }
+    let board = Board::open(context)?;
+    let id = board.find(&args.what.to_string())?;
+    let Some(WorkGate { wait: GateWait::Webhook, .. }) = board.work.gate(id.as_str()) else {
+        let what = format!("{id} is no webhook gate, so it has no address");
+        return Err(Problem::new(Kind::Invalid, "wrong_gate", what).next("`edgewise gate create --webhook` makes one"));
+    };
+    Ok((id.to_string(), id.to_string()))
+}
+
 /// The workspace's secret; the first address makes it.
-fn secret(context: &Context<'_>) -> Result<Secret> {
+pub(super) fn secret(context: &Context<'_>) -> Result<Secret> {
     if let Some(secret) = Secret::of(&View::open(context.config)?.reader.control()?.settings)? {
         return Ok(secret);
     }

@@ -3,7 +3,7 @@
 mod text;
 
 use super::Context;
-use super::work::{self, Board, Found, found, refuse_past};
+use super::work::{Board, Found, found, refuse_past};
 use crate::args::{At, Form, Graph, Meant};
 use crate::exit::Exit;
 use crate::flow_file::FlowFile;
@@ -15,6 +15,7 @@ use edgewise_core::Kind;
 use edgewise_core::sketch::Sketch;
 use edgewise_core::suggest::shown;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::facts::picture::sketch;
 use std::path::Path;
 
 /// How a file with a flow in it is called.
@@ -23,7 +24,8 @@ const FLOWS: [&str; 3] = ["yaml", "yml", "flow"];
 pub(super) fn perform(args: &Graph, context: &mut Context<'_>) -> Result<Exit> {
     let form = form(args, context.printer.format)?;
     let Some(what) = &args.what else {
-        let (sketch, left_out) = work::sketch(&Board::open(context)?, None)?;
+        let board = Board::open(context)?;
+        let (sketch, left_out) = sketch(&board.work, board.now, None);
         return print(&sketch, form, left_out, args, context);
     };
     let file = FlowFile::typed(Path::new(what), context.cwd);
@@ -88,7 +90,7 @@ fn of_id(what: &str, at: Option<At>, context: &Context<'_>) -> Result<(Sketch, u
     let run = match found(&meant, None, context)? {
         Found::Item(board, id) => {
             refuse_past(at)?;
-            return work::sketch(&board, Some(&id));
+            return Ok(sketch(&board.work, board.now, Some(&id)));
         }
         Found::Run(run, _) => run,
     };

@@ -68,6 +68,8 @@ fn act(kind: &str) -> &str {
         "RunTriggered" => "asked for",
         "RunPauseRequested" => "paused",
         "RunResumeRequested" => "resumed",
+        "RunFrozen" => "frozen",
+        "RunUnfrozen" => "unfrozen",
         "ApprovalGiven" => "approved",
         "ApprovalWithdrawn" => "approval withdrawn",
         other => other,

@@ -1,8 +1,9 @@
 //! `edgewise register` and `edgewise flows`: flows under their names.
 
 use super::Context;
+use super::flow_hook;
 use super::schedule::{hint, record};
-use crate::args::{Flows, Register};
+use crate::args::{Flows, FlowsCommand, Register};
 use crate::clock::{Clock, rfc3339};
 use crate::exit::Exit;
 use crate::flow_file::FlowFile;
@@ -30,13 +31,14 @@ pub(super) fn register(args: &Register, context: &mut Context<'_>) -> Result<Exi
     let place = Place::of(context.config);
     let (mut scheduled, mut alone) = (false, false);
     for compiled in flows {
-        let (flow, schedules) = (compiled.plan.flow.clone(), compiled.schedules);
+        let (flow, schedules, hook) = (compiled.plan.flow.clone(), compiled.schedules, compiled.hook);
+        let webhook = hook.is_some();
         scheduled |= !schedules.is_empty();
         let names: Vec<_> = schedules.keys().cloned().collect();
         let by = context.config.who.value.clone();
         let plan = Arc::new(compiled.plan);
         let (done, by_itself) =
-            record(&place, Ask::Register(Registration { plan, children: compiled.children, schedules, by }))?;
+            record(&place, Ask::Register(Registration { plan, children: compiled.children, schedules, hook, by }))?;
         alone |= by_itself;
         let with = match names.len() {
             0 => String::new(),
@@ -44,8 +46,11 @@ pub(super) fn register(args: &Register, context: &mut Context<'_>) -> Result<Exi
             n => format!(" with {n} schedules"),
         };
         let line = if done { format!("registered {flow}{with}") } else { format!("{flow} was registered so already") };
-        let value = json!({ "flow": flow, "changed": done, "schedules": names });
+        let value = json!({ "flow": flow, "changed": done, "schedules": names, "webhook": webhook });
         context.printer.one(flow.to_string(), &[line], &value)?;
+        if webhook {
+            context.printer.say(&format!("a call of its address begins it: `edgewise flows url {flow}`"));
+        }
     }
     if scheduled && alone {
         hint(context);
@@ -53,7 +58,16 @@ pub(super) fn register(args: &Register, context: &mut Context<'_>) -> Result<Exi
     Ok(Exit::Ok)
 }
 
-pub(super) fn list(_: &Flows, context: &mut Context<'_>) -> Result<Exit> {
+/// `edgewise flows`: the list, or what is asked about one of them.
+pub(super) fn flows(args: &Flows, context: &mut Context<'_>) -> Result<Exit> {
+    match &args.command {
+        None => list(context),
+        Some(FlowsCommand::Show(args)) => flow_hook::show(args, context),
+        Some(FlowsCommand::Url(args)) => flow_hook::url(args, context),
+    }
+}
+
+fn list(context: &mut Context<'_>) -> Result<Exit> {
     let control = View::open(context.config)?.reader.control()?;
     let clock = Clock::local(wall_clock());
     let row = |(name, flow): (&edgewise_core::name::Name, &edgewise_core::control::Registered)| {
@@ -68,7 +82,7 @@ pub(super) fn list(_: &Flows, context: &mut Context<'_>) -> Result<Exit> {
         ];
         let value = json!({
             "flow": name, "plan": flow.plan, "version": flow.version, "by": flow.by,
-            "registered_at": rfc3339(flow.at), "schedules": schedules,
+            "registered_at": rfc3339(flow.at), "schedules": schedules, "webhook": flow.hook.is_some(),
         });
         Row::new(name.to_string(), cells, &value)
     };

@@ -114,6 +114,7 @@ pub(super) fn print(rows: &[RunRow], place: &Place, context: &mut Context<'_>) -
 /// Where it is, in a word.
 fn word(run: &Listed) -> (&'static str, Ink) {
     match () {
+        () if run.frozen_by.is_some() => ("frozen", Ink::Wait),
         () if run.frozen.is_some() => ("frozen", Ink::Bad),
         () if run.paused && !run.state.is_done() => ("paused", Ink::Wait),
         () => (run.phase.word(), ink(run.phase)),

@@ -3,6 +3,7 @@
 use super::Context;
 use super::engine::become_engine;
 use crate::args::Serve;
+use crate::descriptors;
 use crate::exit::Exit;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
@@ -12,9 +13,10 @@ use edgewise_core::Kind;
 use edgewise_core::rate::Rate;
 use edgewise_engine::Home;
 use edgewise_engine::engine::wall_clock;
+use edgewise_engine::publish::Losses;
 use edgewise_engine::webhook::{Delivering, Hooks};
 use edgewise_server::auth::Tokens;
-use edgewise_server::{App, Listen, Outside, Parts, Served, Serving, Tls, Workspaces, limits, serve_as};
+use edgewise_server::{App, Listen, Outside, Parts, Pushing, Served, Serving, Tls, Workspaces, limits, serve_as};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -24,8 +26,11 @@ use tokio::net::TcpListener;
 
 /// How long requests under way may take when the server is told to stop.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it is said at most that listeners lose events.
+const WARN_EVERY: Duration = Duration::from_secs(10);
 
 pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
+    descriptors::raise();
     let place = Place::of(context.config);
     let local = args.addr.ip().is_loopback();
     if !local {
@@ -54,15 +59,19 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
             trust_loopback: local,
         };
         let app = App::new(parts);
+        app.set_queues(options.queues.clone());
+        app.lend(place.lending());
         if let Some(collector) = &args.otlp {
             app.export(collector).await?;
         }
         let means = place.http().means(open.engine.listeners().watch_queues());
         let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);
+        let pushing = Pushing::start(&app, place.http()).await?;
         let serving = start(listener, Served::One(app), listen)?;
         say(serving.address, args, local, context)?;
-        signals.next().await;
-        serving.stop(PATIENCE).await;
+        let engine = open.engine.clone();
+        until_stopped(&mut signals, async || engine.listeners().counts().1, context).await;
+        tokio::join!(serving.stop(PATIENCE), pushing.stop(limits::PUSH_STOPS));
         delivering.stop();
         open.close().await?;
         Ok(Exit::Ok)
@@ -74,7 +83,8 @@ fn many(args: &Serve, dir: &Path, place: &Place, listen: Listen, context: &mut C
     runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let listener = bind(args.addr).await?;
-        let outside = Outside { collector: args.otlp.clone(), http: place.http() };
+        let keep_events = context.config.keep_events.value;
+        let outside = Outside { collector: args.otlp.clone(), http: place.http(), keep_events };
         let workspaces = Workspaces::open(dir, place.server(false), outside).await?;
         let serving = start(listener, Served::Many(workspaces.clone()), listen)?;
         say(serving.address, args, false, context)?;
@@ -82,11 +92,25 @@ fn many(args: &Serve, dir: &Path, place: &Place, listen: Listen, context: &mut C
         if running.is_empty() {
             context.printer.say("there are no workspaces yet: `edgewise token create NAME --role admin --workspace TENANT/WORKSPACE` makes one");
         }
-        signals.next().await;
+        until_stopped(&mut signals, async || workspaces.dropped().await, context).await;
         serving.stop(PATIENCE).await;
         workspaces.close().await?;
         Ok(Exit::Ok)
     })
+}
+
+/// Waits for the signal to stop, and says now and then what listeners have lost meanwhile.
+async fn until_stopped(signals: &mut Signals, dropped: impl AsyncFn() -> u64, context: &mut Context<'_>) {
+    let mut losses = Losses::default();
+    loop {
+        tokio::select! {
+            () = signals.next() => return,
+            () = tokio::time::sleep(WARN_EVERY) => {}
+        }
+        if let Some(warning) = losses.look(dropped().await) {
+            context.printer.say(&warning);
+        }
+    }
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

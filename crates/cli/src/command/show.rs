@@ -68,7 +68,7 @@ pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Who was at work then, and whether the run was frozen, is not in its ledger.
+/// Who was at work then, and whether damage had been found, is not in its ledger.
 fn as_it_was(then: &Then, all: bool, context: &mut Context<'_>) -> Result<Exit> {
     let run = &then.run;
     if !context.printer.for_people() {

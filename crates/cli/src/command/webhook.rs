@@ -1,18 +1,15 @@
 //! `edgewise webhook`: which addresses are told of domain events.
 
 use super::Context;
-use super::domain::shelf;
 use crate::args::{WebhookAdd, WebhookCommand, WebhookReplay};
-use crate::clock::rfc3339;
 use crate::exit::Exit;
 use crate::output::Row;
+use crate::place::Place;
 use crate::problem::Result;
+use crate::shelves::Shelves;
 use crate::style::Ink;
 use crate::table::Cell;
-use edgewise_core::name::Name;
-use edgewise_engine::engine::wall_clock;
-use edgewise_engine::entropy::Entropy;
-use edgewise_engine::webhook::{DeadLetter, Hooks, Shown};
+use edgewise_client::wire::{DeadLetterListed, WebhookListed};
 use serde_json::json;
 
 const HOOKS: [&str; 6] = ["id", "namespace", "url", "names", "place", "dead"];
@@ -28,24 +25,26 @@ pub(super) fn perform(command: &WebhookCommand, context: &mut Context<'_>) -> Re
     }
 }
 
+fn shelves(context: &Context<'_>, writes: bool) -> Result<Shelves> {
+    Shelves::of(&Place::of(context.config), writes)
+}
+
 fn add(args: &WebhookAdd, context: &mut Context<'_>) -> Result<Exit> {
-    let hooks = Hooks::new(shelf(context, true)?);
-    let of = (args.namespace.clone(), args.url.clone());
-    let (hook, secret) = hooks.add(of, args.names.clone(), &mut Entropy::from_system()?, wall_clock())?;
-    let lines = [format!("{}  {}", hook.id, secret.text())];
-    context.printer.one(hook.id.clone(), &lines, &json!({ "id": hook.id, "secret": secret.text() }))?;
+    let made = shelves(context, true)?.add_hook(&args.namespace, &args.url, &args.names)?;
+    let lines = [format!("{}  {}", made.id, made.secret)];
+    context.printer.one(made.id.clone(), &lines, &json!({ "id": made.id, "secret": made.secret }))?;
     context.printer.say("keep the secret safe: it is not shown again, and messages are signed with it");
     Ok(Exit::Ok)
 }
 
 fn list(context: &mut Context<'_>) -> Result<Exit> {
-    let all = Hooks::new(shelf(context, false)?).list()?;
+    let all = shelves(context, false)?.hooks()?;
     if all.is_empty() && context.printer.for_people() {
         context.printer.say("there are no webhooks; `edgewise webhook add NAMESPACE URL` makes one");
         return Ok(Exit::Ok);
     }
-    let row = |hook: &Shown| {
-        let names = hook.names.iter().map(Name::as_str).collect::<Vec<_>>().join(", ");
+    let row = |hook: &WebhookListed| {
+        let names = hook.names.join(", ");
         let off = hook.off.as_ref().map_or(String::new(), |why| format!(" (off: {why})"));
         let cells = vec![
             Cell::new(hook.id.as_str(), Ink::Bold),
@@ -56,7 +55,7 @@ fn list(context: &mut Context<'_>) -> Result<Exit> {
             Cell::from(hook.dead.to_string()),
         ];
         let facts = json!({ "id": hook.id, "namespace": hook.namespace, "url": hook.url, "names": hook.names,
-            "off": hook.off, "place": hook.place, "dead": hook.dead, "made_at": rfc3339(hook.at) });
+            "off": hook.off, "place": hook.place, "dead": hook.dead, "made_at": hook.made_at });
         Row::new(hook.id.clone(), cells, &facts)
     };
     let rows = all.iter().map(row).collect::<Result<Vec<_>>>()?;
@@ -65,14 +64,14 @@ fn list(context: &mut Context<'_>) -> Result<Exit> {
 }
 
 fn remove(id: &str, context: &mut Context<'_>) -> Result<Exit> {
-    Hooks::new(shelf(context, true)?).remove(id)?;
+    shelves(context, true)?.remove_hook(id)?;
     context.printer.one(id, &[format!("{id} is told nothing any more")], &json!({ "id": id, "removed": true }))?;
     Ok(Exit::Ok)
 }
 
 fn dead(id: &str, context: &mut Context<'_>) -> Result<Exit> {
-    let letters = Hooks::new(shelf(context, false)?).dead(id)?;
-    let row = |letter: &DeadLetter| {
+    let letters = shelves(context, false)?.dead(id)?;
+    let row = |letter: &DeadLetterListed| {
         let cells = vec![
             Cell::new(letter.place.to_string(), Ink::Dim),
             Cell::new(letter.name.as_str(), Ink::Bold),
@@ -80,7 +79,7 @@ fn dead(id: &str, context: &mut Context<'_>) -> Result<Exit> {
             Cell::new(letter.why.as_str(), Ink::Bad),
         ];
         let facts = json!({ "place": letter.place, "id": letter.id, "name": letter.name, "why": letter.why,
-            "at": rfc3339(letter.at) });
+            "at": letter.at });
         Row::new(letter.place.to_string(), cells, &facts)
     };
     let rows = letters.iter().map(row).collect::<Result<Vec<_>>>()?;
@@ -89,8 +88,7 @@ fn dead(id: &str, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 fn replay(args: &WebhookReplay, context: &mut Context<'_>) -> Result<Exit> {
-    let hooks = Hooks::new(shelf(context, true)?);
-    let events = hooks.replay(&args.id, args.from.zip(args.to), wall_clock())?;
+    let events = shelves(context, true)?.replay(&args.id, args.from.zip(args.to))?;
     let line = format!("{events} events are sent again to {}", args.id);
     context.printer.one(args.id.clone(), &[line], &json!({ "id": args.id, "events": events }))?;
     Ok(Exit::Ok)

@@ -38,7 +38,7 @@ pub(super) fn perform(args: &WhatIf, context: &mut Context<'_>) -> Result<Exit> 
         let what = format!("run {} is frozen: nothing can happen to it", id.short());
         return Err(Problem::new(edgewise_core::Kind::Conflict, "run_frozen", what)
             .why(reason)
-            .next("edgewise doctor --verify"));
+            .next(if run.frozen.is_some() { "edgewise unfreeze RUN" } else { "edgewise doctor --verify" }));
     }
     let mut supposition = Supposition::of(run, wall_clock(), context.config.who.value.clone());
     for fact in &args.facts {

@@ -91,7 +91,7 @@ fn explain(run: &RunRef, asked: Option<String>, at: Option<At>, context: &Contex
     let run = view.run(run)?;
     let then = at.map(|at| view.as_of(&run, at, wall_clock())).transpose()?;
     let past = then.is_some();
-    // Neither a freeze nor who was at work is in the ledger, so nothing of it is said of the past.
+    // Neither damage nor who was at work is in the ledger, so nothing of it is said of the past.
     let frozen = if past { None } else { view.reader.frozen(run.id)? };
     let engine = !past && lock::is_at_work(context.config);
     let (run, entries, as_of) = match then {
@@ -109,6 +109,7 @@ fn explain(run: &RunRef, asked: Option<String>, at: Option<At>, context: &Contex
     };
     learn(&mut why, &run, entries, &mut view)?;
     let inner = inner(&run, &why, &mut view)?;
+    let frozen = frozen.or_else(|| run.freeze_mark());
     Ok(Explained { run, asked, why, frozen, engine, as_of, inner })
 }
 
@@ -141,7 +142,8 @@ fn lines(explained: &Explained, clock: &Clock, context: &Context<'_>) -> Vec<Str
     let written = |at| clock.second(at);
     let (style, columns) = (context.printer.out_style, context.printer.columns);
     let mut tree = tree::Tree::new(why, &written, style, columns);
-    if let Some(reason) = &explained.frozen {
+    // Who froze it stands in the line of the run itself, if there is one.
+    if let Some(reason) = explained.frozen.as_ref().filter(|_| run.frozen.is_none() || explained.asked.is_some()) {
         tree.frozen(run, reason);
     }
     let mut lines: Vec<String> = as_of.iter().map(|as_of| style.paint(Ink::Dim, &as_of.sentence(clock))).collect();

@@ -8,7 +8,6 @@ mod board;
 mod change;
 mod claim;
 mod dep;
-mod draw;
 mod export;
 mod gate;
 mod history;
@@ -35,7 +34,6 @@ pub(super) use board::{Board, Found, found, refuse_past};
 pub(super) use change::{close, delete, reopen, update};
 pub(super) use claim::{claim, release};
 pub(super) use dep::perform as dep;
-pub(super) use draw::sketch;
 pub(super) use export::perform as export;
 pub(super) use gate::{
     act as gate_act, create as gate_create, list as gate_list, satisfy as gate_satisfy, show as gate_show,

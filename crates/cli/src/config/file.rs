@@ -9,8 +9,20 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 /// The keys there are.
-pub(super) const KEYS: [&str; 10] =
-    ["dir", "addr", "as", "output", "color", "workers", "http_allow", "secrets_file", "retention", "queues"];
+pub(super) const KEYS: [&str; 12] = [
+    "dir",
+    "addr",
+    "as",
+    "output",
+    "color",
+    "workers",
+    "http_allow",
+    "secrets_file",
+    "keep_events",
+    "send_secrets",
+    "retention",
+    "queues",
+];
 
 /// A file that was read.
 pub struct File {

@@ -29,6 +29,8 @@ impl Config {
             shown("workers", &self.workers, |workers| json!(workers)),
             shown("http_allow", &self.http_allow, |_| json!(hosts)),
             shown("secrets_file", &self.secrets_file, |file| json!(file)),
+            shown("keep_events", &self.keep_events, |kept| json!(kept.map(|kept| kept.to_string()))),
+            shown("send_secrets", &self.send_secrets, |names| json!(names.0)),
         ];
         all.extend(self.tables.iter().map(|(key, table)| shown(key, table, |table| json!(table))));
         // What nobody said is a setting too: it shows that there is one.

@@ -140,7 +140,7 @@ fn queues_are_read_from_the_file_and_nonsense_is_refused() {
 
 #[test]
 fn every_key_is_shown_with_its_value_and_where_it_was_said() {
-    let text = "workers = 3\n\n[retention]\nolder_than = \"30d\"\n\n[queues.night]\nslots = 2\n\n[queues.mail]\npaused = true\n";
+    let text = "workers = 3\nkeep_events = \"2d\"\n[retention]\nolder_than = \"30d\"\n\n[queues.night]\nslots = 2\n\n[queues.mail]\npaused = true\n";
     let place = Place::new(Some(text), Some("as = \"ada\"\n"));
     let flags = Flags { output: Some(Format::Json), ..Flags::default() };
     let config = place.load(flags, &[("EDGEWISE_HTTP_ALLOW", "localhost, 10.0.0.0/8")]).unwrap();
@@ -157,6 +157,8 @@ fn every_key_is_shown_with_its_value_and_where_it_was_said() {
             format!("workers = 3 ({project}/edgewise.toml:1)"),
             "http_allow = localhost, 10.0.0.0/8 ($EDGEWISE_HTTP_ALLOW)".into(),
             "secrets_file = - (default)".into(),
+            format!("keep_events = 2d ({project}/edgewise.toml:2)"),
+            "send_secrets = - (default)".into(),
             format!("queues.mail = paused true ({project}/edgewise.toml:9)"),
             format!("queues.night = slots 2 ({project}/edgewise.toml:6)"),
             format!("retention = older_than 30d ({project}/edgewise.toml:3)"),

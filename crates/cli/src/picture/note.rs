@@ -70,13 +70,18 @@ fn closed(run: &Run, task: TaskIx, gate: &Gate, now: Time) -> String {
         OnDeadline::Open => format!("; opens by itself in {left}"),
         OnDeadline::Reject => format!("; {left} left"),
     });
+    let answered = |how: &str| format!("edgewise gate {how} {} {}", run.id.short(), text::quoted(&run.path(task)));
     match &gate.wait {
         Wait::Approval { from, count } => {
             let (who, as_whom) = approvers(run, task, from, *count);
-            let (id, path) = (run.id.short(), run.path(task));
-            format!("edgewise gate approve {id} {}{as_whom} (by {who}{deadline})", text::quoted(&path))
+            format!("{}{as_whom} (by {who}{deadline})", answered("approve"))
         }
         Wait::After(_) | Wait::Until(_) => opens(run, task, now) + &deadline,
+        Wait::Webhook => format!("{} (opens when its address is called{deadline})", answered("url")),
+        Wait::External { system, id } => {
+            let id = run.external(task).ok().flatten().map_or_else(|| id.shown(), |(_, id)| id);
+            format!("{} (opens when {system} says so of {id}{deadline})", answered("satisfy"))
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 const TASKS: &str = "  build: { run: echo built }\n  ask: { after: [build], gate: { approval: { count: 1 } } }\n  ship: { after: [ask], run: echo shipped }\n";
 const FAILS: &str = "  a: { run: 'exit 3', retry: 1 }\n  b: { after: [a], run: echo never }\n";
 
-/// Command lines; what one prints is remembered under the name before its colon.
+/// Command lines; what one prints is remembered under the name before its colon. `until WORD` says a line again until the
+/// word is printed: domain events are published a moment after their commit.
 const LINES: &[&str] = &[
     "runs",
     "show nosuch",
@@ -70,6 +71,37 @@ const LINES: &[&str] = &[
     "schedule list",
     "schedule show nightly",
     "token create ann --role viewer --quiet",
+    "domain list",
+    "d: run tells.yaml --wait -q",
+    "until two: domain read shop/eu",
+    "domain read shop/eu --limit 1",
+    "domain read shop/eu --json",
+    "domain ack shop/eu --consumer billing 1",
+    "domain ack shop/eu --consumer billing 99",
+    "domain read shop/eu --consumer billing",
+    "domain list",
+    "domain list --json",
+    "webhook list",
+    "webhook add shop/eu file:///etc/passwd",
+    "h: webhook add shop/eu http://127.0.0.1:9/ --name one -q",
+    "webhook list",
+    "webhook dead {h}",
+    "webhook dead nosuch",
+    "webhook replay {h}",
+    "webhook remove {h}",
+    "webhook list --json",
+    "worker list",
+    "worker add mailer ftp://example.org --action mail",
+    "worker add mailer http://127.0.0.1:9/ --action mail --slots 2 -q",
+    "worker add mailer http://127.0.0.1:9/ --action mail -q",
+    "worker list",
+    "worker pause mailer",
+    "worker show mailer",
+    "worker show nosuch",
+    "worker resume mailer",
+    "worker rotate mailer -q",
+    "worker remove mailer",
+    "worker list",
     "token list",
     "token create ann --role viewer",
     "token revoke ann",
@@ -82,6 +114,8 @@ fn project() -> Project {
     let project = Project::new();
     project.flow("release", TASKS);
     project.flow("fails", FAILS);
+    let tells = "flow: tells\nnamespace: shop/eu\ntasks:\n  a: { emit: one }\n  b: { after: a, emit: { name: two, payload: { n: 2 } } }\n";
+    std::fs::write(project.path().join("tells.yaml"), tells).unwrap();
     project
 }
 
@@ -92,17 +126,14 @@ fn say(project: &Project, line: &str, addr: Option<&str>, known: &mut BTreeMap<S
     for (name, value) in &*known {
         typed = typed.replace(&format!("{{{name}}}"), value);
     }
-    let mut command = project.command(&typed);
-    if let Some(addr) = addr {
-        command.env("EDGEWISE_ADDR", addr);
+    let word = name.and_then(|name| name.strip_prefix("until "));
+    let begun = std::time::Instant::now();
+    let mut ended = typed_at(project, &typed, addr);
+    while word.is_some_and(|word| !ended.out.contains(word)) {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{line}: {ended:?}");
+        ended = typed_at(project, &typed, addr);
     }
-    let done = command.output().unwrap();
-    let ended = Ended {
-        code: done.status.code().unwrap(),
-        out: String::from_utf8(done.stdout).unwrap(),
-        err: String::from_utf8(done.stderr).unwrap(),
-    };
-    if let Some(name) = name {
+    if let Some(name) = name.filter(|_| word.is_none()) {
         known.insert(name.to_owned(), ended.out.trim().to_owned());
     }
     let mut text = format!("{line}\nexit {}\n{}{}", ended.code, ended.out, ended.err);
@@ -113,6 +144,16 @@ fn say(project: &Project, line: &str, addr: Option<&str>, known: &mut BTreeMap<S
         }
     }
     scrubbed(&text)
+}
+
+fn typed_at(project: &Project, typed: &str, addr: Option<&str>) -> Ended {
+    let mut command = project.command(typed);
+    if let Some(addr) = addr {
+        command.env("EDGEWISE_ADDR", addr);
+    }
+    let done = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ended { code: done.status.code().unwrap(), out: text(done.stdout), err: text(done.stderr) }
 }
 
 /// Without instants, durations, chance and the widths that they make.

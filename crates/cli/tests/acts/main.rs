@@ -1,10 +1,13 @@
 //! Runs as people and scripts start, follow, answer and end them: the real binary, several processes, one folder.
 
 mod again;
+mod crowded;
 mod detached;
 mod elsewhere;
 mod looking;
 mod process;
+mod programs;
+mod pushing;
 mod repair;
 mod serving;
 mod shared;

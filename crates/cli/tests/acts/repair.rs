@@ -117,8 +117,30 @@ fn a_frozen_run_can_only_be_read_until_it_is_unfrozen() {
     assert!(project.run("freeze @").out.contains("was frozen already"));
     let refused = project.run("task reset @ build");
     assert!(refused.code == 4 && refused.err.contains("ada froze it: evidence"), "{refused:?}");
-    assert!(project.run("show @").out.contains("evidence"));
-    assert!(project.run("unfreeze @").out.contains("unfroze run"));
+    let json = |args: &str| -> Value { serde_json::from_str(&project.run(args).out).unwrap() };
+    for args in ["show @ --json", "why @ --json", "runs --json"] {
+        let told = json(args);
+        let told = if told.is_array() { told[0].clone() } else { told };
+        assert_eq!(
+            (&told["frozen"], &told["frozen_by"]["by"]),
+            (&"ada froze it: evidence".into(), &"ada".into()),
+            "{args}"
+        );
+        assert_eq!(told["frozen_by"]["why"], "evidence", "{args}");
+    }
+    assert!(project.run("show @").out.contains("by ada at"));
+    assert!(project.run("why @").out.contains("edgewise unfreeze"));
+    assert!(project.run("doctor").out.contains("edgewise unfreeze RUN lets it go on"));
+    assert_eq!(project.run("doctor --verify").code, 0, "mark and event agree");
+    let seq = json("show @ --json")["seq"].as_u64().unwrap();
+    assert!(project.run("unfreeze @ --why enough").out.contains("unfroze run"));
+    let history = project.run("history @").out;
+    for said in ["frozen, by ada: evidence", "unfrozen, by ada: enough"] {
+        assert!(history.contains(said), "{history}");
+    }
+    let then = json(&format!("show @ --at {seq} --json"));
+    assert_eq!(then["frozen_by"]["why"], "evidence", "it is told of the past");
+    assert_eq!(json("show @ --json")["frozen"], Value::Null);
     assert!(project.run("unfreeze @").out.contains("was not frozen"));
     assert_eq!(project.run("task resolve @ build").code, 0);
 }

@@ -51,7 +51,9 @@ fn said(heading: &str) -> String {
 
 #[test]
 fn the_items_and_gates_of_the_guide_do_what_it_says() {
-    for heading in ["## Items, and nobody overwrites anybody", "## Gates that the world opens"] {
+    for heading in
+        ["## Items, and nobody overwrites anybody", "## Gates that the world opens", "## Flows that the world begins"]
+    {
         let expected = block(heading).lines().rev().find_map(|line| line.strip_prefix("# ")).unwrap();
         let said = said(heading);
         assert!(said.ends_with(expected), "{heading}: {said}");
@@ -73,6 +75,55 @@ fn an_address_that_the_command_line_prints_opens_the_gate_at_the_server() {
     assert_eq!(stop(server).code, 0);
     let shown = project.run(&format!("gate show {gate}"));
     assert!(shown.out.contains("open by webhook") && shown.out.contains("built"), "{shown:?}");
+}
+
+/// What is said to a call of an address.
+fn called(address: &Ended, id: &str, body: &str) -> String {
+    assert_eq!(address.code, 0, "{address:?}");
+    let id = format!("webhook-id: {id}");
+    let words = ["-s", "-X", "POST", address.out.trim(), "-H", &id, "-d", body];
+    String::from_utf8_lossy(&Command::new("curl").args(words).output().unwrap().stdout).into_owned()
+}
+
+#[test]
+fn a_flow_is_begun_and_the_gate_of_its_run_is_opened_by_addresses_that_the_command_line_prints() {
+    let project = Project::new();
+    let flow = "flow: signed\ninputs: { document: { type: string } }\non: { webhook: {} }\ntasks:\n  \
+                build: { when: 'false', run: make }\n  \
+                signature: { after: { build: skipped }, gate: { webhook: {}, deadline: 3d, evidence: [build] } }\n\
+                output: '${{ tasks.signature.output }}'\n";
+    std::fs::write(project.path().join("signed.yaml"), flow).unwrap();
+    let registered = project.run("register signed.yaml");
+    assert!(registered.err.contains("edgewise flows url signed"), "{registered:?}");
+    let shown = project.run("flows show signed");
+    assert!(shown.out.contains("a call of its address") && shown.out.contains("document: string"), "{shown:?}");
+    let (server, url) = serve(&project, "");
+    let address = project.run(&format!("flows url signed --server {url}"));
+    assert!(called(&address, "1", r#"{"document":"a"}"#).contains("\"new\":true"));
+    assert!(called(&address, "1", r#"{"document":"a"}"#).contains("\"new\":false"));
+    let listed = project.run("gate list");
+    assert!(listed.out.contains("a call of its address"), "{listed:?}");
+    let shown = project.run("gate show @ signature");
+    for words in ["its address is called", "\"document\":\"a\"", "build skipped", "edgewise gate url"] {
+        assert!(shown.out.contains(words), "{words}: {shown:?}");
+    }
+    let why = project.run("why @");
+    assert!(why.out.contains("opens when its address is called") && why.out.contains("gate url"), "{why:?}");
+    let address = project.run(&format!("gate url @ signature --server {url}"));
+    assert!(called(&address, "2", r#"{"by":"legal"}"#).contains("\"already\":false"));
+    assert!(called(&address, "2", r#"{"by":"legal"}"#).contains("\"already\":true"));
+    assert_eq!(stop(server).code, 0);
+    let ended = project.run("gate show @ signature");
+    assert!(ended.out.contains("\"by\":\"legal\"") && ended.out.contains("by webhook"), "{ended:?}");
+    assert_eq!(project.run("flows url none").code, 3);
+    project.flow("byhand", "  hook: { gate: { webhook: {} } }\n");
+    assert_eq!(project.run("run byhand.yaml --wait --timeout 100ms").code, 124);
+    let opened = project.run("gate satisfy @ hook --with {\"n\":7} --comment green");
+    assert!(opened.code == 0 && opened.out.contains("opened `hook`"), "{opened:?}");
+    let shown = project.run("gate show @/hook");
+    assert!(shown.out.contains("{\"n\":7}") && shown.out.contains("green"), "{shown:?}");
+    let by_hand = project.run("gate satisfy @ build");
+    assert!(by_hand.code != 0 && by_hand.err.contains("has no task `build`"), "{by_hand:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Nothing that was accepted is lost, nothing is half-written, and when there is room again the work goes on.
 
-use crate::place::{BINARY, Place, SAY, Seen, code_of, lines, until};
+use crate::place::{Place, SAY, Seen, binary, code_of, lines, until};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -82,7 +82,7 @@ fn files_that_may_not_grow_end_nothing_that_was_accepted() {
     let (place, mut seen) = (Place::new(), Seen::default());
     flow(&place);
     // In blocks of 512 bytes; without the trap the system would end whoever writes too much.
-    let limited = format!("trap '' XFSZ; ulimit -f 1500; exec {BINARY} run full.yaml --wait");
+    let limited = format!("trap '' XFSZ; ulimit -f 1500; exec {} run full.yaml --wait", binary());
     let mut child = place.command("sh", &["-c", &limited]).stderr(Stdio::piped()).spawn().unwrap();
     let told = lines(child.stderr.take().unwrap());
     let words = until(&told, "may or may not be done");

@@ -1,7 +1,7 @@
 //! The order of things on the disk, as the kernel saw it: nothing is told to anybody, and no script is started,
 //! before the ledger's last write was synced.
 
-use crate::place::{BINARY, HANG, Place, SAY, code_of};
+use crate::place::{HANG, Place, SAY, binary, code_of};
 use std::process::Command;
 use std::time::Instant;
 
@@ -80,7 +80,7 @@ fn traced(place: &Place, args: &[&str]) -> Option<Command> {
         return None;
     }
     let calls = "trace=write,sendto,pwrite64,fsync,fdatasync,execve";
-    let mut strace = place.command("strace", &["-f", "-y", "-s", "200", "-e", calls, "-o", "trace", BINARY]);
+    let mut strace = place.command("strace", &["-f", "-y", "-s", "200", "-e", calls, "-o", "trace", binary()]);
     strace.args(args);
     Some(strace)
 }

@@ -13,11 +13,20 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-pub const BINARY: &str = env!("CARGO_BIN_EXE_edgewise");
+/// The binary that all of it is done to: the one `EDGEWISE_BIN` names, or else the one that was built with these tests.
+pub fn binary() -> &'static str {
+    static BINARY: OnceLock<String> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let named = std::env::var("EDGEWISE_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_edgewise").into());
+        let path = std::fs::canonicalize(&named).unwrap_or_else(|error| panic!("{named}: {error}"));
+        path.into_os_string().into_string().unwrap()
+    })
+}
+
 /// Longer than anything takes: only a hang reaches it.
 pub const HANG: Duration = Duration::from_secs(120);
 /// What a task runs to say that it has started.
@@ -67,7 +76,7 @@ impl Place {
     }
 
     pub fn edgewise(&self, args: &[&str]) -> Command {
-        self.command(BINARY, args)
+        self.command(binary(), args)
     }
 
     /// Any program, in the folder and with the variables that the binary is given.
@@ -84,7 +93,7 @@ impl Place {
         let lock = std::fs::read_to_string(self.data().join("engine.lock")).ok()?;
         let pid = lock.trim().parse::<i32>().ok()?;
         let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
-        (program == Path::new(BINARY)).then(|| Pid::from_raw(pid)).flatten()
+        (program == Path::new(binary())).then(|| Pid::from_raw(pid)).flatten()
     }
 
     /// Kills whoever is the engine, the child or one that went to the background; false if nobody is.

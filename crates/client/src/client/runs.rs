@@ -2,7 +2,9 @@
 
 use super::{Ask, Client, part};
 use crate::error::Result;
-use crate::wire::{ActRequest, ActTaken, Ended, Flows, GateRequest, RerunRequest, Runs, Start, Started, SupplyRequest};
+use crate::wire::{
+    ActRequest, ActTaken, Ended, Flows, GateRequest, RerunRequest, Runs, SatisfyRequest, Start, Started, SupplyRequest,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -99,6 +101,11 @@ impl Client {
     /// Takes a yes back.
     pub async fn withdraw(&self, run: &str, gate: &GateRequest) -> Result<ActTaken> {
         self.act(run, "withdraw", gate).await
+    }
+
+    /// Says that what a gate waits for outside is so.
+    pub async fn satisfy(&self, run: &str, gate: &SatisfyRequest) -> Result<ActTaken> {
+        self.act(run, "satisfy", gate).await
     }
 
     /// Says no to a gate.

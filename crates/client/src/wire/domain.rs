@@ -22,6 +22,21 @@ pub struct NamespaceListed {
     pub first: u64,
     /// The place of the last.
     pub last: u64,
+    /// Who reads it and acknowledges, and where they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consumers: Vec<ConsumerListed>,
+}
+
+/// Somebody who reads a queue.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ConsumerListed {
+    /// What it is called.
+    pub name: String,
+    /// Everything up to here is dealt with.
+    pub place: u64,
+    /// When it said so, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// Events of a queue, in order.
@@ -108,6 +123,9 @@ pub struct WebhookListed {
     pub place: u64,
     /// How many events could not be sent.
     pub dead: usize,
+    /// When it was made, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_at: Option<String>,
 }
 
 /// What a webhook could not be told.
@@ -128,6 +146,9 @@ pub struct DeadLetterListed {
     pub name: String,
     /// Why it was not taken.
     pub why: String,
+    /// When it was given up, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// What is to be sent again: all dead letters, or what stands between two places.

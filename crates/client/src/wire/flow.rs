@@ -31,6 +31,20 @@ pub struct FlowRegistered {
     pub changed: bool,
     /// The schedules that stand in its text.
     pub schedules: Vec<String>,
+    /// Whether a call of its address begins it.
+    #[serde(default)]
+    pub webhook: bool,
+}
+
+/// The address of a flow. Whoever knows it can begin runs of it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct FlowHook {
+    /// Which flow.
+    pub flow: String,
+    /// Where to `POST` to, at this server.
+    pub path: String,
+    /// Not good from here on.
+    pub expires_at: String,
 }
 
 /// Make or change a schedule. One of `cron`, `every` and `at` is said.

@@ -84,6 +84,20 @@ pub struct GateRequest {
     pub comment: Option<String>,
 }
 
+/// Say that what a gate waits for outside is so.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SatisfyRequest {
+    /// The path of the gate.
+    pub task: String,
+    /// What they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// What came with it: the gate's output; null if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+}
+
 /// Have finished work done again.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -145,4 +159,7 @@ pub struct FlowListed {
     pub by: String,
     /// When.
     pub at: String,
+    /// Whether a call of its address begins it.
+    #[serde(default)]
+    pub webhook: bool,
 }

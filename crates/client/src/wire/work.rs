@@ -169,3 +169,95 @@ pub struct Release {
     /// Which.
     pub leases: Vec<String>,
 }
+
+/// What a push worker answers with 200: the report of the lease that it was sent.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PushAnswer {
+    /// Which lease; the one that was sent if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
+    /// What it made; null if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Box<RawValue>>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<TaskError>,
+}
+
+/// A push worker to be made: a worker that is called with its tasks.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddWorker {
+    /// What it is called.
+    pub name: String,
+    /// Where its tasks are sent.
+    pub url: String,
+    /// The actions it can do.
+    pub actions: Vec<String>,
+    /// The queues it takes tasks from; all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<Vec<String>>,
+    /// How many tasks it takes at once; 1 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u32>,
+    /// How long a lease is good for without a sign of life, in milliseconds; 30,000 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
+    /// How long a call may stay open, in milliseconds; 300,000 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+/// The secret of a push worker.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerSecret {
+    /// Which worker.
+    pub name: String,
+    /// What its calls are signed with. It is not shown again.
+    pub secret: String,
+}
+
+/// All push workers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Workers {
+    /// Without their secrets.
+    pub workers: Vec<WorkerListed>,
+}
+
+/// One push worker.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerListed {
+    /// What it is called.
+    pub name: String,
+    /// Where its tasks are sent.
+    pub url: String,
+    /// The actions it can do.
+    pub actions: Vec<String>,
+    /// The queues it takes tasks from; all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<Vec<String>>,
+    /// How many tasks it takes at once.
+    pub slots: u32,
+    /// How long a lease is good for without a sign of life, in milliseconds.
+    pub lease_ms: u64,
+    /// How long a call may stay open, in milliseconds.
+    pub timeout_ms: u64,
+    /// Why it is given nothing for now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<String>,
+    /// When it was made.
+    pub made_at: String,
+    /// How many tasks it has, those that it reports by itself included.
+    pub at_work: u32,
+    /// How many calls are open.
+    pub calling: u32,
+    /// How often in a row it was not reached, or answered what cannot be used.
+    pub failures: u32,
+    /// What was wrong the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+    /// It is left alone until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_off_until: Option<String>,
+}

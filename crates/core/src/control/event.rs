@@ -1,5 +1,6 @@
 //! The events of a workspace's control stream.
 
+use super::Hook;
 use crate::event::Recorded;
 use crate::id::{PlanHash, RunId};
 use crate::name::Name;
@@ -31,6 +32,9 @@ pub struct FlowRegistered {
     pub flow: Name,
     /// The plan that new runs get.
     pub plan: PlanHash,
+    /// How a call of its address begins it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<Hook>,
     /// Who.
     pub by: Name,
 }

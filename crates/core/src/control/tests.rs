@@ -33,7 +33,12 @@ fn fired(due: u64, outcome: Outcome) -> ControlEvent {
 }
 
 fn register(plan: u128) -> ControlEvent {
-    ControlEvent::FlowRegistered(FlowRegistered { flow: name("report"), plan: PlanHash(plan), by: name("ada") })
+    ControlEvent::FlowRegistered(FlowRegistered {
+        flow: name("report"),
+        plan: PlanHash(plan),
+        hook: None,
+        by: name("ada"),
+    })
 }
 
 fn setting(value: Option<Value>) -> ControlEvent {

@@ -15,7 +15,7 @@ use super::scalar::{literal, resolve};
 use super::source::{Source, Span};
 use super::tree::{self, Entry, Kind, Node};
 use super::{Compiled, Problems};
-use crate::gate::Wait;
+use crate::gate::Opens;
 use crate::input;
 use crate::limits;
 use crate::plan::{Plan, Work};
@@ -29,7 +29,8 @@ pub(super) const FILE: Keys =
     Keys { owner: "a case file", known: &["flow", "description", "stubs", "cases"], later: &[] };
 pub(super) const CASE: Keys =
     Keys { owner: "a case", known: &["flow", "description", "input", "at", "stubs", "gates", "expect"], later: &[] };
-pub(super) const SAID: Keys = Keys { owner: "an answer to a gate", known: &["approve", "reject", "after"], later: &[] };
+pub(super) const SAID: Keys =
+    Keys { owner: "an answer to a gate", known: &["approve", "reject", "sends", "after"], later: &[] };
 
 /// When cases begin that do not say it: 2027-01-01T00:00:00Z.
 const BEGINNING: Time = Time(1_798_761_600_000);
@@ -160,19 +161,32 @@ fn instant(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Time> {
 fn gates(node: &Node<'_>, scene: &Scene, sink: &mut Sink<'_>) -> Vec<Said> {
     let mut said = Vec::new();
     for entry in map(node, "`gates`", sink).unwrap_or_default() {
-        let known = scene.path(&entry.key, entry.at, is_approval, "approval", sink);
-        let answer = gate(entry, sink);
-        said.extend(answer.filter(|_| known));
+        let Some(answer) = gate(entry, sink) else { continue };
+        let known = match (&answer.sends, answer.approve.is_empty()) {
+            (Some(_), _) => scene.path(&entry.key, entry.at, |work| opens(work, &[Opens::Outside]), OUTSIDE, sink),
+            (None, false) => scene.path(&entry.key, entry.at, |work| opens(work, &[Opens::People]), "approval", sink),
+            (None, true) => {
+                let either = [Opens::People, Opens::Outside];
+                scene.path(&entry.key, entry.at, |work| opens(work, &either), "gate that can be rejected", sink)
+            }
+        };
+        if known {
+            said.push(answer);
+        }
     }
     said
 }
 
-fn is_approval(work: &Work) -> bool {
-    matches!(work, Work::Gate(gate) if matches!(gate.wait, Wait::Approval { .. }))
+/// What opens when something is sent.
+const OUTSIDE: &str = "webhook or external gate";
+
+fn opens(work: &Work, so: &[Opens]) -> bool {
+    matches!(work, Work::Gate(gate) if so.contains(&gate.wait.opens()))
 }
 
 fn gate(entry: &Entry<'_>, sink: &mut Sink<'_>) -> Option<Said> {
-    let mut said = Said { task: entry.key.to_string(), after: Default::default(), approve: Vec::new(), reject: None };
+    let task = entry.key.to_string();
+    let mut said = Said { task, after: Default::default(), approve: Vec::new(), reject: None, sends: None };
     if !matches!(entry.value.kind, Kind::Map(_)) {
         said.approve = people(&entry.value, "an answer to a gate", sink);
         return Some(said);
@@ -180,9 +194,11 @@ fn gate(entry: &Entry<'_>, sink: &mut Sink<'_>) -> Option<Said> {
     let fields = Fields::read(&entry.value, "an answer to a gate", &SAID, sink)?;
     said.approve = fields.get("approve").map(|node| people(node, "`approve`", sink)).unwrap_or_default();
     said.reject = fields.get("reject").and_then(|node| name(node, "`reject`", sink));
+    said.sends = fields.get("sends").map(|node| literal(node, sink));
     said.after = fields.get("after").and_then(|node| duration(node, "`after`", sink)).unwrap_or_default();
-    if said.approve.is_empty() && fields.entry("reject").is_none() && !sink.has_errors() {
-        let help = "say who: `approve: [lead]` or `reject: lead`";
+    let silent = said.approve.is_empty() && said.sends.is_none() && fields.entry("reject").is_none();
+    if silent && !sink.has_errors() {
+        let help = "say who: `approve: [lead]` or `reject: lead`; or what comes from outside: `sends: {}`";
         sink.error(entry.at, "missing_key", "nobody says anything here").help(Some(help.into()));
     }
     Some(said)

@@ -1,58 +1,38 @@
-//! Gates: `gate: { timer: 5m }`, `{ until: … }` or `{ approval: … }`, with a deadline if wanted.
+//! Gates: `gate: { timer: 5m }`, `{ until: … }`, `{ approval: … }`, `{ webhook: {} }` or `{ external: … }`, with a deadline
+//! if wanted.
 
+use super::holes::Holes;
 use super::problem::Sink;
-use super::read::{Fields, Keys, choice, duration, list, name, some_time, whole, wrong};
+use super::read::{Fields, Keys, choice, duration, list, name, some_time, text, whole, wrong};
+use super::scalar::resolve;
 use super::source::Span;
 use super::tree::{Entry, Kind, Node};
 use crate::gate::{Escalation, Gate, OnDeadline, Wait};
 use crate::limits;
 use crate::name::Name;
-use crate::time::Time;
+use crate::suggest::shown;
+use crate::template::Template;
+use crate::time::{Millis, Time};
+use serde_json::Value;
 
 pub(super) const GATE: Keys = Keys {
     owner: "a gate",
-    known: &["timer", "until", "approval", "deadline", "on_deadline", "escalate"],
-    later: &[
-        ("external", "use `approval` and let the other system approve"),
-        ("webhook", "use `approval` and let the other system approve"),
-    ],
+    known: &["timer", "until", "approval", "webhook", "external", "deadline", "on_deadline", "escalate", "evidence"],
+    later: &[],
 };
 pub(super) const ESCALATE: Keys = Keys { owner: "`escalate`", known: &["after", "to"], later: &[] };
 pub(super) const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "count"], later: &[] };
+pub(super) const EXTERNAL: Keys = Keys { owner: "`external`", known: &["system", "id"], later: &[] };
 
-pub(super) fn gate(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Gate> {
+/// What a gate waits for; it has one of them.
+const WAITS: [&str; 5] = ["timer", "until", "approval", "webhook", "external"];
+
+pub(super) fn gate(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Gate> {
     let fields = Fields::read(node, "`gate`", &GATE, sink)?;
     let errors = sink.errors();
-    let kinds: Vec<_> = ["timer", "until", "approval"].into_iter().filter_map(|k| fields.entry(k)).collect();
-    let wait = match kinds[..] {
-        [entry] => match &*entry.key {
-            "timer" => duration(&entry.value, "`timer`", sink).map(Wait::After),
-            "until" => instant(&entry.value, sink).map(Wait::Until),
-            _ => approval(&entry.value, sink),
-        },
-        [] if ["external", "webhook"].iter().any(|k| fields.entry(k).is_some()) => None,
-        [] => {
-            let help = "such as `gate: { timer: 5m }` or `gate: { approval: { count: 1 } }`";
-            let message = "a gate waits for one of `timer`, `until` or `approval`";
-            sink.error(node.span, "missing_key", message).help(Some(help.into()));
-            None
-        }
-        [first, second, ..] => {
-            let message = format!("a gate waits for one thing, but has `{}` and `{}`", first.key, second.key);
-            sink.error(second.at, "several_waits", message).help(Some("make two tasks of it".into()));
-            None
-        }
-    };
-    let deadline = fields.get("deadline").and_then(|n| some_time(n, "`deadline`", sink));
-    let mut on_deadline = OnDeadline::default();
-    if let Some(entry) = fields.entry("on_deadline") {
-        let words = [("reject", OnDeadline::Reject), ("open", OnDeadline::Open)];
-        on_deadline = choice(&entry.value, "`on_deadline`", &words, sink).unwrap_or_default();
-        if fields.entry("deadline").is_none() {
-            let message = "`on_deadline` has no meaning without `deadline`";
-            sink.error(entry.at, "misplaced_key", message).help(Some("add a `deadline`, such as `2d`".into()));
-        }
-    }
+    let wait = wait(node, &fields, holes, sink);
+    let (deadline, on_deadline) = bounds(&fields, sink);
+    let evidence = fields.get("evidence").map(|node| evidence(node, holes, sink)).unwrap_or_default();
     let wait = wait?;
     let escalate = fields.entry("escalate").map(|entry| escalate(entry, &wait, sink)).unwrap_or_default();
     if let Wait::Approval { from, count } = &wait {
@@ -64,7 +44,100 @@ pub(super) fn gate(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Gate> {
                 .help(Some("name more people or lower `count`".into()));
         }
     }
-    Some(Gate { wait, deadline, on_deadline, escalate })
+    Some(Gate { wait, deadline, on_deadline, escalate, evidence })
+}
+
+/// The one thing that a gate waits for.
+fn wait(node: &Node<'_>, fields: &Fields<'_, '_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
+    let kinds: Vec<_> = WAITS.into_iter().filter_map(|k| fields.entry(k)).collect();
+    match kinds[..] {
+        [entry] => match &*entry.key {
+            "timer" => duration(&entry.value, "`timer`", sink).map(Wait::After),
+            "until" => instant(&entry.value, sink).map(Wait::Until),
+            "approval" => approval(&entry.value, sink),
+            "webhook" => webhook(&entry.value, sink),
+            _ => external(&entry.value, holes, sink),
+        },
+        [] => {
+            let help = "such as `gate: { timer: 5m }` or `gate: { approval: { count: 1 } }`";
+            let message = "a gate waits for one of `timer`, `until`, `approval`, `webhook` or `external`";
+            sink.error(node.span, "missing_key", message).help(Some(help.into()));
+            None
+        }
+        [first, second, ..] => {
+            let message = format!("a gate waits for one thing, but has `{}` and `{}`", first.key, second.key);
+            sink.error(second.at, "several_waits", message).help(Some("make two tasks of it".into()));
+            None
+        }
+    }
+}
+
+/// How long it may stay closed, and what happens then.
+fn bounds(fields: &Fields<'_, '_>, sink: &mut Sink<'_>) -> (Option<Millis>, OnDeadline) {
+    let deadline = fields.get("deadline").and_then(|n| some_time(n, "`deadline`", sink));
+    let mut on_deadline = OnDeadline::default();
+    if let Some(entry) = fields.entry("on_deadline") {
+        let words = [("reject", OnDeadline::Reject), ("open", OnDeadline::Open)];
+        on_deadline = choice(&entry.value, "`on_deadline`", &words, sink).unwrap_or_default();
+        if fields.entry("deadline").is_none() {
+            let message = "`on_deadline` has no meaning without `deadline`";
+            sink.error(entry.at, "misplaced_key", message).help(Some("add a `deadline`, such as `2d`".into()));
+        }
+    }
+    (deadline, on_deadline)
+}
+
+/// `webhook: {}`: there is nothing to say about an address.
+fn webhook(node: &Node<'_>, sink: &mut Sink<'_>) -> Option<Wait> {
+    match &node.kind {
+        Kind::Map(entries) => {
+            for entry in entries {
+                let message = format!("`webhook` has no key {}", shown(&entry.key));
+                let help = "write `webhook: {}`; a deadline stands beside it";
+                sink.error(entry.at, "unknown_key", message).help(Some(help.into()));
+            }
+            entries.is_empty().then_some(Wait::Webhook)
+        }
+        Kind::Scalar(text, style) if resolve(text, *style) == Ok(Value::Null) => Some(Wait::Webhook),
+        _ => {
+            wrong(node, "`webhook`", "nothing", sink).help(Some("write `webhook: {}`".into()));
+            None
+        }
+    }
+}
+
+/// `external: { system: jira, id: 'ABC-1' }`.
+fn external(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
+    let fields = Fields::read(node, "`external`", &EXTERNAL, sink)?;
+    let (Some(system), Some(id)) = (fields.get("system"), fields.get("id")) else {
+        let help = "such as `external: { system: jira, id: 'ABC-1' }`";
+        sink.error(node.span, "missing_key", "`external` needs `system` and `id`").help(Some(help.into()));
+        return None;
+    };
+    let system = name(system, "`system`", sink);
+    let template = holes.words(id, &|| "`id`".into(), sink);
+    if matches!(&template, Template::Value(Value::String(text)) if text.is_empty()) {
+        sink.error(id.span, "bad_value", "`id` is empty")
+            .help(Some("say what it is called in the other system".into()));
+    }
+    Some(Wait::External { system: system?, id: template })
+}
+
+/// `evidence: [test, scan]`: tasks of the flow.
+fn evidence(node: &Node<'_>, holes: &Holes<'_, '_>, sink: &mut Sink<'_>) -> Vec<Name> {
+    let mut named: Vec<Name> = Vec::new();
+    for node in list(node, "`evidence`", "a list of tasks", sink).unwrap_or_default() {
+        let Some(task) = text(node, "a task", sink) else { continue };
+        if holes.names.tasks.get(task).is_none() {
+            let help = sink.meant(task, holes.names.tasks.sorted());
+            sink.error(node.span, "unknown_task", format!("there is no task {}", shown(task))).help(help);
+        } else if named.iter().any(|known| known.as_str() == task) {
+            sink.error(node.span, "duplicate_name", format!("{} is named twice", shown(task)));
+        } else {
+            named.extend(sink.accept(Name::parse(task), node.span));
+        }
+    }
+    named
 }
 
 /// Where the number of approvals is said.

@@ -1,32 +1,64 @@
-//! What begins a flow by itself: `on: { schedule: [{ cron: '0 7 * * 1-5', zone: Europe/Berlin }] }`.
+//! What begins a flow by itself: `on: { schedule: [{ cron: '0 7 * * 1-5', zone: Europe/Berlin }] }`, or a call of its
+//! address, `on: { webhook: {} }`.
 
 use super::problem::Sink;
 use super::read::{Fields, Keys, choice, duration, list, name, some_time, text, whole, wrong};
-use super::scalar::literal;
+use super::reference::Names;
+use super::scalar::{literal, resolve};
 use super::tree::{Kind, Node};
+use crate::control::Hook;
 use crate::limits;
 use crate::name::Name;
 use crate::schedule::{Cron, Overlap, Schedule, When, find_zone};
+use crate::suggest::shown;
 use crate::time::{Millis, Time};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub(super) const ON: Keys = Keys {
-    owner: "`on`",
-    known: &["schedule"],
-    later: &[("webhook", "let the other system start it with `edgewise run`")],
-};
+pub(super) const ON: Keys = Keys { owner: "`on`", known: &["schedule", "webhook"], later: &[] };
+pub(super) const WEBHOOK: Keys = Keys { owner: "`webhook`", known: &["into"], later: &[] };
 pub(super) const SCHEDULE: Keys = Keys {
     owner: "a schedule",
     known: &["name", "cron", "zone", "every", "from", "at", "jitter", "overlap", "catch_up", "with"],
     later: &[],
 };
 
+/// What begins a flow.
+#[derive(Default)]
+pub(super) struct Begun {
+    /// Its schedules, by their names.
+    pub(super) schedules: BTreeMap<Name, Schedule>,
+    /// How a call of its address begins it.
+    pub(super) hook: Option<Hook>,
+}
+
+pub(super) fn on(node: &Node<'_>, flow: &Name, names: &Names<'_>, sink: &mut Sink<'_>) -> Begun {
+    let Some(fields) = Fields::read(node, "`on`", &ON, sink) else { return Begun::default() };
+    let schedules = fields.get("schedule").map(|node| schedules(node, flow, sink)).unwrap_or_default();
+    let hook = fields.get("webhook").and_then(|node| webhook(node, names, sink));
+    Begun { schedules, hook }
+}
+
+/// `webhook: {}`, or `webhook: { into: body }`.
+fn webhook(node: &Node<'_>, names: &Names<'_>, sink: &mut Sink<'_>) -> Option<Hook> {
+    if matches!(&node.kind, Kind::Scalar(text, style) if resolve(text, *style) == Ok(Value::Null)) {
+        return Some(Hook::default());
+    }
+    let fields = Fields::read(node, "`webhook`", &WEBHOOK, sink)?;
+    let Some(node) = fields.get("into") else { return Some(Hook::default()) };
+    let into = name(node, "`into`", sink)?;
+    if !names.inputs.contains(into.as_str()) {
+        let near = sink.meant(&into, names.inputs.iter().copied());
+        let help = near.unwrap_or_else(|| format!("declare it: `inputs: {{ {into}: {{ type: any }} }}`"));
+        sink.error(node.span, "unknown_input", format!("there is no input {}", shown(&into))).help(Some(help));
+        return None;
+    }
+    Some(Hook { into: Some(into) })
+}
+
 /// The schedules of a flow, by their names.
-pub(super) fn on(node: &Node<'_>, flow: &Name, sink: &mut Sink<'_>) -> BTreeMap<Name, Schedule> {
+fn schedules(node: &Node<'_>, flow: &Name, sink: &mut Sink<'_>) -> BTreeMap<Name, Schedule> {
     let mut schedules = BTreeMap::new();
-    let Some(fields) = Fields::read(node, "`on`", &ON, sink) else { return schedules };
-    let Some(node) = fields.get("schedule") else { return schedules };
     let Some(all) = list(node, "`schedule`", "a list of schedules", sink) else { return schedules };
     for (n, node) in all.iter().enumerate() {
         let Some((named, schedule)) = schedule(node, flow, sink) else { continue };

@@ -9,10 +9,10 @@ pub use cases::case_schema;
 
 use super::after::ENDS;
 use super::declare::INPUT;
-use super::gates::{APPROVAL, ESCALATE, GATE};
+use super::gates::{APPROVAL, ESCALATE, EXTERNAL, GATE};
 use super::http::HTTP;
 use super::item::ITEM;
-use super::on::{ON, SCHEDULE};
+use super::on::{ON, SCHEDULE, WEBHOOK};
 use super::policy::{BACKOFF, KINDS, RETRY, TIMEOUT};
 use super::publish::{EMIT, PUBLISH};
 use super::read::Keys;
@@ -28,7 +28,7 @@ use serde_json::{Map, Value, json};
 /// A level of a flow: its name in the schema, the keys that are known there, and what each of them looks like.
 type Level = (&'static str, &'static Keys, fn() -> Vec<(&'static str, Value)>);
 
-const LEVELS: [Level; 17] = [
+const LEVELS: [Level; 19] = [
     ("flow", &FLOW, flow),
     ("defaults", &DEFAULTS, defaults),
     ("input", &INPUT, input),
@@ -44,8 +44,10 @@ const LEVELS: [Level; 17] = [
     ("gate", &GATE, gate),
     ("approval", &APPROVAL, approval),
     ("escalate", &ESCALATE, escalate),
+    ("external", &EXTERNAL, external),
     ("on", &ON, on),
     ("schedule", &SCHEDULE, schedule),
+    ("webhook", &WEBHOOK, webhook),
 ];
 
 /// The schema of a flow written as YAML.
@@ -330,12 +332,18 @@ fn gate() -> Vec<(&'static str, Value)> {
         ("timer", about("Opens after this long", of("duration"))),
         ("until", text("Opens at this instant, such as 2027-01-31T12:00:00Z")),
         ("approval", about("Opens when enough people approve", of("approval"))),
+        ("webhook", {
+            let nothing = json!({ "type": "object", "additionalProperties": false });
+            either("Opens when its address is called: `{}`", &[nothing, json!({ "type": "null" })])
+        }),
+        ("external", about("Opens when another system says so", of("external"))),
         ("deadline", about("How long it may stay closed", of("duration"))),
         ("on_deadline", about("What happens then", word_of(&["reject", "open"]))),
         ("escalate", {
             let several = json!({ "type": "array", "items": of("escalate") });
             either("Who else may approve when it stays closed", &[of("escalate"), several])
         }),
+        ("evidence", names("The tasks whose outputs are shown to whoever decides; those just before it if absent")),
     ]
 }
 
@@ -353,9 +361,22 @@ fn approval() -> Vec<(&'static str, Value)> {
     ]
 }
 
+fn external() -> Vec<(&'static str, Value)> {
+    let id = [json!({ "type": "string" }), json!({ "type": "number" })];
+    vec![("system", about("Which system", of("name"))), ("id", either("What it is called there, with `${{ … }}`", &id))]
+}
+
 fn on() -> Vec<(&'static str, Value)> {
     let words = "When it begins by itself";
-    vec![("schedule", json!({ "description": words, "type": "array", "items": of("schedule") }))]
+    let whole = [of("webhook"), json!({ "type": "null" })];
+    vec![
+        ("schedule", json!({ "description": words, "type": "array", "items": of("schedule") })),
+        ("webhook", either("A call of its address begins it: `{}`", &whole)),
+    ]
+}
+
+fn webhook() -> Vec<(&'static str, Value)> {
+    vec![("into", about("The input that gets the body whole; its keys are the inputs if absent", of("name")))]
 }
 
 fn schedule() -> Vec<(&'static str, Value)> {

@@ -202,7 +202,7 @@ impl Tasks<'_, '_> {
             "flow" => sub_run::read(work, fields, self.flows, holes, sink).map(Work::SubRun),
             "emit" => publish::emit(&work.value, holes, sink).map(Work::Emit),
             "item" => item::item(&work.value, holes, sink).map(Work::Item),
-            _ => gate(&work.value, sink).map(Work::Gate),
+            _ => gate(&work.value, holes, sink).map(Work::Gate),
         }
     }
 

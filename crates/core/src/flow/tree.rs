@@ -96,6 +96,8 @@ fn not_yaml(error: &ScanError, sink: &mut Sink<'_>) {
         Some("indent with spaces: YAML does not allow tabs here")
     } else if error.info().contains("mapping values are not allowed") {
         Some("a text with `: ` in it needs quotes")
+    } else if error.info().contains("parsing a block") {
+        Some("look at its indentation: keys of one map, and items of one list, begin in the same column")
     } else {
         None
     };

@@ -2,31 +2,42 @@
 //! of the event decides, so that a refold decides the same.
 
 use super::{Fold, Ignored};
-use crate::event::Approved;
-use crate::gate::{Approval, Wait};
+use crate::event::{Approved, TaskIx};
+use crate::gate::{Approval, Gate, Opens, Wait};
 use crate::plan::Work;
 use crate::run::{Run, Task};
 use crate::state::TaskState;
 use crate::time::Time;
 
-/// The gate's task while it is closed, and whether this person may speak to it.
-pub(super) fn closed_gate<'a>(run: &'a Run, now: Time, event: &Approved) -> Result<&'a Task, Ignored> {
-    let task = run.task(event.task).ok_or(Ignored::Unknown)?;
-    let Work::Gate(gate) = &run.spec_of(event.task).work else { return Err(Ignored::Refused("it is not a gate")) };
-    if !matches!(gate.wait, Wait::Approval { .. }) {
-        return Err(Ignored::Refused("it is not an approval gate"));
-    }
-    if task.generation != event.generation {
+/// The gate of a task in a generation.
+pub(super) fn gate_of(run: &Run, ix: TaskIx, generation: u16) -> Result<(&Gate, &Task), Ignored> {
+    let task = run.task(ix).ok_or(Ignored::Unknown)?;
+    let Work::Gate(gate) = &run.spec_of(ix).work else { return Err(Ignored::Refused("it is not a gate")) };
+    if task.generation != generation {
         return Err(Ignored::Stale);
+    }
+    Ok((gate, task))
+}
+
+/// Whether a gate waits.
+pub(super) fn is_closed(task: &Task) -> Result<(), Ignored> {
+    match task.state {
+        TaskState::InProgress => Ok(()),
+        TaskState::Pending => Err(Ignored::Refused("the gate is not reached yet")),
+        _ => Err(Ignored::Refused("the gate is not waiting any more")),
+    }
+}
+
+/// Whether the gate asks people and waits, and this person may approve it.
+pub(super) fn may_approve(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
+    let (gate, task) = gate_of(run, event.task, event.generation)?;
+    if gate.wait.opens() != Opens::People {
+        return Err(Ignored::Refused("it is not an approval gate"));
     }
     if !gate.may_speak(&event.by, task.ready_at, now) {
         return Err(Ignored::Denied);
     }
-    match task.state {
-        TaskState::InProgress => Ok(task),
-        TaskState::Pending => Err(Ignored::Refused("the gate is not reached yet")),
-        _ => Err(Ignored::Refused("the gate is not waiting any more")),
-    }
+    is_closed(task)
 }
 
 pub(super) fn has_approved(run: &Run, event: &Approved) -> bool {
@@ -34,11 +45,11 @@ pub(super) fn has_approved(run: &Run, event: &Approved) -> bool {
 }
 
 pub(super) fn check(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
-    let open = closed_gate(run, now, event);
-    if !matches!(open, Err(Ignored::Stale | Ignored::Unknown)) && has_approved(run, event) {
+    let may = may_approve(run, now, event);
+    if !matches!(may, Err(Ignored::Stale | Ignored::Unknown)) && has_approved(run, event) {
         return Err(Ignored::Duplicate);
     }
-    open.map(|_| ())
+    may
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>, event: &Approved) {

@@ -1,13 +1,13 @@
 //! A person took their yes back, which they may until the gate opens.
 
-use super::approval_given::{closed_gate, has_approved};
+use super::approval_given::{has_approved, may_approve};
 use super::{Fold, Ignored};
 use crate::event::Approved;
 use crate::run::Run;
 use crate::time::Time;
 
 pub(super) fn check(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
-    closed_gate(run, now, event)?;
+    may_approve(run, now, event)?;
     if has_approved(run, event) { Ok(()) } else { Err(Ignored::Refused("there is no approval of theirs to withdraw")) }
 }
 

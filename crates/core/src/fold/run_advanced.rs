@@ -8,5 +8,9 @@ pub(super) fn check(run: &Run) -> Result<(), Ignored> {
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>) {
-    fold.moving.extend(std::mem::take(&mut fold.run.stalled));
+    // Each takes a statement at least. Those that this event cannot come to stay where they are: taking all of them
+    // each time would cost a wide spread the square of its items.
+    let reach = fold.budget as usize;
+    let within = std::iter::from_fn(|| fold.run.stalled.pop_first()).take(reach);
+    fold.moving.extend(within);
 }

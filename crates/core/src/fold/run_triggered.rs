@@ -2,7 +2,7 @@
 
 use super::{Fold, Ignored};
 use crate::event::RunTriggered;
-use crate::run::{About, Run};
+use crate::run::{About, Run, WHOLE_RUN};
 use std::sync::Arc;
 
 pub(super) fn check(run: &Run, event: &RunTriggered) -> Result<(), Ignored> {
@@ -23,4 +23,5 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &RunTriggered) {
         labels: event.labels.clone(),
         at: fold.stamp.at,
     });
+    fold.changes.given.push(WHOLE_RUN);
 }

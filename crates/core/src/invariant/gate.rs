@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::state::{Move, TaskState};
 use std::collections::BTreeSet;
 
-/// A gate opens at most once in a generation, by its timer, its deadline or its last approval.
+/// A gate opens at most once in a generation, by its timer, its deadline, its last approval or a word from outside.
 pub fn gate_opens_once(stream: &Stream<'_>) -> Held {
     let mut opened: BTreeSet<(TaskIx, u16)> = BTreeSet::new();
     stream.walk(|run, entry, changes, _| {
@@ -20,7 +20,11 @@ pub fn gate_opens_once(stream: &Stream<'_>) -> Held {
             let may = match (&gate.wait, &entry.event) {
                 (_, Event::TimerFired(fired)) => fired.timer.task == m.task,
                 (Wait::Approval { count, .. }, Event::ApprovalGiven(_)) => given >= *count as usize,
-                _ => false,
+                (Wait::Webhook | Wait::External { .. }, Event::GateSatisfied(said)) => said.task == m.task,
+                (
+                    Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } | Wait::Webhook | Wait::External { .. },
+                    _,
+                ) => false,
             };
             let generation = run.tasks[m.task.0 as usize].generation;
             if !may || !opened.insert((m.task, generation)) {
@@ -39,7 +43,7 @@ pub fn approvers_differ(run: &Run) -> Held {
             return broken("approvers_differ", run, Some(*ix), "it is no gate and has approvals");
         };
         let Wait::Approval { from, count } = &gate.wait else {
-            return broken("approvers_differ", run, Some(*ix), "it is a timer and has approvals");
+            return broken("approvers_differ", run, Some(*ix), "it does not ask people and has approvals");
         };
         let people: BTreeSet<&str> = given.iter().map(|a| a.by.as_str()).collect();
         let reached = run.tasks[ix.0 as usize].ready_at;

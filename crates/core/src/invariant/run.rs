@@ -1,7 +1,8 @@
-//! Runs: over when all tasks are, with the outcome the model gives; a cancel is the end of it.
+//! Runs: over when all tasks are, with the outcome the model gives; a cancel is the end of it, a freeze stops all.
 
 use super::{Held, Step, broken, tasks};
 use crate::event::{Event, TaskIx};
+use crate::fold::Verdict;
 use crate::plan::{Join, Resolution};
 use crate::run::{End, Run};
 use crate::state::{RunState, TaskState};
@@ -131,4 +132,21 @@ pub fn cancel_is_final(step: &Step<'_>) -> Held {
         return fail(format!("{} moved {moved:?}", step.event.name()));
     }
     Ok(())
+}
+
+/// Between the event that freezes a run and the one that lets it go on nothing counts, and only these two change
+/// whether it is frozen.
+pub fn frozen_runs_rest(step: &Step<'_>) -> Held {
+    let fail =
+        |what: &str| broken("frozen_runs_rest", step.after, step.event.task(), format!("{} {what}", step.event.name()));
+    let applied = !matches!(step.verdict, Verdict::Ignored(_));
+    match step.event {
+        Event::RunUnfrozen(_) if applied && step.after.frozen.is_some() => fail("left it frozen"),
+        Event::RunFrozen(_) if applied && step.after.frozen.is_none() => fail("did not freeze it"),
+        Event::RunUnfrozen(_) => Ok(()),
+        _ if step.before.frozen.is_some() && applied => fail("counted in a frozen run"),
+        Event::RunFrozen(_) => Ok(()),
+        _ if step.before.frozen != step.after.frozen => fail("changed whether it is frozen"),
+        _ => Ok(()),
+    }
 }

@@ -4,7 +4,7 @@ use super::{Held, Step, Violation, broken, tasks};
 use crate::event::{Event, TaskIx};
 use crate::fold::{Changes, Stamp, Verdict, fold};
 use crate::history::Stream;
-use crate::rows::{OutboxRow, RunRow, TaskRow, TimerRow};
+use crate::rows::{GivenRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use crate::run::Run;
 use std::collections::BTreeSet;
 
@@ -103,6 +103,7 @@ fn is_empty(changes: &Changes) -> bool {
     changes.moves.is_empty()
         && changes.run_moves.is_empty()
         && changes.touched.is_empty()
+        && changes.given.is_empty()
         && changes.ready.is_empty()
         && changes.revoked.is_empty()
         && changes.timers_set.is_empty()
@@ -118,7 +119,7 @@ pub fn load_equals_fold(run: &Run) -> Held {
         let over = std::mem::take(&mut expected.to_mut().over);
         expected.to_mut().release(over);
     }
-    match Run::from_rows(&row, rows, run.plan.clone()) {
+    match Run::from_rows(&row, rows, run.given_rows().collect(), run.plan.clone()) {
         Ok(loaded) if loaded == *expected => Ok(()),
         Ok(loaded) => {
             let (task, what) = difference(&loaded, &expected);
@@ -145,6 +146,7 @@ fn difference(one: &Run, other: &Run) -> (Option<TaskIx>, &'static str) {
         () if one.reasons != other.reasons => "its reasons",
         () if one.kept != other.kept => "the facts it kept",
         () if one.approvals != other.approvals => "its approvals",
+        () if one.frozen != other.frozen => "who froze it",
         () if one.counts != other.counts || one.leased != other.leased => "its counts",
         () => "itself",
     };
@@ -158,6 +160,8 @@ pub struct Rows<'a> {
     pub run: &'a RunRow,
     /// Its tasks that have left their first state, in order.
     pub tasks: &'a [TaskRow],
+    /// What its composites and itself began with, in order.
+    pub given: &'a [GivenRow],
     /// Its timers, in the order of their keys.
     pub timers: &'a [TimerRow],
     /// Its tasks that wait for a worker, in order.
@@ -178,6 +182,9 @@ pub fn refold_equals_projection(stream: &Stream<'_>, rows: &Rows<'_>) -> Held {
     let (folded, stored) = (expected().count(), rows.tasks.len());
     if folded != stored {
         return fail(None, format!("the ledger gives {folded} tasks with rows, there are {stored}"));
+    }
+    if !run.given_rows().eq(rows.given.iter().cloned()) {
+        return fail(None, "what its composites or itself began with is not in the rows".into());
     }
     if !run.timers.iter().map(|(key, due)| TimerRow { key: *key, due: *due }).eq(rows.timers.iter().copied()) {
         return fail(None, "its timer rows are not those of the ledger".into());

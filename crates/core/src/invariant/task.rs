@@ -2,7 +2,7 @@
 
 use super::{Allowed, Held, Step, broken, needs, owed, tasks};
 use crate::event::{Event, TaskIx, TimerKind};
-use crate::gate::Wait;
+use crate::gate::Opens;
 use crate::plan::{Resolution, Work};
 use crate::run::{Reason, Run, Task};
 use crate::state::{MOVES, Move, TaskState};
@@ -101,7 +101,7 @@ pub fn no_forgotten_task(run: &Run) -> Held {
                 work if work.is_leased() => task.attempt > 0,
                 work if work.is_linked() => task.attempt > 0 && run.outbox_row(ix).is_some(),
                 Work::Sleep(_) => timer(TimerKind::Gate),
-                Work::Gate(gate) => matches!(gate.wait, Wait::Approval { .. }) || timer(TimerKind::Gate),
+                Work::Gate(gate) => gate.wait.opens() != Opens::Itself || timer(TimerKind::Gate),
                 _ => {
                     let open = |s: u32| !run.has_ended(s);
                     run.advancing.contains(&ix) || run.composites.get(&ix).is_some_and(|s| s.scopes().any(open))

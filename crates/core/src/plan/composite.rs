@@ -7,6 +7,7 @@
 use super::script::Var;
 use super::{Items, Work, is_default};
 use crate::expr::Expr;
+use crate::gate::{Gate, Wait};
 use crate::name::Name;
 use serde::{Deserialize, Serialize};
 
@@ -187,6 +188,7 @@ impl Work {
             Work::SubRun(sub) => sub.with.expressions(see),
             Work::Item(item) => item.fields.expressions(see),
             Work::Emit(emit) => emit.payload.expressions(see),
+            Work::Gate(Gate { wait: Wait::External { id, .. }, .. }) => id.expressions(see),
             Work::Call(call) => call.args.iter().for_each(|(_, arg)| see(arg)),
             _ => {}
         }

@@ -227,6 +227,8 @@ fn of_gate(gate: &Gate) -> String {
             let of = if from.is_empty() { "anybody".to_owned() } else { from.join(", ") };
             format!("gate, {count} of {of}")
         }
+        Wait::Webhook => "gate, opens when its address is called".to_owned(),
+        Wait::External { system, id } => format!("gate, opens when {system} says so of {}", id.shown()),
     };
     let more = |step: &Escalation| {
         let to: Vec<&str> = step.to.iter().map(Name::as_str).collect();

@@ -3,8 +3,8 @@
 
 use super::{Answer, Case, Ends, Of, Said, Says, fits};
 use crate::event::{
-    Approved, DispatchEnqueued, Event, Failure, LinkResolved, PlanCreated, RULES, RunAdvanced, RunTriggered,
-    TaskFinished, TaskIx, TimerFired, TimerKey,
+    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkResolved, PlanCreated, RULES, RunAdvanced,
+    RunTriggered, TaskFinished, TaskIx, TimerFired, TimerKey,
 };
 use crate::fold::{Changes, Stamp, fold};
 use crate::id::{EventId, RunId, TokenHash};
@@ -186,14 +186,23 @@ impl Stage<'_> {
     fn answer(&mut self, gate: TaskIx) {
         let (path, case) = (self.run.path(gate), self.case);
         let generation = self.run.tasks[gate.0 as usize].generation;
-        for Said { after, approve, reject, .. } in case.answers.iter().filter(|said| fits(&said.task, &path)) {
+        for Said { after, approve, reject, sends, .. } in case.answers.iter().filter(|said| fits(&said.task, &path)) {
             let said = |by: &Name| Approved { task: gate, generation, by: by.clone(), comment: None };
             let approvals = approve.iter().map(|by| Event::ApprovalGiven(said(by)));
             let rejection = reject.iter().map(|by| Event::GateRejected(said(by)));
-            for event in approvals.chain(rejection) {
+            let sent = sends.iter().filter_map(|body| self.sent(gate, generation, body));
+            for event in approvals.chain(rejection).chain(sent).collect::<Vec<_>>() {
                 self.arrange(self.now.plus(*after), 1, Due::Say(event));
             }
         }
+    }
+
+    /// What opens a gate from outside, with a body.
+    fn sent(&self, gate: TaskIx, generation: u16, body: &Value) -> Option<Event> {
+        let by = Name::parse("rehearsal").ok()?;
+        let output = RawValue::from_string(body.to_string()).ok();
+        let said = GateSatisfied { task: gate, generation, by, comment: None, delivery: None, output };
+        Some(Event::GateSatisfied(said))
     }
 
     fn arrange(&mut self, at: Time, rank: u8, due: Due) {

@@ -94,6 +94,7 @@ impl Fold<'_> {
                 self.run.before.insert(task, since);
             }
         }
+        self.give(task);
         self.ready(task);
     }
 

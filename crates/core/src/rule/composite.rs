@@ -36,6 +36,7 @@ impl Fold<'_> {
     fn run_composite(&mut self, task: TaskIx, state: Composite) -> &mut Self {
         self.begin(task);
         self.run.composites.insert(task, state);
+        self.give(task);
         self
     }
 

@@ -76,12 +76,15 @@ impl Fold<'_> {
     }
 
     fn begin_gate(&mut self, task: TaskIx, gate: &Gate) {
+        if let Err(failure) = self.run.external(task) {
+            return self.fail_for_good(task, failure, Move::InputFailed);
+        }
         self.begin(task);
         let at = self.stamp.at;
         match &gate.wait {
             Wait::After(span) => self.set_timer(task, TimerKind::Gate, at.plus(*span)),
             Wait::Until(due) => self.set_timer(task, TimerKind::Gate, *due),
-            Wait::Approval { .. } => {}
+            Wait::Approval { .. } | Wait::Webhook | Wait::External { .. } => {}
         }
         if let Some(span) = gate.deadline {
             self.set_timer(task, TimerKind::Deadline, at.plus(span));

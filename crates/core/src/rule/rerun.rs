@@ -91,6 +91,7 @@ impl Fold<'_> {
         }
         self.ended.clear();
         let Some(state) = self.run.composites.remove(&task) else { return };
+        self.give(task);
         let mut within: Vec<u32> = state.scopes().collect();
         self.run.over.extend(&within);
         // What is done anew is not counted twice.
@@ -171,6 +172,7 @@ impl Fold<'_> {
             let task = TaskIx(scope.task + node);
             if self.run.region_of(&scope).statement_of(node) > Some(at) {
                 self.run.before.remove(&task);
+                self.give(task);
                 continue;
             }
             for (var, held) in self.run.before.get(&task).cloned().into_iter().flatten() {
@@ -210,8 +212,10 @@ impl Fold<'_> {
 
     /// The whole program again, with the parameters that it was given.
     fn begin_again(&mut self) {
-        let root = (0..self.run.plan.root().len()).map(TaskIx);
-        root.for_each(|task| drop(self.run.before.remove(&task)));
+        for task in (0..self.run.plan.root().len()).map(TaskIx) {
+            self.run.before.remove(&task);
+            self.give(task);
+        }
         self.run.end = None;
         self.run.stalled.remove(&0);
         let vars = self.run.parameters();

@@ -39,6 +39,7 @@ impl Fold<'_> {
         self.begin(task);
         let total = items.len() as u32;
         self.run.composites.insert(task, Composite { items, total, ..Composite::default() });
+        self.give(task);
         if total == 0 {
             return self.end_spread(task, spread.tolerate);
         }
@@ -155,6 +156,7 @@ impl Fold<'_> {
             state.chunks = Vec::new();
             state.items = Arc::default();
         }
+        self.give(task);
     }
 
     /// The failure of a spread is that of its scope if one failed, else it stands for all of them.

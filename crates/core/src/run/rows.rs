@@ -4,6 +4,7 @@
 //! needs. What follows from something else is not stored twice: edges follow from plan and task rows,
 //! counts from edges, scopes from the spreads that made them.
 
+mod given;
 mod load;
 
 use super::{About, Adopted, Asked, Chunk, End, Held, Reason, Run};
@@ -25,6 +26,9 @@ struct RunBody {
     about: Option<About>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<LinkRequested>,
+    /// Whether the input stands in a row of its own.
+    #[serde(default, skip_serializing_if = "is_false")]
+    given: bool,
     planned: bool,
     /// How often finished work of it was opened again, and one.
     #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
@@ -32,6 +36,8 @@ struct RunBody {
     /// Children that nobody waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     disowned: Vec<(LinkRef, RunId)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    frozen: Option<Asked>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cancel: Option<Asked>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,6 +79,9 @@ struct TaskBody {
     approvals: Vec<Approval>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     composite: Option<CompositeBody>,
+    /// How many items and variables stand in a row of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    given: Option<(u32, u32)>,
     /// What its chain assigned just before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<(Var, Held)>,
@@ -109,6 +118,10 @@ fn is_one(n: &u16) -> bool {
     *n == 1
 }
 
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 fn is_zero(n: &u32) -> bool {
     *n == 0
 }
@@ -122,6 +135,11 @@ impl RunRow {
     /// What was asked for, if the row can be read.
     pub fn about(&self) -> Option<About> {
         serde_json::from_str::<RunBody>(&self.body).ok()?.about
+    }
+
+    /// Who froze it, if an operator did and the row can be read.
+    pub fn frozen(&self) -> Option<Asked> {
+        serde_json::from_str::<RunBody>(&self.body).ok()?.frozen
     }
 
     /// Whose child the run is, if it is one and the row can be read.
@@ -153,6 +171,8 @@ impl Run {
     /// The run's own row.
     pub fn row(&self) -> Option<RunRow> {
         let about = self.about.as_ref()?;
+        let given = self.has_much_input();
+        let told = if given { About { input: Arc::default(), ..about.clone() } } else { about.clone() };
         Some(RunRow {
             id: self.id,
             flow: about.flow.clone(),
@@ -167,11 +187,13 @@ impl Run {
             version: self.last,
             marks: self.marks(about),
             body: json(&RunBody {
-                about: self.about.clone(),
+                about: Some(told),
+                given,
                 parent: self.parent.clone(),
                 planned: self.planned,
                 generation: self.generation,
                 disowned: self.disowned.iter().map(|(link, child)| (*link, *child)).collect(),
+                frozen: self.frozen.clone(),
                 cancel: self.cancel.clone(),
                 resolved: self.resolved.clone(),
                 given_up: self.given_up.clone(),
@@ -219,8 +241,9 @@ impl Run {
         let timers: Vec<_> =
             self.timers.range(TimerKey::all_of(ix)).map(|(k, due)| (k.kind, k.attempt, *due)).collect();
         let approvals = self.approvals.get(&ix).cloned().unwrap_or_default();
+        let given = self.given_to(ix);
         let composite = self.composites.get(&ix).map(|c| CompositeBody {
-            items: Arc::clone(&c.items),
+            items: if given.is_none() { Arc::clone(&c.items) } else { Arc::default() },
             total: c.total,
             chunks: c.chunks.clone(),
             caught: c.caught.clone(),
@@ -228,14 +251,14 @@ impl Run {
             handed: if self.tasks[ix.0 as usize].state.is_done() { c.handed.clone() } else { Vec::new() },
         });
         let returned = self.returned.get(&ix).cloned().unwrap_or_default();
-        let before = self.before.get(&ix).cloned().unwrap_or_default();
+        let before = self.before.get(&ix).filter(|_| given.is_none()).cloned().unwrap_or_default();
         let since = self.since(ix);
         let adopted = self.adopted.get(&ix).cloned();
         let plain = timers.is_empty() && returned.is_empty() && approvals.is_empty() && composite.is_none();
-        if plain && before.is_empty() && since.is_empty() && adopted.is_none() {
+        if plain && given.is_none() && before.is_empty() && since.is_empty() && adopted.is_none() {
             return None;
         }
-        Some(json(&TaskBody { timers, returned, adopted, approvals, composite, before, since }))
+        Some(json(&TaskBody { timers, returned, adopted, approvals, composite, given, before, since }))
     }
 
     /// What a chain was handed since the task it stands at began.

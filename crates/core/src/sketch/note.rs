@@ -103,6 +103,8 @@ fn wait(gate: &Gate) -> String {
         Wait::After(span) => format!("opens after {span}"),
         Wait::Until(time) => format!("opens at {time}"),
         Wait::Approval { from, count } => approval(from, *count),
+        Wait::Webhook => "opens when its address is called".into(),
+        Wait::External { system, id } => format!("opens when {system} says so of {}", id.shown()),
     }
 }
 

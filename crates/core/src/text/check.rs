@@ -123,7 +123,7 @@ impl<'t> Check<'_, 't, '_> {
                 self.work(work);
                 false
             }
-            StatementKind::Sleep(_) | StatementKind::Wait(_) | StatementKind::Pass => false,
+            StatementKind::Sleep(_) | StatementKind::Pass => false,
             _ => self.composite(statement),
         }
     }
@@ -168,6 +168,7 @@ impl<'t> Check<'_, 't, '_> {
             Work::Call(call) => std::slice::from_ref(call),
             Work::Spread(spread) => std::slice::from_ref(&spread.call),
             Work::Parallel(parallel) => &parallel.calls,
+            Work::Wait(_) => &[],
         };
         for call in calls {
             if let Call::Function(call) = call {

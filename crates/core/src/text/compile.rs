@@ -13,6 +13,7 @@ mod item;
 mod names;
 mod naming;
 mod policy;
+mod publish;
 mod secrets;
 
 use super::tree::{Block, Call, Extent, Flow, Function, Parameter, Program, Statement, StatementKind, Value, Work};
@@ -47,7 +48,13 @@ pub(crate) fn compile_with(text: &str, file: &str, composer: &mut Composer<'_>) 
         return Err(sink.finish(file));
     }
     let warnings = sink.finish(file);
-    let whole = |(plan, children)| Compiled { plan, children, schedules: BTreeMap::new(), warnings: warnings.clone() };
+    let whole = |(plan, children)| Compiled {
+        plan,
+        children,
+        schedules: BTreeMap::new(),
+        hook: None,
+        warnings: warnings.clone(),
+    };
     Ok(plans.into_iter().map(whole).collect())
 }
 
@@ -124,6 +131,7 @@ impl<'t> Whole<'_, 't, '_> {
     fn plan(mut self, flow: &'t Flow) -> Option<Plan> {
         let inputs = self.inputs(&flow.parameters);
         let naming = naming::naming(&flow.naming, self.sink);
+        let told = flow.defaults.publish.as_ref().and_then(|given| publish::publish(given, true, self.sink));
         let defaults = policy::Defaults::new(&flow.defaults);
         let mut regions = Regions::default();
         let written = (flow.parameters.as_slice(), &flow.body);
@@ -147,7 +155,8 @@ impl<'t> Whole<'_, 't, '_> {
             return None;
         }
         let Regions { specs, drafts } = regions;
-        let draft = PlanDraft { specs, regions: drafts, inputs, naming, ..PlanDraft::default() };
+        let publish = told.unwrap_or_default();
+        let draft = PlanDraft { specs, regions: drafts, inputs, naming, publish, ..PlanDraft::default() };
         match draft.build(flow.name.clone()) {
             Ok(plan) => Some(plan),
             Err(problems) => {
@@ -280,6 +289,7 @@ fn called_by<'t>(work: &'t Work, found: &mut Vec<&'t str>) {
         Work::Call(call) => std::slice::from_ref(call),
         Work::Spread(spread) => std::slice::from_ref(&spread.call),
         Work::Parallel(parallel) => &parallel.calls,
+        Work::Wait(_) => &[],
     };
     found.extend(calls.iter().filter_map(|call| match call {
         Call::Function(call) => Some(call.name.text.as_str()),

@@ -169,8 +169,6 @@ pub enum StatementKind {
     Return(Option<Value>),
     /// `sleep`.
     Sleep(Sleep),
-    /// `wait`.
-    Wait(Gate),
     /// `pass`.
     Pass,
 }
@@ -215,6 +213,24 @@ pub enum Work {
     Spread(Box<Spread>),
     /// Several calls at once.
     Parallel(Parallel),
+    /// `wait`: the world does it.
+    Wait(Box<Waiting>),
+}
+
+/// A gate that a program stops at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiting {
+    /// The gate, without what is computed.
+    pub gate: Gate,
+    /// What an external gate waits for is called so in the other system.
+    pub id: Option<Expr>,
+}
+
+impl Waiting {
+    /// A gate of which nothing is computed.
+    pub(super) fn plain(gate: Gate) -> Self {
+        Self { gate, id: None }
+    }
 }
 
 /// `spread list:item -> call`.
@@ -309,6 +325,8 @@ pub struct Policies {
     pub priority: Option<i16>,
     /// What it must not do too much of at once.
     pub limit: Limiting,
+    /// What the outside world is told when it ends; behind a flow, when the run does.
+    pub publish: Option<Expr>,
 }
 
 impl Policies {

@@ -2,8 +2,10 @@
 
 use super::{Fact, RunFact, Supposition, TaskFact, refused, too_long};
 use crate::error::{Error, Result};
-use crate::event::{Approved, DispatchEnqueued, Event, Failure, Request, TaskAct, TaskFinished, TaskIx, TimerKind};
-use crate::gate::Wait;
+use crate::event::{
+    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, Request, TaskAct, TaskFinished, TaskIx, TimerKind,
+};
+use crate::gate::{Opens, Wait};
 use crate::id::TokenHash;
 use crate::limits;
 use crate::name::Name;
@@ -140,7 +142,11 @@ impl Supposition {
             (Work::Action { .. } | Work::Command(_), Rest::Badly(kind)) => {
                 self.ends_badly(task, Failure::permanent((*kind).to_owned(), "supposed"))
             }
-            (Work::Gate(gate), Rest::Well) if matches!(gate.wait, Wait::Approval { .. }) => self.opened(task),
+            (Work::Gate(gate), Rest::Well) => match gate.wait.opens() {
+                Opens::Itself => Ok(()),
+                Opens::People => self.opened(task),
+                Opens::Outside => self.satisfied(task, None),
+            },
             _ => Ok(()),
         }
     }
@@ -157,8 +163,12 @@ impl Supposition {
 
     fn ends_well(&mut self, task: TaskIx, output: Option<&Value>) -> Result<()> {
         match &self.run.spec_of(task).work {
-            Work::Gate(gate) if matches!(gate.wait, Wait::Approval { .. }) => return self.opened(task),
-            Work::Gate(_) | Work::Sleep(_) => return self.falls_due(task),
+            Work::Gate(gate) => match gate.wait.opens() {
+                Opens::Itself => return self.falls_due(task),
+                Opens::People => return self.opened(task),
+                Opens::Outside => return self.satisfied(task, output),
+            },
+            Work::Sleep(_) => return self.falls_due(task),
             _ => {}
         }
         if output.is_none() {
@@ -222,6 +232,17 @@ impl Supposition {
             }
         }
         self.answered(task, self.by.clone(), Event::ApprovalGiven)
+    }
+
+    /// What a gate waits for outside comes, with what it sends.
+    fn satisfied(&mut self, task: TaskIx, output: Option<&Value>) -> Result<()> {
+        if output.is_none() {
+            self.assumed.insert(task);
+        }
+        let generation = self.run.tasks[task.0 as usize].generation;
+        let output = output.and_then(|value| RawValue::from_string(value.to_string()).ok());
+        let said = GateSatisfied { task, generation, by: self.by.clone(), comment: None, delivery: None, output };
+        self.tell(&Event::GateSatisfied(said)).map_err(|ignored| self.refuses(task, ignored))
     }
 
     /// Who may still say yes to a gate; people without a name of ours where anybody may.

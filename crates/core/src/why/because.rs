@@ -88,6 +88,8 @@ fn item(run: &Run, ix: TaskIx) -> Because {
 }
 
 fn closed(run: &Run, ix: TaskIx, gate: &Gate) -> Because {
+    let deadline = due(run, ix, TimerKind::Deadline).unwrap_or_default();
+    let on_deadline = gate.on_deadline;
     match &gate.wait {
         Wait::After(_) | Wait::Until(_) => Because::Time { until: due(run, ix, TimerKind::Gate).unwrap_or_default() },
         Wait::Approval { from, count } => Because::Approval {
@@ -95,9 +97,14 @@ fn closed(run: &Run, ix: TaskIx, gate: &Gate) -> Because {
             from: from.clone(),
             have: run.approvals.get(&ix).into_iter().flatten().map(|a| a.by.clone()).collect(),
             escalates: escalates(run, ix, gate),
-            deadline: due(run, ix, TimerKind::Deadline).unwrap_or_default(),
-            on_deadline: gate.on_deadline,
+            deadline,
+            on_deadline,
         },
+        Wait::Webhook => Because::Webhook { deadline, on_deadline },
+        Wait::External { system, id } => {
+            let known = run.external(ix).ok().flatten().map(|(_, id)| id);
+            Because::External { system: system.clone(), id: known.unwrap_or_else(|| id.shown()), deadline, on_deadline }
+        }
     }
 }
 

@@ -48,6 +48,10 @@ pub enum Mover {
 
 /// Of a run that waits for none of its tasks.
 pub(super) fn of_run(run: &Run) -> Vec<Mover> {
+    if run.frozen.is_some() {
+        let command = format!("edgewise unfreeze {}", run.id.short());
+        return vec![Mover::Person { name: None, command }];
+    }
     let mut movers = Vec::new();
     if matches!(run.state, RunState::Pending | RunState::Initializing) || run.is_advancing() {
         movers.push(Mover::Engine);
@@ -72,6 +76,8 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
             movers.extend(escalates.iter().map(|step| Mover::Clock { at: step.at, then: "more people may approve" }));
             movers
         }
+        Because::Webhook { .. } => vec![anybody(run, task, "url"), anybody(run, task, "satisfy")],
+        Because::External { .. } => vec![anybody(run, task, "satisfy")],
         Because::Child { .. } => child(run, task),
         Because::Item { id, .. } => vec![Mover::Person { name: None, command: format!("edgewise close {id}") }],
         Because::Items { .. } if run.advancing.contains(&task) => vec![Mover::Engine],
@@ -122,6 +128,14 @@ fn child(run: &Run, task: TaskIx) -> Vec<Mover> {
 
 fn resume(run: &Run) -> Mover {
     Mover::Person { name: None, command: format!("edgewise resume {}", run.id.short()) }
+}
+
+/// What anybody would do about a gate.
+fn anybody(run: &Run, task: TaskIx, what: &str) -> Mover {
+    Mover::Person {
+        name: None,
+        command: format!("edgewise gate {what} {} {}", run.id.short(), quoted(&run.path(task))),
+    }
 }
 
 /// One for each person who may still say yes.

@@ -13,6 +13,13 @@ pub type Clock<'a> = &'a dyn Fn(Time) -> String;
 impl Why {
     /// One sentence about the run.
     pub fn sentence(&self, clock: Clock<'_>) -> String {
+        match &self.frozen_by {
+            Some(act) => format!("frozen {}; {}", by(act, clock), self.moves_or_not(clock)),
+            None => self.moves_or_not(clock),
+        }
+    }
+
+    fn moves_or_not(&self, clock: Clock<'_>) -> String {
         let waits = match self.state {
             RunState::Pending => "it is accepted, and waits for an engine to plan it",
             RunState::Initializing => "it is planned, and nothing has moved yet",
@@ -81,6 +88,8 @@ impl Cause {
                 };
                 approval(*count, &from, &have) + &escalates.iter().map(more).collect::<String>()
             }
+            Because::Webhook { .. } => "gate, opens when its address is called".into(),
+            Because::External { system, id, .. } => format!("gate, opens when {system} says so of {id}"),
             Because::Items { total, done, failed, .. } => {
                 let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
                 format!("running, {done} of {total} items ended{failed}")

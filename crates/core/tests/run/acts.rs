@@ -1,7 +1,7 @@
 //! What an operator may do to a run, state by state: allowed with its result, or refused with its reason.
 
 use crate::driver::{Driver, STALE, Sketch, action, approval, name};
-use edgewise_core::event::{Event, Request};
+use edgewise_core::event::{Event, Request, Unfrozen};
 use edgewise_core::fold::{Ignored, Verdict};
 use edgewise_core::plan::OnFailure;
 use edgewise_core::state::{RunState, TaskState};
@@ -76,32 +76,39 @@ const COMPLETE: &str = "the run is complete";
 const CANCELLED: &str = "the run was cancelled";
 const NOT_HELD: &str = "its flow does not hold failures (`on_failure: hold`): cancel it, or resolve it";
 
-/// Cancel, pause, resume, resolve, give up, by the state they meet.
+/// Cancel, pause, resume, resolve, give up, freeze, unfreeze, by the state they meet.
 #[rustfmt::skip]
-const TABLE: [(RunState, [&str; 5]); 10] = [
-    (RunState::Pending,                [YES,   YES,  TWICE, NOTHING,   NOTHING]),
-    (RunState::EnqueuingTasks,         [YES,   YES,  TWICE, YES,       NOT_HELD]),
-    (RunState::TasksInProcess,         [YES,   YES,  TWICE, YES,       NOT_HELD]),
-    (RunState::WaitingForRetry,        [YES,   YES,  TWICE, YES,       NOT_HELD]),
-    (RunState::WaitingForDependencies, [YES,   YES,  TWICE, YES,       NOT_HELD]),
-    (RunState::BlockedByFailures,      [YES,   YES,  TWICE, YES,       YES]),
-    (RunState::Complete,               [OVER,  OVER, OVER,  COMPLETE,  OVER]),
-    (RunState::Error,                  [OVER,  OVER, OVER,  YES,       TWICE]),
-    (RunState::Cancelled,              [TWICE, OVER, OVER,  CANCELLED, OVER]),
-    (RunState::ResolvedManually,       [OVER,  OVER, OVER,  TWICE,     OVER]),
+const TABLE: [(RunState, [&str; 7]); 10] = [
+    (RunState::Pending,                [YES,   YES,  TWICE, NOTHING,   NOTHING, YES, TWICE]),
+    (RunState::EnqueuingTasks,         [YES,   YES,  TWICE, YES,       NOT_HELD, YES, TWICE]),
+    (RunState::TasksInProcess,         [YES,   YES,  TWICE, YES,       NOT_HELD, YES, TWICE]),
+    (RunState::WaitingForRetry,        [YES,   YES,  TWICE, YES,       NOT_HELD, YES, TWICE]),
+    (RunState::WaitingForDependencies, [YES,   YES,  TWICE, YES,       NOT_HELD, YES, TWICE]),
+    (RunState::BlockedByFailures,      [YES,   YES,  TWICE, YES,       YES, YES, TWICE]),
+    (RunState::Complete,               [OVER,  OVER, OVER,  COMPLETE,  OVER, YES, TWICE]),
+    (RunState::Error,                  [OVER,  OVER, OVER,  YES,       TWICE, YES, TWICE]),
+    (RunState::Cancelled,              [TWICE, OVER, OVER,  CANCELLED, OVER, YES, TWICE]),
+    (RunState::ResolvedManually,       [OVER,  OVER, OVER,  TWICE,     OVER, YES, TWICE]),
 ];
+
+const ACTS: [fn(Request) -> Event; 7] = [
+    Event::RunCancelRequested,
+    Event::RunPauseRequested,
+    Event::RunResumeRequested,
+    Event::RunResolvedManually,
+    Event::RunGivenUp,
+    Event::RunFrozen,
+    unfrozen,
+];
+
+fn unfrozen(ask: Request) -> Event {
+    Event::RunUnfrozen(Unfrozen { by: ask.by, why: ask.why, mark: None })
+}
 
 #[test]
 fn every_act_on_a_run_meets_every_state() {
-    let acts = [
-        Event::RunCancelRequested,
-        Event::RunPauseRequested,
-        Event::RunResumeRequested,
-        Event::RunResolvedManually,
-        Event::RunGivenUp,
-    ];
     for (state, row) in TABLE {
-        for (act, expected) in acts.iter().zip(row) {
+        for (act, expected) in ACTS.iter().zip(row) {
             let mut d = at(state);
             let event = act(ask());
             let name = event.name().to_owned();
@@ -109,6 +116,51 @@ fn every_act_on_a_run_meets_every_state() {
             d.close();
         }
     }
+}
+
+#[test]
+fn nothing_is_done_to_a_frozen_run_but_to_let_it_go_on() {
+    const FROZEN: &str = "the run is frozen";
+    for (state, row) in TABLE {
+        for (act, expected) in ACTS.iter().zip([FROZEN, FROZEN, FROZEN, FROZEN, FROZEN, TWICE, YES]) {
+            let mut d = at(state);
+            assert_eq!(word(d.say(Event::RunFrozen(ask()))), YES);
+            let before = d.run.clone();
+            let event = act(ask());
+            let name = event.name().to_owned();
+            assert_eq!(word(d.say(event)), expected, "{name} at {state:?}");
+            let expected = (expected != YES).then_some(before.frozen).flatten();
+            assert_eq!((d.run.state, &d.run.frozen, &d.run.tasks), (before.state, &expected, &before.tasks), "{name}");
+            d.close();
+        }
+        for (act, expected) in ACTS.iter().zip(row) {
+            let mut d = at(state);
+            d.say(Event::RunFrozen(ask()));
+            d.say(unfrozen(ask()));
+            assert_eq!(word(d.say(act(ask()))), expected, "{state:?}: it goes on as if it had never been frozen");
+        }
+    }
+}
+
+#[test]
+fn a_freeze_says_who_why_and_when_and_its_rows_remember_it() {
+    let mut d = gated(OnFailure::Continue);
+    d.say(Event::RunFrozen(ask()));
+    let frozen = d.run.frozen.clone().expect("it is frozen");
+    assert_eq!((frozen.by, frozen.why.as_deref(), frozen.at), (name("op"), Some("because"), d.now));
+    assert_eq!(d.run.freeze_mark().as_deref(), Some("op froze it: because"));
+    assert_eq!(crate::load::reload(&d.run).frozen, d.run.frozen);
+    assert_eq!(d.run.row().and_then(|row| row.frozen()), d.run.frozen);
+    d.close();
+}
+
+#[test]
+fn what_was_only_marked_is_let_go_on_by_name() {
+    let mut d = gated(OnFailure::Continue);
+    let marked = Unfrozen { by: name("op"), why: None, mark: Some("a checksum did not fit".into()) };
+    assert_eq!(word(d.say(Event::RunUnfrozen(marked))), YES);
+    assert_eq!((d.run.frozen.as_ref(), d.run.state), (None, RunState::EnqueuingTasks));
+    d.close();
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn ends(text: &str, tasks: usize) -> Result<serde_json::Value, String> {
     let mut body: serde_json::Value = serde_json::from_str(&row.body).unwrap();
     body["made"][1] = json!(tasks);
     row.body = body.to_string();
-    performance.driver.run = Run::from_rows(&row, rows, run.plan.clone()).unwrap();
+    performance.driver.run = Run::from_rows(&row, rows, run.given_rows().collect(), run.plan.clone()).unwrap();
     performance.play(&mut stub);
     ended(&performance.driver.run)
 }

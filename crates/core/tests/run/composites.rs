@@ -133,7 +133,7 @@ fn n_approvals_are_n_different_permitted_people() {
 fn a_gate_that_stays_closed_meets_its_deadline() {
     for (on_deadline, expected) in [(OnDeadline::Reject, TaskState::Error), (OnDeadline::Open, TaskState::Complete)] {
         let wait = Wait::Approval { from: Vec::new(), count: 1 };
-        let gate = Gate { wait, deadline: Some(Millis(5_000)), on_deadline, escalate: vec![] };
+        let gate = Gate { deadline: Some(Millis(5_000)), on_deadline, ..Gate::new(wait) };
         let mut d = Driver::planned(plan(&[("g", work(Work::Gate(gate)), ALL)], &[], OnFailure::Continue));
         d.is(RunState::WaitingForDependencies);
         d.fire_next();

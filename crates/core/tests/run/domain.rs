@@ -200,13 +200,87 @@ tasks:
 #[test]
 fn a_program_tells_with_an_action_of_its_own() {
     let text = "flow f(n):\n    x = @double(v=n)\n    @emit(name=\"doubled\", delivery=\"fast\", payload={\"x\": x})\n    return x\n";
-    let plan = edgewise_core::text::compile(text, "f.flow").unwrap().remove(0).plan;
-    let mut told = Told::of(plan);
+    let mut told = Told::of(program(text));
     told.driver.ok_with("x", "4");
     assert_eq!(told.names(), ["doubled"]);
     assert_eq!(told.seen[0].data["payload"], json!({"x": 4}));
     assert_eq!(told.seen[0].delivery, Delivery::Fast);
     told.driver.close();
+}
+
+fn program(text: &str) -> Plan {
+    edgewise_core::text::compile(text, "f.flow").unwrap_or_else(|problems| panic!("{text}\n{problems}")).remove(0).plan
+}
+
+#[test]
+fn a_program_publishes_in_brackets_what_a_graph_publishes_under_its_key() {
+    let yaml = "flow: f
+publish: [{ name: run.done, condition: always, delivery: broadcast, payload: { v: 1 } }]
+tasks:
+  x: { action: work, publish: [done, { name: failed, condition: failure, delivery: fast }] }";
+    let text = "flow f() [publish: {\"name\": \"run.done\", \"condition\": \"always\", \"delivery\": \"broadcast\", \"payload\": {\"v\": 1}}]:
+    x = @work() [retry: 3] [publish: [\"done\", {\"name\": \"failed\", \"condition\": \"failure\", \"delivery\": \"fast\"}]]
+    return x
+";
+    let (graph, program) = (flow(yaml), program(text));
+    assert_eq!(graph.publish, program.publish);
+    assert_eq!(graph.specs[0].publish, program.specs[0].publish);
+    assert_eq!((graph.tells, program.tells), (true, true));
+    let told = |plan: Plan| {
+        let mut told = Told::of(plan);
+        told.driver.fail("x");
+        told.look();
+        told.driver.fire_next();
+        told.driver.ok_with("x", "7");
+        told.look();
+        let said = |event: DomainEvent| (event.name, event.delivery, event.path, event.data["payload"].clone());
+        told.seen.into_iter().map(said).collect::<Vec<_>>()
+    };
+    let said = told(graph);
+    assert_eq!(said.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>(), ["failed", "done", "run.done"]);
+    assert_eq!(told(program), said);
+}
+
+#[test]
+fn items_and_runs_within_a_program_are_told_of_as_well() {
+    let text = "flow f():
+    spread [1, 2]:n -> @work(n=n) [publish: \"worked\"]
+    @item(title=\"look\") [publish: \"made\"]
+    flow g() [publish: \"gone\"]
+
+flow g():
+    @work()
+";
+    let plan = program(text);
+    let told: Vec<&str> = plan.specs.iter().flat_map(|spec| &spec.publish).map(|one| one.name.as_str()).collect();
+    assert_eq!(told.iter().copied().collect::<std::collections::BTreeSet<_>>(), ["gone", "made", "worked"].into());
+}
+
+#[test]
+fn what_cannot_be_published_by_a_program_is_refused_with_what_to_write() {
+    let one = |line: &str, code: &str, help: &str| {
+        let text = format!("flow f(n):\n    {line}\n");
+        let problems = edgewise_core::text::compile(&text, "f.flow").expect_err(line).to_string();
+        assert!(problems.contains(code) && problems.contains(help), "{line}\n{problems}");
+    };
+    one("@a() [publish: done]", "not_constant", "@emit(");
+    one("@a() [publish: [{\"name\": \"d\", \"payload\": n}]]", "not_constant", "@emit(");
+    one("@a() [publish: 7]", "bad_value", "such as `publish:");
+    one("@a() [publish: [{\"nmae\": \"d\"}]]", "unknown_key", "did you mean `name`?");
+    one("@a() [publish: [{\"condition\": \"failure\"}]]", "missing_key", "such as `publish:");
+    one("@a() [publish: {\"name\": \"d\", \"condition\": \"sucess\"}]", "bad_value", "\"success\"");
+    one("@a() [publish: {\"name\": \"d\", \"delivery\": \"slow\"}]", "bad_value", "\"broadcast\"");
+    one("@a() [publish: [\"d\", \"d\"]]", "duplicate_name", "another name");
+    one("@a() [publish: \"two words\"]", "bad_name", "");
+    one("@a() [publish]", "missing_value", "order.shipped");
+    one("@a() [publsih: \"d\"]", "unknown_key", "publish");
+    one("@emit(name=\"d\") [publish: \"d\"]", "duplicate_name", "`@emit` alone");
+    one(
+        "sleep 1s\n\nflow g() [publish: {\"name\": \"d\", \"condition\": \"retryable_failure\"}]:\n    pass",
+        "bad_condition",
+        "behind a call",
+    );
+    one("h()\n\nfn h():\n    pass\n\nflow g():\n    h() [publish: \"d\"]", "misplaced_key", "in the function");
 }
 
 #[test]

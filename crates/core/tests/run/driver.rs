@@ -5,7 +5,7 @@ use edgewise_core::event::{
     RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerFired,
 };
 use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, fold};
-use edgewise_core::gate::{Gate, OnDeadline, Wait};
+use edgewise_core::gate::{Gate, Wait};
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId, Token};
 use edgewise_core::invariant::{self, Step};
@@ -39,7 +39,7 @@ pub fn action(max_attempts: u16) -> Spec {
 
 /// A spec for a gate that waits without end.
 pub fn gate(wait: Wait) -> Spec {
-    work(Work::Gate(Gate { wait, deadline: None, on_deadline: OnDeadline::Reject, escalate: vec![] }))
+    work(Work::Gate(Gate::new(wait)))
 }
 
 /// A spec for a gate that people open.

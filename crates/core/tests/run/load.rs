@@ -1,20 +1,23 @@
 //! A run loaded from its rows, at any prefix of any ledger, is the run that was folded.
 
-use crate::driver::{Driver, Sketch, action, spread};
+use crate::driver::{Driver, Sketch, Watch, action, spread};
+use crate::programs::{Performance, stub};
 use crate::storm::weather;
 use edgewise_core::Result;
 use edgewise_core::event::TaskIx;
 use edgewise_core::fold::{Changes, fold};
-use edgewise_core::invariant::{Rows, refold_equals_projection};
+use edgewise_core::invariant::{Rows, load_equals_fold, refold_equals_projection};
 use edgewise_core::plan::OnFailure;
-use edgewise_core::rows::{OutboxRow, TaskRow, TimerRow};
-use edgewise_core::run::Run;
-use edgewise_core::state::TaskState;
+use edgewise_core::rows::{GivenRow, OutboxRow, TaskRow, TimerRow};
+use edgewise_core::run::{Run, WHOLE_RUN};
+use edgewise_core::state::{RunState, TaskState};
+use serde_json::json;
+use std::collections::BTreeSet;
 
 /// A run written to rows and read back.
 pub fn reload(run: &Run) -> Run {
     let rows = (0..run.total()).map(TaskIx).filter(|t| run.has_row(*t)).map(|t| run.task_row(t)).collect();
-    Run::from_rows(&run.row().unwrap(), rows, run.plan.clone()).unwrap()
+    Run::from_rows(&run.row().unwrap(), rows, run.given_rows().collect(), run.plan.clone()).unwrap()
 }
 
 fn storms(seeds: std::ops::Range<u64>, acts: u64) {
@@ -50,6 +53,70 @@ fn rows_and_the_tail_after_them_are_the_run() {
     }
 }
 
+/// Loops and spreads over a list that is too large for a row, one of them within the other, with a failure.
+const LARGE: &str = "
+flow test(xs):
+    ys = xs.map(x, x + 1)
+    for y in ys:
+        if y == 2:
+            for z in ys:
+                break
+        @echo(v=y)
+    good = spread xs:x -> @echo(v=x)
+    bad = spread ys:y -> @fail(type=\"Boom\")
+    return [good, bad]
+";
+
+#[test]
+fn what_is_large_has_a_row_of_its_own_and_is_loaded_from_it() {
+    let xs: Vec<u32> = (0..260).collect();
+    let mut performance = Performance::new(LARGE, &json!({ "xs": xs }), Watch::Nothing);
+    let (mut seen, mut steps) = (BTreeSet::new(), 0);
+    loop {
+        let run = &performance.driver.run;
+        steps += 1;
+        if steps % 25 == 0 {
+            load_equals_fold(run).unwrap_or_else(|violation| panic!("{violation}"));
+            seen.extend(
+                run.given_rows().map(|row| if row.task == WHOLE_RUN { "it".into() } else { run.path(row.task) }),
+            );
+            assert!(run.row().unwrap().body.len() < 1_000, "the input is not in the run's row");
+            let large = run
+                .present()
+                .filter(|t| run.has_row(*t))
+                .find_map(|t| run.task_row(t).body.filter(|b| b.len() > 1_500));
+            assert_eq!(large, None);
+        }
+        if !performance.step(&mut stub) {
+            break;
+        }
+    }
+    assert_eq!(performance.driver.run.state, RunState::Error);
+    let all = ["bad", "for", "for#1.if[0].for", "good", "it"].map(String::from);
+    assert!(all.iter().all(|path| seen.contains(path)), "{seen:?}");
+    let run = &performance.driver.run;
+    assert!(run.given_rows().all(|row| row.task == WHOLE_RUN || run.path(row.task) != "good"), "it ended well");
+    // Without its row nothing is loaded, nor with another one in its place.
+    let rows = || rows_of(run);
+    let given: Vec<GivenRow> = run.given_rows().collect();
+    let load = |given: Vec<GivenRow>| Run::from_rows(&run.row().unwrap(), rows(), given, run.plan.clone());
+    load(given.clone()).unwrap();
+    let (row, tasks) = (run.row().unwrap(), rows());
+    let whole = Rows { run: &row, tasks: &tasks, given: &given, timers: &[], outbox: &[] };
+    refold_equals_projection(&performance.driver.stream(), &whole).unwrap_or_else(|violation| panic!("{violation}"));
+    let less = Rows { given: &given[1..], ..whole };
+    assert!(refold_equals_projection(&performance.driver.stream(), &less).is_err());
+    // What is in a round that is over is not loaded any more.
+    let held = |row: &GivenRow| row.task == WHOLE_RUN || !run.path(row.task).contains('#');
+    for at in (0..given.len()).filter(|at| held(&given[*at])) {
+        let (mut fewer, mut other) = (given.clone(), given.clone());
+        fewer.remove(at);
+        assert_eq!(load(fewer).unwrap_err().code, "bad_rows", "without {at}");
+        other[at].body = "{\"items\":[1]".into();
+        assert_eq!(load(other).unwrap_err().code, "bad_rows", "damaged {at}");
+    }
+}
+
 /// Whoever wrote the rows gives back what is over.
 fn give_back(run: &mut Run) {
     let over = std::mem::take(&mut run.over);
@@ -81,7 +148,7 @@ fn rows_that_are_not_those_of_the_ledger_are_found() {
     let timers: Vec<TimerRow> = run.timers.iter().map(|(key, due)| TimerRow { key: *key, due: *due }).collect();
     let outbox: Vec<OutboxRow> = (0..run.total()).filter_map(|t| run.outbox_row(TaskIx(t))).collect();
     assert_eq!((timers.len(), outbox.len()), (1, 1));
-    let whole = Rows { run: &row, tasks: &tasks, timers: &timers, outbox: &outbox };
+    let whole = Rows { run: &row, tasks: &tasks, given: &[], timers: &timers, outbox: &outbox };
     refold_equals_projection(&d.stream(), &whole).unwrap();
     let mut other = row.clone();
     other.paused = true;
@@ -107,7 +174,7 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
     let load = |damage: &dyn Fn(&mut Vec<TaskRow>)| -> Result<Run> {
         let mut rows = rows_of(&d.run);
         damage(&mut rows);
-        Run::from_rows(&d.run.row().unwrap(), rows, d.run.plan.clone())
+        Run::from_rows(&d.run.row().unwrap(), rows, Vec::new(), d.run.plan.clone())
     };
     assert_eq!(load(&|_| {}).unwrap(), d.run);
     let chunk = |text: &'static str| {
@@ -146,5 +213,5 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
     assert_eq!(load(&many).unwrap_err().code, "bad_rows");
     let mut row = d.run.row().unwrap();
     row.applied_seq = u64::MAX;
-    assert_eq!(Run::from_rows(&row, rows_of(&d.run), d.run.plan.clone()).unwrap_err().code, "bad_rows");
+    assert_eq!(Run::from_rows(&row, rows_of(&d.run), Vec::new(), d.run.plan.clone()).unwrap_err().code, "bad_rows");
 }

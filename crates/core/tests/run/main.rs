@@ -14,6 +14,7 @@ mod found;
 mod invariants;
 mod links;
 mod load;
+mod outside;
 mod pairs;
 mod programs;
 mod reopened;

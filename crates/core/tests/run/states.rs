@@ -4,8 +4,8 @@ use crate::driver::{Driver, Sketch, Watch, action, approval, gate, name, work};
 use crate::links::{sub_run, told};
 use crate::programs::Performance;
 use edgewise_core::event::{
-    Approved, DispatchEnqueued, Event, Failure, LinkRef, Rerun, RerunFrom, TaskCompletedManually, TaskHeartbeat,
-    TimerFired, TimerKey, TimerKind,
+    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkRef, Rerun, RerunFrom, TaskCompletedManually,
+    TaskHeartbeat, TimerFired, TimerKey, TimerKind,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
@@ -94,6 +94,14 @@ fn events(d: &Driver) -> Vec<Event> {
         Event::ApprovalGiven(said()),
         Event::ApprovalWithdrawn(said()),
         Event::GateRejected(said()),
+        Event::GateSatisfied(GateSatisfied {
+            task,
+            generation,
+            by: name("ann"),
+            comment: None,
+            delivery: None,
+            output: None,
+        }),
         Event::TaskResolvedManually(act.clone()),
         Event::TaskCompletedManually(TaskCompletedManually { act: act.clone(), output: raw() }),
         Event::TaskResetForRetry(act.clone()),
@@ -108,7 +116,7 @@ fn events(d: &Driver) -> Vec<Event> {
     ]
 }
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "DispatchEnqueued",
     "DispatchReturned",
     "TaskHeartbeat",
@@ -118,6 +126,7 @@ const NAMES: [&str; 15] = [
     "ApprovalGiven",
     "ApprovalWithdrawn",
     "GateRejected",
+    "GateSatisfied",
     "TaskResolvedManually",
     "TaskCompletedManually",
     "TaskResetForRetry",
@@ -137,16 +146,16 @@ const RESOLVED: &str = "the task is resolved";
 
 /// What each event of `NAMES` comes to, by the state it meets. The second finish is another outcome.
 #[rustfmt::skip]
-const TABLE: [(TaskState, [&str; 15]); 9] = [
-    (TaskState::Pending,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
-    (TaskState::Enqueued,         [YES, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
-    (TaskState::InProgress,       [OLD, YES, YES, YES,   YES, OLD, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
-    (TaskState::WaitingForRetry,  [OLD, OLD, OLD, OLD,   OLD, YES, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
-    (TaskState::Complete,         [OLD, OLD, OLD, TWICE, OLD, OLD, GATE, GATE, GATE, COMPLETE, COMPLETE, RESET, DONE,  DONE, YES]),
-    (TaskState::Error,            [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      YES,   DONE,  DONE, YES]),
-    (TaskState::Cancelled,        [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, DONE,  TWICE, YES]),
-    (TaskState::ResolvedManually, [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, RESOLVED, RESOLVED, RESET, DONE,  DONE, YES]),
-    (TaskState::Skipped,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, YES,      YES,      RESET, TWICE, DONE, YES]),
+const TABLE: [(TaskState, [&str; 16]); 9] = [
+    (TaskState::Pending,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
+    (TaskState::Enqueued,         [YES, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
+    (TaskState::InProgress,       [OLD, YES, YES, YES,   YES, OLD, GATE, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
+    (TaskState::WaitingForRetry,  [OLD, OLD, OLD, OLD,   OLD, YES, GATE, GATE, GATE, GATE, YES,      YES,      RESET, YES,   YES, OPEN]),
+    (TaskState::Complete,         [OLD, OLD, OLD, TWICE, OLD, OLD, GATE, GATE, GATE, GATE, COMPLETE, COMPLETE, RESET, DONE,  DONE, YES]),
+    (TaskState::Error,            [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, GATE, YES,      YES,      YES,   DONE,  DONE, YES]),
+    (TaskState::Cancelled,        [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, GATE, YES,      YES,      RESET, DONE,  TWICE, YES]),
+    (TaskState::ResolvedManually, [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, GATE, RESOLVED, RESOLVED, RESET, DONE,  DONE, YES]),
+    (TaskState::Skipped,          [OLD, OLD, OLD, OLD,   OLD, OLD, GATE, GATE, GATE, GATE, YES,      YES,      RESET, TWICE, DONE, YES]),
 ];
 
 #[test]

@@ -4,7 +4,7 @@ use crate::dice::Dice;
 use crate::driver::{Driver, Watch, name};
 use edgewise_core::event::{
     Approved, AttemptRef, Event, Failure, Request, Rerun, RerunFrom, TaskAct, TaskCompletedManually, TaskHeartbeat,
-    TaskIx, TimerFired,
+    TaskIx, TimerFired, Unfrozen,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::check;
@@ -93,7 +93,7 @@ fn random_gate(dice: &mut Dice) -> Work {
     };
     let deadline = dice.one_in(2).then(|| Millis(dice.below(8_000)));
     let on_deadline = if dice.one_in(2) { OnDeadline::Open } else { OnDeadline::Reject };
-    Work::Gate(Gate { wait, deadline, on_deadline, escalate: vec![] })
+    Work::Gate(Gate { deadline, on_deadline, ..Gate::new(wait) })
 }
 
 fn random_spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32) -> Work {
@@ -258,10 +258,14 @@ fn strange(d: &mut Driver, dice: &mut Dice) {
 
 fn request(d: &mut Driver, dice: &mut Dice) {
     let request = Request { by: name("op"), why: Some("because".into()) };
-    d.say(match dice.below(12) {
+    let unfrozen = Unfrozen { by: name("op"), why: None, mark: dice.one_in(4).then(|| "damaged".into()) };
+    d.say(match dice.below(16) {
         0 => Event::RunCancelRequested(request),
         1 => Event::RunResolvedManually(request),
         2..=5 => Event::RunPauseRequested(request),
+        6 => Event::RunFrozen(request),
+        // More often: until then nothing else happens.
+        7..=9 => Event::RunUnfrozen(unfrozen),
         _ => Event::RunResumeRequested(request),
     });
 }
@@ -269,7 +273,9 @@ fn request(d: &mut Driver, dice: &mut Dice) {
 /// No more storm: whatever can be done is done, well.
 pub fn calm(d: &mut Driver) {
     for _ in 0..2_000 {
-        if d.run.paused {
+        if d.run.frozen.is_some() {
+            d.say(Event::RunUnfrozen(Unfrozen { by: name("op"), why: None, mark: None }));
+        } else if d.run.paused {
             d.say(Event::RunResumeRequested(Request { by: name("op"), why: None }));
         } else if !d.run.advancing.is_empty() {
             d.advance();

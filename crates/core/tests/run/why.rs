@@ -242,6 +242,23 @@ fn the_ledger_knows_who_paused_it_and_who_works() {
 }
 
 #[test]
+fn a_frozen_run_says_who_froze_it_and_how_it_goes_on() {
+    for ended in [false, true] {
+        let mut d = Driver::planned(graph(&[("a", Join::All)], &[], OnFailure::Continue));
+        if ended {
+            d.ok("a");
+        }
+        let was = Why::of_run(&d.run).sentence(&|at| at.to_string());
+        d.say(Event::RunFrozen(Request { by: name("op"), why: Some("evidence".into()) }));
+        let why = Why::of_run(&d.run);
+        let told = told(&why);
+        assert_eq!(told[0], format!("frozen by op at t+0s: evidence; {was}"));
+        assert!(told[1].contains("edgewise unfreeze"), "{told:?}");
+        assert_eq!(serde_json::to_value(&why).unwrap()["frozen_by"]["why"], "evidence");
+    }
+}
+
+#[test]
 fn what_ended_well_is_said_to_have_and_a_run_without_a_plan_waits_for_an_engine() {
     let mut d = Driver::planned(graph(&[("a", Join::All)], &[], OnFailure::Continue));
     d.ok("a");

@@ -29,6 +29,7 @@ pub fn block(block: &Block) -> String {
 pub fn statement(statement: &Statement) -> String {
     match &statement.kind {
         StatementKind::Assign { targets, value: v } => format!("{} = {}", words(targets), value(v)),
+        StatementKind::Do(w @ Work::Wait(_)) => work(w),
         StatementKind::Do(w) => format!("do {}", work(w)),
         StatementKind::If { arms, otherwise } => {
             let arms = arms.iter().map(|(e, b)| format!("if {} {}", expr(e), block(b)));
@@ -51,7 +52,6 @@ pub fn statement(statement: &Statement) -> String {
         StatementKind::Return(v) => format!("return {}", v.as_ref().map_or("nothing".into(), value)),
         StatementKind::Sleep(Sleep::For(time)) => format!("sleep for {time}"),
         StatementKind::Sleep(Sleep::Value(e)) => format!("sleep {}", expr(e)),
-        StatementKind::Wait(gate) => format!("wait {}", serde_json::to_string(gate).unwrap()),
         StatementKind::Pass => "pass".into(),
     }
 }
@@ -72,6 +72,10 @@ fn work(work: &Work) -> String {
         Work::Parallel(p) => {
             let calls = p.calls.iter().map(call).collect::<Vec<_>>();
             format!("parallel {{ {} }}{}", calls.join("; "), gather(p.gather))
+        }
+        Work::Wait(w) => {
+            let id = w.id.as_ref().map_or(String::new(), |id| format!(" id={}", expr(id)));
+            format!("wait {}{id}", serde_json::to_string(&w.gate).unwrap())
         }
     }
 }
@@ -114,6 +118,7 @@ fn policies(policies: &Policies) -> String {
     let limit = &policies.limit;
     text += &limit.key.as_ref().map_or(String::new(), |key| format!(" limit={}", expr(key)));
     text += &limit.max.map_or(String::new(), |max| format!(" max={max}"));
+    text += &policies.publish.as_ref().map_or(String::new(), |publish| format!(" publish={}", expr(publish)));
     text += &limit.rate.map_or(String::new(), |rate| format!(" rate={rate}"));
     text
 }

@@ -37,6 +37,10 @@ fn spaces_are_where_they_belong() {
             "@x.y( v = 1 , w=a==b )[retry:3,backoff : 5s][ A,B->retry:1 ]",
             "@x.y(v=1, w=a == b) [retry: 3, backoff: 5s] [A, B -> retry: 1]\n",
         ),
+        (
+            "@x( )[publish:[ 'a' ,{ 'name':'b','condition' : 'failure' } ]]",
+            "@x() [publish: ['a', {'name': 'b', 'condition': 'failure'}]]\n",
+        ),
         ("spread a : x->@y ( v=x )[fail_fast]", "spread a:x -> @y(v=x) [fail_fast]\n"),
         ("spread a?a:[] : x->@y()", "spread a ? a : []:x -> @y()\n"),
         ("if(a)&&b :\n  return(a)", "if (a) && b:\n    return (a)\n"),

@@ -18,10 +18,11 @@ const EXPRESSIONS: [(&str, &str); 14] = [
     ("\"# no comment ( [\"", "\"# no comment ( [\""),
 ];
 
-const POLICIES: [(&str, &str); 5] = [
+const POLICIES: [(&str, &str); 6] = [
     ("", ""),
     ("[ retry : 3 , backoff : 5s ]", " retry=3 backoff=5s"),
     ("[ timeout : 2m ]", " timeout=2m"),
+    ("[ publish : [ \"x\" ] ]", " publish=‹[\"x\"]›"),
     ("[ A , b . C -> retry : 5 ]", " on A, b.C: retry=5"),
     ("[ retry : 2 ] [ A -> cap : 1h ] [ queue_timeout : 1m ]", " retry=2 on A: cap=1h queue_timeout=1m"),
 ];

@@ -124,6 +124,12 @@ fn gates_are_the_gates_of_yaml() {
             r#"{"wait":{"approval":{"from":["a","b","c"],"count":2}},"deadline":172800000,"on_deadline":"open"}"#,
         ),
         ("wait until \"1970-01-01T00:00:01Z\"", r#"{"wait":{"until":1000}}"#),
+        ("wait webhook()", r#"{"wait":"webhook"}"#),
+        ("wait webhook(deadline=2d)", r#"{"wait":"webhook","deadline":172800000}"#),
+        (
+            "wait external(system=\"jira\", id=a.ticket)",
+            r#"{"wait":{"external":{"system":"jira","id":{"value":null}}}} id=‹a.ticket›"#,
+        ),
     ] {
         check(body, &format!("wait {expected}"));
     }

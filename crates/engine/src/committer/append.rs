@@ -1,15 +1,16 @@
 //! The append: everything on the desk that is not durable becomes so, or is forgotten.
 
+use crate::cached::Cached;
 use crate::desk::{Desk, Given};
 use crate::leases::{Lapse, Lease};
 use crate::publish::Moved;
-use edgewise_core::event::{Envelope, Record, TaskIx, encode};
+use edgewise_core::event::{Envelope, Event, Record, TaskIx, encode};
 use edgewise_core::id::{EventId, RunId, TokenHash};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::quick::QuickSet;
-use edgewise_store::{Append, Appended, Guard, Position};
+use edgewise_store::{Append, Appended, Guard, Marking, Position};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Whether a batch is in the ledger.
 pub(super) enum Landed {
@@ -23,6 +24,7 @@ pub(super) enum Landed {
 /// Appends what was decided. An error is fatal.
 pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
     if let Some((run, reason)) = desk.batch.overflow.take() {
+        desk.take_marks_back();
         desk.freeze(run, &reason)?;
         undo(desk);
         return Ok(Landed::Conflict);
@@ -47,6 +49,7 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
         }
         Ok(Appended::Conflict(_) | Appended::KeyTaken(_)) => Landed::Conflict,
         Ok(Appended::Frozen(stream, reason)) => {
+            desk.take_marks_back();
             let touched = std::mem::take(&mut desk.batch.touched);
             desk.learn_marks(&touched);
             desk.batch.touched = touched;
@@ -77,6 +80,7 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
 fn tell(desk: &mut Desk, at: Option<Position>) {
     let Desk { tap: Some(tap), runs, batch, now, .. } = desk else { return };
     let Some(at) = at else { return tap.look() };
+    let durable = Instant::now();
     let mut moved = Vec::new();
     for run in &batch.touched {
         let Some(cached) = runs.get_mut(run).filter(|cached| cached.run.plan.tells) else { continue };
@@ -90,7 +94,7 @@ fn tell(desk: &mut Desk, at: Option<Position>) {
             events: std::mem::take(&mut cached.events),
         });
     }
-    tap.landed(moved, at);
+    tap.landed(moved, at, durable);
 }
 
 fn encode_batch(desk: &mut Desk) -> Append {
@@ -99,6 +103,7 @@ fn encode_batch(desk: &mut Desk) -> Append {
         keys: std::mem::take(&mut desk.batch.keys),
         plans: std::mem::take(&mut desk.batch.plans),
         records: Vec::with_capacity(desk.batch.touched.len()),
+        marks: Vec::new(),
         at: desk.now,
         after: desk.batch.given.bounded.then_some(desk.seen),
     };
@@ -110,6 +115,7 @@ fn encode_batch(desk: &mut Desk) -> Append {
         let record = Record::new(&cached.stream.label(), cached.durable + 1, count, bytes);
         batch.guards.push(Guard { stream: cached.stream.clone(), seq: cached.durable });
         batch.records.push((cached.stream.clone(), record, cached.run.last));
+        batch.marks.extend(marking(cached, desk.batch.marks.get(run)));
     }
     let touched: QuickSet<RunId> = desk.batch.touched.iter().copied().collect();
     let staged = |run: &RunId| touched.contains(run) || (*run == RunId::WORK && desk.work.is_staged());
@@ -119,6 +125,16 @@ fn encode_batch(desk: &mut Desk) -> Append {
     desk.control.stage(&desk.home.stream(RunId::CONTROL), (desk.now, &desk.source), &mut batch);
     desk.work.stage(&desk.home.stream(RunId::WORK), (desk.now, &desk.source), &mut batch);
     batch
+}
+
+/// The mark follows from the events, so that there is neither without the other.
+fn marking(cached: &Cached, was: Option<&Option<String>>) -> Option<Marking> {
+    let says_so = |event: &Event| matches!(event, Event::RunFrozen(_) | Event::RunUnfrozen(_));
+    cached.events.iter().any(says_so).then(|| Marking {
+        stream: cached.stream.clone(),
+        was: was.cloned().flatten(),
+        now: cached.run.freeze_mark(),
+    })
 }
 
 /// After an unknown result the heads say whether it was our batch that landed.
@@ -188,6 +204,7 @@ fn keep(desk: &mut Desk, batch: &Append) {
         }
         desk.leases.put(run, task, lease);
     }
+    desk.marks_landed();
 }
 
 /// A worker that is told to stop holds its slots until it says that it has. Where nothing is bounded nobody asks.
@@ -199,6 +216,7 @@ fn hold(desk: &mut Desk, run: RunId, task: TaskIx, lease: Lease) {
 
 /// What was staged never happened.
 fn undo(desk: &mut Desk) {
+    desk.take_marks_back();
     let batch = std::mem::take(&mut desk.batch);
     desk.undo_given(&batch.given);
     for (run, task, lease) in batch.lapsed {

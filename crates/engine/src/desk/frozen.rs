@@ -1,8 +1,9 @@
 //! Frozen runs: what an engine keeps of a run that nobody may decide on.
 //!
-//! The mark is in the ledger, and an append to a marked stream is refused there: an engine that has not heard of it
-//! hears of it then, before anything it decided is so. What it knows of marks is therefore only a hint: one that is
-//! set is learned from the append, one that was taken away from a look at the ledger.
+//! The mark is in the ledger, set and taken away by the append that carries the event which says so, and any other
+//! append to a marked stream is refused there: an engine that has not heard of it hears of it then, before anything it
+//! decided is so. What it knows of marks is therefore only a hint: one that is set is learned from the append or from
+//! the event, one that was taken away from a look at the ledger.
 //!
 //! A frozen run still has two things that others rely on: rows, which must not stay behind a watermark that passes
 //! them, and leases, whose workers hold slots and keys for as long as they may be at work.
@@ -20,8 +21,11 @@ use edgewise_core::{Error, Kind, Result};
 const STOPS_WITHIN: Millis = Millis(10_000);
 
 impl Desk {
-    /// Whether a run is frozen. Somebody else may have let it go on.
+    /// Whether a run is frozen. Somebody else may have let it go on; what this very commit says of it comes first.
     pub fn is_frozen(&mut self, run: RunId) -> Result<bool> {
+        if self.batch.marks.contains_key(&run) {
+            return Ok(self.runs.get(&run).is_some_and(|cached| cached.run.frozen.is_some()));
+        }
         if !self.frozen.contains_key(&run) {
             return Ok(false);
         }
@@ -37,7 +41,14 @@ impl Desk {
         Ok(self.frozen.contains_key(&run))
     }
 
-    /// Marks a run frozen: only reads work on it from now on.
+    /// What is said to whoever wants something of a frozen run.
+    pub fn rests(&self, run: RunId) -> Error {
+        let reason = self.frozen.get(&run).map_or("", String::as_str);
+        let message = format!("run {run} is frozen: {reason}. `edgewise show {}` says more", run.short());
+        Error::conflict("run_frozen", message)
+    }
+
+    /// Marks a run frozen without an event, because it is damaged: only reads work on it from now on.
     pub fn freeze(&mut self, run: RunId, reason: &str) -> Result<()> {
         let marked = self.ledger.freeze(&self.home.stream(run), Some(reason));
         self.set_frozen(run, reason);
@@ -64,17 +75,31 @@ impl Desk {
         }
     }
 
-    /// A run goes on: whatever waits in it, and whoever waits for it, becomes a hint again.
+    /// A run goes on: whatever waits in it, and whoever waits for it, becomes a hint again, now or as soon as the store
+    /// answers.
     pub fn thaw(&mut self, run: RunId) {
-        let Some(reason) = self.frozen.remove(&run) else { return };
-        self.forget(&[run]);
-        if self.unloaded.contains(&run) {
-            // Looked at again, so that its parent is not forgotten.
-            self.frozen.insert(run, reason);
+        if !self.frozen.contains_key(&run) {
             return;
+        }
+        self.forget(&[run]);
+    }
+
+    /// Loads a run that was frozen when it was forgotten: it may have been let go on since.
+    pub fn load_frozen(&mut self, run: RunId) -> Result<()> {
+        if self.ledger.mark(&self.home.stream(run))?.is_some() {
+            return self.rest(run);
+        }
+        let Some(reason) = self.frozen.remove(&run) else { return Ok(()) };
+        if let Err(error) = self.open(run).map(drop) {
+            if error.kind == Kind::Unavailable {
+                // Looked at again, so that its parent is not forgotten.
+                self.frozen.insert(run, reason);
+            }
+            return Err(error);
         }
         let parent = self.runs.get(&run).and_then(|cached| cached.run.parent.as_ref());
         self.links.due.extend(parent.into_iter().flat_map(|p| [(p.run, p.link.task), (p.run, DISOWNED)]));
+        Ok(())
     }
 
     /// Runs that others let go on: whoever did may be gone, so any engine must go on with them.
@@ -87,17 +112,42 @@ impl Desk {
         }
     }
 
+    /// What a commit says of marks is so now: whatever it froze rests, and what it let go on is loaded with its hints.
+    pub fn marks_landed(&mut self) {
+        for run in std::mem::take(&mut self.batch.marks).into_keys() {
+            match self.runs.get(&run).and_then(|cached| cached.run.freeze_mark()) {
+                Some(reason) => self.set_frozen(run, &reason),
+                None => self.thaw(run),
+            }
+        }
+    }
+
+    /// What a commit would have said of marks never was: they are as they were before.
+    pub fn take_marks_back(&mut self) {
+        for (run, was) in std::mem::take(&mut self.batch.marks) {
+            match was {
+                Some(reason) => self.set_frozen(run, &reason),
+                None => drop(self.frozen.remove(&run)),
+            }
+        }
+    }
+
     /// Puts a frozen run on the desk for its rows and its leases alone: nothing of it becomes a hint.
     pub fn rest(&mut self, run: RunId) -> Result<()> {
+        match self.lay_down(run) {
+            // The rows of what is damaged stay as they are.
+            Err(error) if error.kind == Kind::Corrupt => Ok(()),
+            other => other,
+        }
+    }
+
+    /// The same for whoever must know that it is whole.
+    pub fn lay_down(&mut self, run: RunId) -> Result<()> {
         if self.runs.contains_key(&run) {
             return Ok(());
         }
         let stream = self.home.stream(run);
-        let cached = match load::load(&mut *self.ledger, &mut *self.projections, &stream, &mut self.plans) {
-            // The rows of what is damaged stay as they are.
-            Err(error) if error.kind == Kind::Corrupt => return Ok(()),
-            other => other?,
-        };
+        let cached = load::load(&mut *self.ledger, &mut *self.projections, &stream, &mut self.plans)?;
         let kept = self.kept_leases(&cached)?;
         self.adopt_leases(cached, kept);
         Ok(())

@@ -114,6 +114,7 @@ impl<'a> Examiner<'a> {
         findings.extend(self.links(stream, &history)?);
         // Rows of a damaged ledger may well be ahead of what can be read of it.
         if whole {
+            findings.extend(self.mark(stream, &history)?);
             findings.extend(self.compare(stream, &history, seq_at)?);
         }
         Ok(findings)
@@ -218,7 +219,7 @@ impl<'a> Examiner<'a> {
         }
         let timers = self.waiting.timers.get(stream).map_or(&[][..], Vec::as_slice);
         let outbox = self.waiting.outbox.get(stream).map_or(&[][..], Vec::as_slice);
-        let all = Rows { run: &rows.run, tasks: &rows.tasks, timers, outbox };
+        let all = Rows { run: &rows.run, tasks: &rows.tasks, given: &rows.given, timers, outbox };
         let held = invariant::refold_equals_projection(history, &all);
         Ok(held.err().map(|violation| broken(history, &violation, REBUILD)).or_else(|| reload(history, rows)))
     }
@@ -256,7 +257,7 @@ fn stepwise(history: &History<'_>) -> Result<(), Violation> {
 /// What is loaded is what is folded.
 fn reload(history: &History<'_>, rows: &RunRows) -> Option<Finding> {
     let finding = |what: String| Finding { run: Some(history.run), code: "load_differs", what, next: REBUILD };
-    let mut run = match Run::from_rows(&rows.run, rows.tasks.clone(), Arc::clone(history.plan)) {
+    let mut run = match Run::from_rows(&rows.run, rows.tasks.clone(), rows.given.clone(), Arc::clone(history.plan)) {
         Ok(run) => run,
         Err(error) => return Some(finding(error.message)),
     };

@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 pub(super) fn expire(desk: &mut Desk) {
     desk.leases.let_go(desk.now);
     let mut kept = None;
-    // What ends with this very commit has given its slots back already, and must not do it twice.
-    let over = |at: &(RunId, TaskIx)| desk.batch.leases_over.contains(at);
+    // What ends with this very commit has given its slots back already, and must not do it twice. And whether a run
+    // that it freezes is frozen is only known afterwards.
+    let over = |at: &(RunId, TaskIx)| desk.batch.leases_over.contains(at) || desk.batch.marks.contains_key(&at.0);
     let lapsed: Vec<(RunId, TaskIx)> = desk.leases.lapsed(desk.now).filter(|at| !over(at)).take(CHORES).collect();
     for (run, task) in lapsed {
         let Some(lease) = desk.leases.remove(run, task) else { continue };

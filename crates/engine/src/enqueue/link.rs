@@ -25,8 +25,10 @@ use edgewise_core::input;
 use edgewise_core::name::Name;
 use edgewise_core::run::{Adopted, DISOWNED, Outcome, Run};
 use edgewise_core::state::RunState;
+use edgewise_core::trace::{Context, LABEL, span_of_run};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// Where a child is.
 enum Found {
@@ -218,6 +220,7 @@ fn begin(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
     };
     let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return };
     let by = run.about.as_ref().map(|about| about.by.clone());
+    let labels = trace_within(run);
     let (input, requested) = (input_of(run, link, &plan.inputs), request_of(run, link));
     let input = match input {
         Ok(input) => input,
@@ -227,12 +230,18 @@ fn begin(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
     desk.rely_on(parent);
     let flow = plan.flow.clone();
     desk.begin(Run::new(child, hash, plan));
-    let (key, labels) = (None, Default::default());
-    let triggered = RunTriggered { flow, plan: hash, rules: RULES, input, by, key, labels };
+    let triggered = RunTriggered { flow, plan: hash, rules: RULES, input, by, key: None, labels };
     // A new run refuses none of these.
     let _ = desk.record(child, Event::RunTriggered(triggered));
     let _ = desk.record(child, Event::LinkRequested(requested));
     let _ = desk.record(child, Event::PlanCreated(PlanCreated { plan: hash }));
+}
+
+/// The trace that a run was started with goes on in its children, within the span of the run.
+fn trace_within(run: &Run) -> BTreeMap<String, String> {
+    let context = run.about.as_ref().and_then(|about| Context::of(&about.labels));
+    let within = context.map(|context| context.within(span_of_run(run.id)).to_string());
+    within.map(|within| (LABEL.to_owned(), within)).into_iter().collect()
 }
 
 /// A later attempt goes on with a child that is there already: the child is told who waits for it now, and goes on

@@ -62,8 +62,11 @@ impl Look<'_> {
         }
         let rhythm = self.desk.ticks.rhythm(self.name, &schedule.when)?;
         for run in &self.entry.running {
-            let list = if is_over(self.desk, *run) { &mut self.over } else { &mut self.running };
-            list.push(*run);
+            match look_at(self.desk, *run) {
+                Earlier::Over => self.over.push(*run),
+                Earlier::AtWork => self.running.push(*run),
+                Earlier::Rests => {}
+            }
         }
         if let Some(backfill) = &schedule.backfill {
             return self.backfill(backfill, &rhythm);
@@ -158,13 +161,24 @@ impl Look<'_> {
     }
 }
 
-/// Whether a run of an earlier tick has ended. What cannot be looked at now may be at work; what is frozen is not.
-fn is_over(desk: &mut Desk, run: RunId) -> bool {
+/// What a run of an earlier tick is to the next one.
+enum Earlier {
+    Over,
+    AtWork,
+    /// It is frozen: it holds up no tick now, and does again once it goes on.
+    Rests,
+}
+
+/// What cannot be looked at now may be at work.
+fn look_at(desk: &mut Desk, run: RunId) -> Earlier {
     if desk.ticks.is_over(run) {
-        return true;
+        return Earlier::Over;
     }
-    match desk.open(run) {
-        Ok(cached) => cached.run.state.is_done(),
-        Err(error) => error.kind != Kind::Unavailable,
+    match desk.open(run).map(|cached| cached.run.state.is_done()) {
+        Ok(true) => Earlier::Over,
+        Ok(false) => Earlier::AtWork,
+        Err(error) if error.kind == Kind::Unavailable => Earlier::AtWork,
+        Err(_) if desk.frozen.contains_key(&run) => Earlier::Rests,
+        Err(_) => Earlier::Over,
     }
 }

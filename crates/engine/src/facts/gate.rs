@@ -4,7 +4,7 @@ use super::history::{Moved, transitions};
 use super::rfc3339;
 use super::run::TaskFacts;
 use crate::reader::Reader;
-use edgewise_core::event::TaskIx;
+use edgewise_core::event::{Event, TaskIx};
 use edgewise_core::gate::OnDeadline;
 use edgewise_core::history::Stream;
 use edgewise_core::id::RunId;
@@ -14,6 +14,7 @@ use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_core::why::{Because, Cause, Escalates, Mover};
+use edgewise_core::work::GateWait;
 use edgewise_core::{Error, Result};
 use edgewise_store::RunFilter;
 use serde::Serialize;
@@ -41,6 +42,12 @@ pub struct ClosedGate {
     /// Who may later.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub escalates: Vec<Escalates>,
+    /// Whether a call of its address opens it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub webhook: bool,
+    /// The system that it waits for, and what it is called there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external: Option<Elsewhere>,
     /// When it opens by itself.
     pub opens_at: Option<String>,
     /// How long it may stay closed.
@@ -52,6 +59,15 @@ pub struct ClosedGate {
     /// When it moves by itself at the latest, for whoever prints it otherwise.
     #[serde(skip)]
     pub until: Time,
+}
+
+/// Something in another system.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Elsewhere {
+    /// Which system.
+    pub system: Name,
+    /// What it is called there.
+    pub id: String,
 }
 
 impl ClosedGate {
@@ -79,6 +95,8 @@ impl ClosedGate {
             from: Vec::new(),
             approved: Vec::new(),
             escalates: Vec::new(),
+            webhook: false,
+            external: None,
             opens_at: None,
             deadline: None,
             on_deadline: None,
@@ -89,6 +107,14 @@ impl ClosedGate {
                 (closed.count, closed.from, closed.approved) = (Some(count), from, have);
                 (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
                 (closed.escalates, closed.until) = (escalates, deadline);
+            }
+            Because::Webhook { deadline, on_deadline } => {
+                (closed.webhook, closed.until) = (true, deadline);
+                (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
+            }
+            Because::External { system, id, deadline, on_deadline } => {
+                (closed.external, closed.until) = (Some(Elsewhere { system, id }), deadline);
+                (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
             }
             Because::Time { until } => (closed.opens_at, closed.until) = (rfc3339(until), until),
             _ => {}
@@ -115,13 +141,14 @@ pub fn with_evidence(reader: &mut Reader, run: RunId, path: &str, named: &[Strin
     let run = reader.run(run)?;
     let run = reader.whole(run)?;
     let gate = find(&run, path)?;
-    if !matches!(run.spec_of(gate).work, Work::Gate(_)) {
+    let Work::Gate(about) = &run.spec_of(gate).work else {
         let message = format!("`{path}` of run {} is no gate", run.id);
         return Err(Error::invalid("not_a_gate", message));
-    }
-    let before: Vec<TaskIx> = match named {
-        [] => upstream(&run, gate),
-        named => named.iter().map(|path| find(&run, path)).collect::<Result<_>>()?,
+    };
+    let before: Vec<TaskIx> = match (named, about.evidence.as_slice()) {
+        ([], []) => upstream(&run, gate),
+        ([], evidence) => evidence.iter().filter_map(|name| run.find(name)).collect(),
+        (named, _) => named.iter().map(|path| find(&run, path)).collect::<Result<_>>()?,
     };
     let entries = reader.ledger(run.id)?;
     let stream = Stream { run: run.id, plan_hash: run.plan_hash, plan: &run.plan, entries: &entries };
@@ -137,6 +164,15 @@ pub fn with_evidence(reader: &mut Reader, run: RunId, path: &str, named: &[Strin
     }))
 }
 
+/// Whether a gate of a run was opened by a delivery, in a generation.
+pub fn opened_by(reader: &mut Reader, run: RunId, (task, generation): (TaskIx, u16), delivery: &str) -> Result<bool> {
+    let same = |event: &Event| {
+        matches!(event, Event::GateSatisfied(e)
+            if (e.task, e.generation) == (task, generation) && e.delivery.as_deref() == Some(delivery))
+    };
+    Ok(reader.ledger(run)?.iter().any(|entry| same(&entry.event)))
+}
+
 fn upstream(run: &Run, task: TaskIx) -> Vec<TaskIx> {
     let scope = run.scope_of(task);
     run.region_of(scope).needs(run.node_of(task)).map(|(_, need)| TaskIx(scope.task + need.up)).collect()
@@ -147,4 +183,27 @@ fn find(run: &Run, path: &str) -> Result<TaskIx> {
         let message = format!("run {} has no task `{path}`; `edgewise show {}` lists them", run.id, run.id.short());
         Error::not_found("task_not_found", message)
     })
+}
+
+/// What opens a gate, in words.
+pub fn opens(wait: &GateWait) -> String {
+    match wait {
+        GateWait::Timer { wait_until } => format!("opens at {wait_until}"),
+        GateWait::Approval { required_approvers, approval_count } => {
+            let names: Vec<&str> = required_approvers.iter().map(Name::as_str).collect();
+            let all = u32::try_from(names.len()).unwrap_or(u32::MAX).max(1);
+            match (approval_count.unwrap_or(all), names.as_slice()) {
+                (1, []) => "opens when anybody approves".to_owned(),
+                (n, []) => format!("opens when {n} people approve"),
+                (n, names) if n == all => {
+                    format!("opens when {} approve{}", names.join(" and "), if all == 1 { "s" } else { "" })
+                }
+                (n, names) => format!("opens when {n} of {} approve", names.join(", ")),
+            }
+        }
+        GateWait::External { external_system, external_id } => {
+            format!("opens when {external_system} says so of {external_id}")
+        }
+        GateWait::Webhook => "opens when its call is reported".to_owned(),
+    }
 }

@@ -6,6 +6,7 @@ use edgewise_core::name::Name;
 use edgewise_core::rows::RunRow;
 use edgewise_core::state::{Phase, RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
+use edgewise_core::why::Act;
 use edgewise_core::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,6 +26,9 @@ pub struct Listed {
     pub paused: bool,
     /// Why only reads work on it.
     pub frozen: Option<String>,
+    /// Who froze it; absent if nobody did and it is marked, as what is damaged is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen_by: Option<Act>,
     /// How many tasks it has come to.
     pub tasks: u32,
     /// How many of them are over.
@@ -71,6 +75,7 @@ impl Listed {
             state: row.state,
             phase: row.state.phase(),
             paused: row.paused,
+            frozen_by: frozen.as_ref().and_then(|_| row.frozen()).as_ref().map(Act::from),
             frozen,
             tasks: row.counts.iter().sum(),
             tasks_done: done,

@@ -23,7 +23,11 @@ pub struct RunFacts<'a> {
     state: RunState,
     phase: Phase,
     paused: bool,
+    /// Why only reads work on it.
     frozen: Option<String>,
+    /// Who froze it; absent if nobody did and it is marked, as what is damaged is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frozen_by: Option<Act>,
     engine: bool,
     /// Whose child it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,7 +132,7 @@ struct SpreadFacts {
 }
 
 impl<'a> RunFacts<'a> {
-    /// A run as it is now; `engine` if somebody works on it.
+    /// A run as it is now, or was; `frozen` is its mark, if it has one, and `engine` says whether somebody works on it.
     pub fn new(run: &'a Run, frozen: Option<String>, engine: bool) -> Self {
         let about = run.about.as_ref();
         let (output, output_error) = match run.state.is_done().then(|| run.final_output()) {
@@ -144,7 +148,8 @@ impl<'a> RunFacts<'a> {
             state: run.state,
             phase: run.state.phase(),
             paused: run.paused,
-            frozen,
+            frozen: frozen.or_else(|| run.freeze_mark()),
+            frozen_by: run.frozen.as_ref().map(Act::from),
             engine,
             parent: run.parent.as_ref().map(|parent| ParentFacts {
                 run: parent.run,

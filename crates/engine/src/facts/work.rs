@@ -2,8 +2,9 @@
 
 use super::spelled;
 use crate::work::{GateView, ItemView};
+use edgewise_core::state::Phase;
 use edgewise_core::time::Time;
-use edgewise_core::work::{Blocker, Item, ItemId, ItemKind, Obstacle, Standing, Work};
+use edgewise_core::work::{Blocker, Close, Item, ItemId, ItemKind, Obstacle, Standing, Status, Work};
 use edgewise_core::{Error, Result};
 use serde_json::{Map, Value, json};
 
@@ -109,5 +110,22 @@ pub fn blocker(blocker: &Blocker) -> String {
     match &blocker.through {
         Some(around) => format!("{what} through {around}"),
         None => what,
+    }
+}
+
+/// What people see of an item, in the words that runs are seen in.
+pub fn seen(item: &Item, standing: &Standing) -> Phase {
+    match standing {
+        Standing::Over => match item.closed.as_ref().map(|closed| closed.how) {
+            Some(Close::Done) => Phase::Succeeded,
+            Some(Close::Failed) => Phase::Failed,
+            Some(Close::Cancelled) | None => Phase::Cancelled,
+        },
+        Standing::Blocked => Phase::Blocked,
+        Standing::Claimed(..) => Phase::Running,
+        Standing::Scheduled(_) => Phase::Waiting,
+        Standing::Ready | Standing::Ephemeral(_) if item.status == Status::InProgress => Phase::Running,
+        Standing::Ready | Standing::Ephemeral(_) => Phase::Ready,
+        Standing::Draft(_) | Standing::Aside | Standing::NotWork => Phase::Skipped,
     }
 }

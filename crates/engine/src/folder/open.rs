@@ -129,7 +129,8 @@ fn start(folder: &Folder, options: &Options) -> Result<Engine> {
     let reader = sqlite::open_reader(folder.dir())?;
     // An engine that is there only to record something does no chores.
     let retention = folder.retention.clone().filter(|_| options.work.is_some());
-    let keeping = Keeping { retention, logs: Some(folder.logs()), events: None };
+    let (logs, events, known_as) = (Some(folder.logs()), folder.events, folder.known_as.clone());
+    let keeping = Keeping { retention, logs, events, known_as };
     let parts = Parts {
         ledger: Box::new(stores.ledger),
         reader: Box::new(reader.projections),

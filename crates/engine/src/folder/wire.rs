@@ -9,7 +9,7 @@
 //!
 //! Who may ask is decided before: the socket is for its owner only.
 
-use crate::command::{Answer, Command, GateAct, Register, Rerun, RunAct, Start, Supply, TaskAct};
+use crate::command::{Answer, Command, GateAct, Register, Rerun, RunAct, Satisfy, Start, Supply, TaskAct};
 use crate::retention::{Kept, Removing};
 use crate::work::{Import, Look, Ops};
 use edgewise_core::control::{ScheduleSet, SettingChanged};
@@ -58,6 +58,8 @@ pub enum Ask {
     Withdraw(GateAct),
     /// Say no to a gate.
     Reject(GateAct),
+    /// Say that what a gate waits for outside is so.
+    Satisfy(Satisfy),
     /// Leave a task out.
     Skip(TaskAct),
     /// Cancel one task.
@@ -174,6 +176,7 @@ impl Ask {
             Self::Approve(act) => Command::Approve(act),
             Self::Withdraw(act) => Command::Withdraw(act),
             Self::Reject(act) => Command::Reject(act),
+            Self::Satisfy(satisfy) => Command::Satisfy(satisfy),
             Self::Skip(act) => Command::Skip(act),
             Self::CancelTask(act) => Command::CancelTask(act),
             Self::Resolve(act) => Command::Resolve(act),
@@ -207,6 +210,7 @@ impl Ask {
             | Self::Freeze(act)
             | Self::Unfreeze(act) => Some(&mut act.by),
             Self::Approve(act) | Self::Withdraw(act) | Self::Reject(act) => Some(&mut act.by),
+            Self::Satisfy(satisfy) => Some(&mut satisfy.act.by),
             Self::Skip(act) | Self::CancelTask(act) | Self::Resolve(act) | Self::Reset(act) => Some(&mut act.by),
             Self::Supply(supply) => Some(&mut supply.act.by),
             Self::Register(register) => Some(&mut register.by),
@@ -431,6 +435,7 @@ mod start {
 mod register {
     use super::{BTreeMap, Deserialize, Deserializer, Name, RawValue, Register, Serialize, Serializer};
     use super::{read, read_all, stored, stored_all};
+    use edgewise_core::control::Hook;
     use edgewise_core::schedule::Schedule;
 
     #[derive(Serialize, Deserialize)]
@@ -441,17 +446,20 @@ mod register {
         children: Vec<Box<RawValue>>,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         schedules: BTreeMap<Name, Schedule>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hook: Option<Hook>,
         by: Name,
     }
 
     pub fn serialize<S: Serializer>(register: &Register, to: S) -> Result<S::Ok, S::Error> {
         let (plan, children) = (stored(&register.plan)?, stored_all(&register.children)?);
-        Wire { plan, children, schedules: register.schedules.clone(), by: register.by.clone() }.serialize(to)
+        let (schedules, hook) = (register.schedules.clone(), register.hook.clone());
+        Wire { plan, children, schedules, hook, by: register.by.clone() }.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Register, D::Error> {
-        let Wire { plan, children, schedules, by } = Wire::deserialize(from)?;
-        Ok(Register { plan: read(&plan)?, children: read_all(&children)?, schedules, by })
+        let Wire { plan, children, schedules, hook, by } = Wire::deserialize(from)?;
+        Ok(Register { plan: read(&plan)?, children: read_all(&children)?, schedules, hook, by })
     }
 }
 

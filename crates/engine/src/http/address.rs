@@ -79,10 +79,21 @@ impl Rules {
         is_public(ip) || self.allow.iter().any(|allowed| allowed.contains(ip))
     }
 
+    /// What a name, or an address, may be connected to.
+    pub(super) async fn resolve(&self, host: &str, port: u16) -> std::result::Result<Vec<SocketAddr>, Unresolved> {
+        let found = tokio::net::lookup_host((host, port)).await?;
+        let named = self.allows_name(host);
+        let allowed: Vec<SocketAddr> = found.filter(|at| named || self.allows(at.ip())).collect();
+        if allowed.is_empty() { Err(Refused.into()) } else { Ok(allowed) }
+    }
+
     fn allows_name(&self, name: &str) -> bool {
         self.allow.iter().any(|allowed| matches!(allowed, Allowed::Host(host) if host.eq_ignore_ascii_case(name)))
     }
 }
+
+/// Why a name came to no address.
+type Unresolved = Box<dyn std::error::Error + Send + Sync>;
 
 /// An address that may not be asked.
 #[derive(Debug, Clone, Copy)]
@@ -114,13 +125,7 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let rules = Arc::clone(&self.0);
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let named = rules.allows_name(name.as_str());
-            let allowed: Vec<SocketAddr> = found.filter(|at| named || rules.allows(at.ip())).collect();
-            if allowed.is_empty() {
-                return Err(Refused.into());
-            }
-            let addresses: Addrs = Box::new(allowed.into_iter());
+            let addresses: Addrs = Box::new(rules.resolve(name.as_str(), 0).await?.into_iter());
             Ok(addresses)
         })
     }

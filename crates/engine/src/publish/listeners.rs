@@ -4,6 +4,7 @@ use edgewise_core::domain::DomainEvent;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 use tokio::sync::{broadcast, watch};
 
 /// Events that wait for a slow listener before the oldest of them are dropped.
@@ -16,6 +17,8 @@ pub struct Told {
     pub event: DomainEvent,
     /// As a CloudEvent.
     pub body: Value,
+    /// When its commit was durable; not known of what was read from the ledger.
+    pub durable: Option<Instant>,
 }
 
 /// All listeners of an engine. Cloning gives another handle.
@@ -32,6 +35,23 @@ struct Counts {
     told: AtomicU64,
     dropped: AtomicU64,
     queued: AtomicU64,
+}
+
+/// What listeners lost, told now and then: one line for however many.
+#[derive(Debug, Default)]
+pub struct Losses(u64);
+
+impl Losses {
+    /// A warning if more is lost than at the last look, given all that was ever lost.
+    pub fn look(&mut self, dropped: u64) -> Option<String> {
+        let lost = dropped.saturating_sub(std::mem::replace(&mut self.0, dropped));
+        (lost > 0).then(|| {
+            format!(
+                "{lost} fast domain events were lost to listeners that read too slowly: let them read faster, or make \
+                 the events durable"
+            )
+        })
+    }
 }
 
 /// What a listener hears.
@@ -99,5 +119,18 @@ impl Listener {
             }
             Err(broadcast::error::RecvError::Closed) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_says_what_was_lost_since_the_last_one_and_is_not_repeated() {
+        let mut losses = Losses::default();
+        let looks =
+            [0, 3, 3, 10].map(|dropped| losses.look(dropped).map(|said| said.split(' ').next().unwrap().to_owned()));
+        assert_eq!(looks, [None, Some("3".to_owned()), None, Some("7".to_owned())]);
     }
 }

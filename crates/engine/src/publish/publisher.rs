@@ -12,6 +12,7 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Domain, Fresh, Position, Space, Stored, Stream};
 use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 /// Records read at once.
 const PAGE: usize = 1_000;
@@ -26,10 +27,21 @@ const LATE: u64 = 10_000;
 /// Events taken away at once that nobody needs any more.
 const EXPIRED: usize = 1_000;
 
+/// When events happen that are folded.
+#[derive(Clone, Copy)]
+enum Moment {
+    /// Before anybody listened: nobody hears of them.
+    Past,
+    /// Now; when they were durable is known of what the committer said.
+    Now(Option<Instant>),
+}
+
 /// Derives domain events from a ledger, tells listeners, and keeps the queues.
 pub struct Publisher {
     ledger: Box<dyn Domain>,
     space: Space,
+    /// What the space is called outside: tenant and workspace.
+    known_as: (String, String),
     listeners: Listeners,
     runs: HashMap<RunId, Run>,
     quiet: HashSet<RunId>,
@@ -56,8 +68,42 @@ impl Publisher {
                 began
             }
         };
+        Ok(Self::at(ledger, space, listeners, (at, began)))
+    }
+
+    /// One that begins to derive at a place, and tells listeners only of what stands behind another.
+    fn at(ledger: Box<dyn Domain>, space: Space, listeners: Listeners, (at, began): (Position, Position)) -> Self {
+        let known_as = (space.tenant.to_string(), space.workspace.to_string());
         let (runs, quiet, plans, waiting, changes) = Default::default();
-        Ok(Self { ledger, space, listeners, runs, quiet, plans, at, written: at, began, waiting, changes })
+        Self { ledger, space, known_as, listeners, runs, quiet, plans, at, written: at, began, waiting, changes }
+    }
+
+    /// One whose events say that they come from a workspace of this name; a workspace may be called otherwise inside.
+    #[must_use]
+    pub fn known_as(self, name: Option<(String, String)>) -> Self {
+        let known_as = name.unwrap_or_else(|| self.known_as.clone());
+        Self { known_as, ..self }
+    }
+
+    /// Derives everything that was published once more, in the order of the ledger, and writes nothing.
+    pub(crate) fn again(
+        mut ledger: Box<dyn Domain>,
+        space: Space,
+        see: &mut dyn FnMut(Fresh) -> Result<()>,
+    ) -> Result<()> {
+        let Some(upto) = ledger.published(&space)? else { return Ok(()) };
+        let mut own = Self::at(ledger, space, Listeners::default(), (Position(0), upto));
+        loop {
+            let page = own.ledger.read_all(own.at, PAGE)?;
+            for stored in page.iter().take_while(|stored| stored.position <= upto) {
+                own.record(stored)?;
+                own.waiting.drain(..).try_for_each(&mut *see)?;
+            }
+            match page.last().map(|stored| stored.position) {
+                Some(last) if last < upto => own.at = last,
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// Derives what the ledger has and nobody published yet.
@@ -79,9 +125,9 @@ impl Publisher {
     /// What the committer said. `false` once there is nothing more to come.
     pub(crate) fn hear(&mut self, news: News) -> Result<bool> {
         match news {
-            News::Moved { runs, upto } if upto > self.at => {
+            News::Moved { runs, upto, durable } if upto > self.at => {
                 for moved in runs {
-                    self.moved(moved)?;
+                    self.moved(moved, durable)?;
                 }
                 self.at = upto;
             }
@@ -133,13 +179,13 @@ impl Publisher {
         Stream { tenant: self.space.tenant.clone(), workspace: self.space.workspace.clone(), run }
     }
 
-    fn moved(&mut self, moved: Moved) -> Result<()> {
+    fn moved(&mut self, moved: Moved, durable: Instant) -> Result<()> {
         let Moved { run: id, plan_hash, plan, first, id: first_id, at, events } = moved;
         if first == 1 {
             self.runs.insert(id, Run::new(id, plan_hash, plan));
         }
         self.bring(id, first)?;
-        self.fold(id, (first_id, at), &events, true);
+        self.fold(id, (first_id, at), &events, Moment::Now(Some(durable)));
         Ok(())
     }
 
@@ -158,8 +204,8 @@ impl Publisher {
         });
         match read {
             Ok(Some((envelope, events))) => {
-                let now = stored.position > self.began;
-                self.fold(*run, (envelope.id, envelope.at), &events, now);
+                let moment = if stored.position > self.began { Moment::Now(None) } else { Moment::Past };
+                self.fold(*run, (envelope.id, envelope.at), &events, moment);
             }
             Ok(None) => {}
             // Damage concerns its own run only, and freezes it elsewhere: the others are told of.
@@ -210,17 +256,17 @@ impl Publisher {
         Ok(true)
     }
 
-    fn fold(&mut self, id: RunId, begun: (EventId, Time), events: &[Event], tell: bool) {
-        let Self { runs, changes, listeners, waiting, space, .. } = self;
+    fn fold(&mut self, id: RunId, begun: (EventId, Time), events: &[Event], moment: Moment) {
+        let Self { runs, changes, listeners, waiting, known_as, .. } = self;
         let Some(run) = runs.get_mut(&id) else { return };
         fold_all(run, begun, events, changes, &mut |event| {
-            let body = event.cloud_event(&space.tenant, &space.workspace);
+            let body = event.cloud_event(&known_as.0, &known_as.1);
             if event.delivery.is_durable() {
                 let DomainEvent { namespace, id, name, at, .. } = event.clone();
                 waiting.push(Fresh { namespace, id, name, at, body: body.to_string() });
             }
-            if tell && event.delivery.is_fast() {
-                listeners.tell(Told { event, body });
+            if let (Moment::Now(durable), true) = (moment, event.delivery.is_fast()) {
+                listeners.tell(Told { event, body, durable });
             }
         });
         if run.state.is_done() {

@@ -8,7 +8,7 @@ use edgewise_store::Position;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So many positions without anything to tell are told of, so that the next engine need not look at them again.
 const QUIET: u64 = 10_000;
@@ -29,7 +29,7 @@ pub(crate) struct Moved {
 /// What the publisher hears.
 pub(crate) enum News {
     /// A commit of this engine, right after what was told before.
-    Moved { runs: Vec<Moved>, upto: Position },
+    Moved { runs: Vec<Moved>, upto: Position, durable: Instant },
     /// Up to here nothing is to be told that was not told.
     Quiet(Position),
     /// Something was missed: the ledger knows.
@@ -87,10 +87,10 @@ impl Tap {
         self.to.clone()
     }
 
-    /// A commit landed, right behind all that this engine knows of the ledger.
-    pub fn landed(&mut self, runs: Vec<Moved>, upto: Position) {
+    /// A commit landed, right behind all that this engine knows of the ledger, and was durable at this moment.
+    pub fn landed(&mut self, runs: Vec<Moved>, upto: Position, durable: Instant) {
         if !runs.is_empty() {
-            self.send(News::Moved { runs, upto });
+            self.send(News::Moved { runs, upto, durable });
         } else if upto.0 - self.quiet_since.min(upto.0) >= QUIET {
             self.send(News::Quiet(upto));
         } else {

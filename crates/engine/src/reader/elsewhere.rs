@@ -3,7 +3,9 @@
 //! Nothing is written this way: whoever wants something done asks the engine.
 
 use super::Reader;
-use super::peek::{Peek, SentFrozen, SentGone, SentLeases, SentNotes, SentOutbox, SentRecord, SentRuns, SentWork};
+use super::peek::{
+    Peek, RUNS, SentFrozen, SentGone, SentLeases, SentNotes, SentOutbox, SentRecord, SentRuns, SentWork,
+};
 use crate::desk::Home;
 use edgewise_core::control::ControlRows;
 use edgewise_core::event::{Record, TaskIx};
@@ -151,8 +153,19 @@ impl Projections for Far {
     }
 
     fn runs(&mut self, filter: &RunFilter) -> Result<Vec<(Stream, RunRow)>> {
-        let rows: SentRuns = self.see(&Peek::Runs(Box::new(filter.clone())))?;
-        Ok(self.of(rows.into_iter().map(|row| (row.id, row)).collect()))
+        let (mut all, mut after) = (Vec::new(), filter.after);
+        while all.len() < filter.limit {
+            let limit = (filter.limit - all.len()).min(RUNS);
+            let page = RunFilter { after, limit, ..filter.clone() };
+            let rows: SentRuns = self.see(&Peek::Runs(Box::new(page)))?;
+            let whole = rows.len() >= limit;
+            all.extend(rows.into_iter().map(|row| (row.id, row)));
+            after = all.last().map(|(id, row): &(RunId, RunRow)| (row.triggered_at, *id)).filter(|_| whole);
+            if after.is_none() {
+                break;
+            }
+        }
+        Ok(self.of(all))
     }
 
     fn outbox(&mut self) -> Result<Vec<(Stream, OutboxRow)>> {

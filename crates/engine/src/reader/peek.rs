@@ -20,6 +20,8 @@ use std::io::{Read, Seek, SeekFrom};
 
 /// Most bytes of a log in one answer.
 const LOG_BYTES: u64 = 256 << 10;
+/// Most runs of one answer; whoever wants more asks for what stands behind the last.
+pub(super) const RUNS: usize = 1_000;
 /// Most records of one answer.
 const RECORDS: usize = 1_000;
 
@@ -53,7 +55,7 @@ pub enum Peek {
         /// At most so many.
         limit: usize,
     },
-    /// The rows of runs, the newest first, each as it is now.
+    /// The rows of runs, the newest first, each as it is now; a bounded number of them.
     Runs(Box<RunFilter>),
     /// What the workspace is set to.
     Control,
@@ -126,7 +128,10 @@ impl Reader {
             Peek::Frozen => text(&by_run::<SentFrozen, _>(self.ledger.frozen()?)),
             Peek::Gone(run) => text(&self.gone(*run)?.map(SentGone::of)),
             Peek::Find { prefix, limit } => text(&self.sent_ids(prefix, *limit)?),
-            Peek::Runs(filter) => text(&self.runs(filter)?),
+            Peek::Runs(filter) => {
+                let limit = filter.limit.min(RUNS);
+                text(&self.runs(&RunFilter { limit, ..(**filter).clone() })?)
+            }
             Peek::Control => {
                 let mut control = self.control()?;
                 control.settings.retain(|key, setting| keep(key, setting));

@@ -1,47 +1,33 @@
-//! Freeze and unfreeze: a mark beside a run under which only reads, `doctor` and `unfreeze` work.
+//! Freeze: nothing but reads, `doctor` and `unfreeze` work on a run from here on.
 //!
-//! The mark is no event: a run whose ledger is damaged can have it too. So it is set and taken away
-//! between two commits, when nothing of the run waits to be appended. Whether it is set is asked of the ledger, because
-//! any engine may have done so.
+//! An event says who and why, and the append that carries it sets the mark that every later append is refused by. A run
+//! that is marked already stays as it is: one that is damaged has a mark alone, because nothing can be appended to it.
 
-use super::check_text;
+use super::{answer, check_text};
 use crate::command::{Answer, RunAct};
 use crate::desk::Desk;
-use edgewise_core::{Error, Kind, Result};
+use edgewise_core::Result;
+use edgewise_core::event::{Event, Request};
 
 pub(crate) fn freeze(desk: &mut Desk, act: &RunAct) -> Result<Answer> {
     check_text(act.why.as_deref())?;
-    let stream = desk.home.stream(act.run);
-    if let Some(reason) = desk.ledger.mark(&stream)? {
-        desk.set_frozen(act.run, &reason);
-        return Ok(Answer::Already);
-    }
-    desk.open(act.run)?;
-    let reason = match &act.why {
-        Some(why) => format!("{} froze it: {why}", act.by),
-        None => format!("{} froze it", act.by),
-    };
-    desk.ledger.freeze(&stream, Some(&reason))?;
-    desk.set_frozen(act.run, &reason);
-    Ok(Answer::Done)
-}
-
-/// A run that is damaged is frozen again at once: nothing is guessed.
-pub(crate) fn unfreeze(desk: &mut Desk, act: &RunAct) -> Result<Answer> {
-    check_text(act.why.as_deref())?;
-    let stream = desk.home.stream(act.run);
-    if desk.ledger.mark(&stream)?.is_none() {
-        desk.open(act.run)?;
-        return Ok(Answer::Already);
-    }
-    desk.ledger.freeze(&stream, None)?;
-    desk.thaw(act.run);
-    match desk.open(act.run).map(drop) {
-        Ok(()) => Ok(Answer::Done),
-        Err(error) if error.kind != Kind::Unavailable && desk.frozen.contains_key(&act.run) => {
-            let message = format!("run {} stays frozen, it is damaged: {}", act.run, error.message);
-            Err(Error::conflict("still_damaged", message))
+    let run = act.run;
+    if !desk.batch.marks.contains_key(&run) {
+        // Asked of the ledger, because any engine may have set it.
+        if let Some(reason) = desk.ledger.mark(&desk.home.stream(run))? {
+            desk.set_frozen(run, &reason);
+            return Ok(Answer::Already);
         }
-        Err(error) => Err(error),
+    } else if desk.is_frozen(run)? {
+        return Ok(Answer::Already);
     }
+    desk.open(run)?;
+    let event = Event::RunFrozen(Request { by: act.by.clone(), why: act.why.clone() });
+    let frozen = desk.decide(run, event)?;
+    if frozen.is_ok() {
+        desk.batch.marks.entry(run).or_insert(None);
+        let reason = desk.runs.get(&run).and_then(|cached| cached.run.freeze_mark()).unwrap_or_default();
+        desk.set_frozen(run, &reason);
+    }
+    answer(frozen, || format!("run {run}"))
 }

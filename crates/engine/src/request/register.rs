@@ -18,7 +18,8 @@ pub(crate) fn register(desk: &mut Desk, register: &Register) -> Result<Answer> {
     let children = check_children(desk, &register.plan, &register.children)?;
     let wanted = wanted(desk.newest_control()?, register, now)?;
     let (plan, bytes) = desk.encoded.of(&register.plan);
-    let event = FlowRegistered { flow: register.plan.flow.clone(), plan, by: register.by.clone() };
+    let (flow, hook, by) = (register.plan.flow.clone(), register.hook.clone(), register.by.clone());
+    let event = FlowRegistered { flow, plan, hook, by };
     let mut changed = record(desk, ControlEvent::FlowRegistered(event))?;
     if changed {
         desk.keep_plan(plan, &register.plan, || bytes.to_vec());

@@ -174,11 +174,19 @@ impl Hooks {
 }
 
 fn check(url: &str) -> Result<()> {
-    let known = reqwest::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    if known.is_some() && url.len() <= URL_BYTES {
+    let known = reqwest::Url::parse(url).ok().filter(|url| {
+        let secretless = url.username().is_empty() && url.password().is_none();
+        matches!(url.scheme(), "http" | "https") && url.has_host() && secretless
+    });
+    // The parser leaves out what is no part of an address: what is kept and shown must be what is asked.
+    let plain = !url.contains(|c: char| c.is_control() || c.is_whitespace());
+    if known.is_some() && plain && url.len() <= URL_BYTES {
         return Ok(());
     }
-    let message = format!("{url:?} is no address of a webhook: write https://host/path, at most {URL_BYTES} bytes");
+    let message = format!(
+        "{url:?} is no address of a webhook: write https://host/path, without a name or a password in it, at most \
+         {URL_BYTES} bytes"
+    );
     Err(Error::invalid("bad_url", message))
 }
 

@@ -1,10 +1,11 @@
-//! Gates that ask more people as time goes by: each from their own instant on, and after a restart as before.
+//! Gates that ask more people as time goes by: each from their own instant on, and after a restart as before. Gates that
+//! something outside opens.
 
 use super::ground::{Engine, World, name};
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
-use edgewise_engine::command::{Answer, Command, GateAct, Start};
+use edgewise_engine::command::{Answer, Command, GateAct, Rerun, RerunOf, Satisfy, Start};
 use edgewise_engine::committer::Request;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -21,7 +22,11 @@ fn ask_at(engine: &mut Engine, hours: u64, command: Command) -> edgewise_core::R
 }
 
 fn start(engine: &mut Engine) -> RunId {
-    let plan = Arc::new(edgewise_core::flow::compile(FLOW, "f.yaml").unwrap().plan);
+    start_of(engine, FLOW)
+}
+
+fn start_of(engine: &mut Engine, flow: &str) -> RunId {
+    let plan = Arc::new(edgewise_core::flow::compile(flow, "f.yaml").unwrap().plan);
     let start = Start {
         plan,
         children: Vec::new(),
@@ -84,4 +89,65 @@ fn nobody_may_approve_after_the_deadline() {
     while engine.step(Time(START + 72 * HOUR), vec![]).unwrap().more {}
     assert!(ask_at(&mut engine, 72, approve(run, "owner")).is_err());
     assert_eq!(world.reader().run(run).unwrap().state, RunState::Error);
+}
+
+const OUTSIDE: &str = "{ flow: outside, tasks: { came: { gate: { webhook: {}, deadline: 2d } }, \
+                       ticket: { gate: { external: { system: jira, id: ABC-1 } } } }, output: '${{ tasks.came.output }}' }";
+
+fn satisfy(run: RunId, task: &str, generation: Option<u16>, output: &str) -> Command {
+    let act = GateAct { run, task: task.into(), by: name("webhook"), comment: None };
+    let output = Some(RawValue::from_string(output.into()).unwrap());
+    Command::Satisfy(Satisfy { act, generation, delivery: Some("m1".into()), output })
+}
+
+#[test]
+fn what_comes_from_outside_is_kept_over_restarts_and_speaks_of_one_generation() {
+    for restarted in [false, true] {
+        let world = World::default();
+        let mut engine = world.engine(1);
+        let again = |engine: &mut Engine, seed: u8| {
+            if restarted {
+                *engine = world.engine(seed);
+            }
+        };
+        let run = start_of(&mut engine, OUTSIDE);
+        again(&mut engine, 2);
+        let answer = ask_at(&mut engine, 1, satisfy(run, "came", Some(1), "{\"n\":7}"));
+        assert!(matches!(answer, Ok(Answer::Done)), "{answer:?}");
+        again(&mut engine, 3);
+        let twice = ask_at(&mut engine, 2, satisfy(run, "came", Some(1), "8")).unwrap_err();
+        assert_eq!(twice.code, "refused");
+        assert!(matches!(ask_at(&mut engine, 2, satisfy(run, "ticket", None, "null")), Ok(Answer::Done)));
+        assert_eq!(world.reader().run(run).unwrap().final_output().unwrap(), serde_json::json!({ "n": 7 }));
+        let rerun = Rerun { run, from: RerunOf::Start, by: name("op"), why: None };
+        assert!(matches!(ask_at(&mut engine, 3, Command::Rerun(rerun)), Ok(Answer::Reopened(_))));
+        again(&mut engine, 4);
+        let old = ask_at(&mut engine, 4, satisfy(run, "came", Some(1), "9")).unwrap_err();
+        assert_eq!(old.code, "stale", "an old address says nothing to a gate that asks again");
+        assert!(matches!(ask_at(&mut engine, 4, satisfy(run, "came", Some(2), "10")), Ok(Answer::Done)));
+    }
+}
+
+#[test]
+fn a_deadline_that_passed_while_nothing_ran_ends_what_nobody_called() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start_of(&mut engine, OUTSIDE);
+    let mut engine = world.engine(2);
+    engine.step(Time(START + 49 * HOUR), Vec::new()).unwrap();
+    let found = world.reader().run(run).unwrap();
+    let came = found.find("came").unwrap();
+    assert_eq!(found.failure_of(came).unwrap().kind, "deadline");
+}
+
+#[test]
+fn what_is_too_large_or_meant_for_another_kind_of_gate_is_refused() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start_of(&mut engine, FLOW);
+    assert_eq!(ask_at(&mut engine, 1, satisfy(run, "agree", None, "1")).unwrap_err().code, "refused");
+    assert_eq!(ask_at(&mut engine, 1, satisfy(run, "none", None, "1")).unwrap_err().code, "task_not_found");
+    let run = start_of(&mut engine, OUTSIDE);
+    let large = format!("\"{}\"", "x".repeat(edgewise_core::limits::OUTPUT_BYTES));
+    assert_eq!(ask_at(&mut engine, 1, satisfy(run, "came", None, &large)).unwrap_err().code, "output_too_large");
 }

@@ -81,6 +81,7 @@ pub fn register(flow: &str) -> Command {
         plan: Arc::new(plan),
         children: Vec::new(),
         schedules: BTreeMap::new(),
+        hook: None,
         by: name("ada"),
     })
 }

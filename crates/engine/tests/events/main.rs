@@ -3,6 +3,5 @@
 //! Nothing here sleeps. What must happen is waited for; only a hang meets the limit.
 
 mod hooks;
-mod latency;
 mod publishing;
 mod stage;

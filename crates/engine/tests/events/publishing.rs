@@ -3,7 +3,7 @@
 use crate::stage::*;
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::publish::{Heard, Listener};
-use edgewise_store::{Domain, Position};
+use edgewise_store::{Domain, Ledger, Position};
 use std::collections::BTreeSet;
 
 /// What a listener hears until an event of a name.
@@ -176,4 +176,51 @@ async fn consumers_read_until_they_acknowledge_each_for_itself() {
     let mut publisher = place.publisher();
     publisher.expire(Time(u64::MAX), Millis(0)).unwrap();
     assert_eq!(place.names("f"), ["over"], "audit never acknowledged anything, so it is nobody's consumer yet");
+}
+
+/// What the doctor says of the queues.
+fn examined(place: &Place) -> Vec<&'static str> {
+    let found = edgewise_engine::doctor::queues(Box::new(place.ledger.clone()), &space()).unwrap();
+    found.into_iter().map(|finding| finding.code).collect()
+}
+
+async fn tells(engine: &edgewise_engine::Engine) {
+    let id = run(engine, flow("flow: f\ntasks:\n  a: { emit: one }\n  b: { after: a, emit: two }")).await;
+    end(engine, id).await;
+    engine.stop().unwrap();
+}
+
+#[tokio::test]
+async fn the_doctor_finds_what_a_queue_lacks_and_nothing_in_one_that_is_whole() {
+    let place = Place::default();
+    for _ in 0..3 {
+        tells(&place.engine()).await;
+    }
+    assert_eq!(examined(&place), [""; 0]);
+    // Somebody moved the cursor past a run that was not published.
+    tells(&place.silent_engine()).await;
+    let mut ledger = place.ledger.clone();
+    let tail = ledger.tail().unwrap();
+    ledger.publish(&space(), &[], tail).unwrap();
+    assert_eq!(examined(&place), ["events_missing"]);
+    let consumer = edgewise_store::Consumer { namespace: name("f"), name: "c".into(), place: 99, at: Time(1) };
+    ledger.acknowledge(&space(), &consumer).unwrap();
+    assert_eq!(examined(&place), ["consumer_beyond_end", "events_missing"]);
+    ledger.publish(&space(), &[], Position(tail.0 + 50)).unwrap();
+    assert_eq!(examined(&place)[0], "published_beyond_end");
+}
+
+#[tokio::test]
+async fn the_doctor_finds_events_that_stand_in_another_order_than_in_the_ledger() {
+    let place = Place::default();
+    tells(&place.engine()).await;
+    let mut ledger = place.ledger.clone();
+    let upto = ledger.published(&space()).unwrap().unwrap();
+    let queued = ledger.queued(&space(), &name("f"), 0, 9).unwrap();
+    let mut events: Vec<_> = queued.into_iter().map(|queued| queued.event).collect();
+    // Taken away and put in again, the wrong way round.
+    assert_eq!(ledger.expire_events(&space(), Time(u64::MAX), 9).unwrap(), 2);
+    events.reverse();
+    assert_eq!(ledger.publish(&space(), &events, upto).unwrap(), 2);
+    assert_eq!(examined(&place), ["event_out_of_order"]);
 }

@@ -7,11 +7,11 @@ use crate::body::Json;
 use crate::params::Path;
 use crate::problem::Result;
 use axum::extract::{Extension, State};
-use edgewise_client::wire::{ActRequest, ActTaken, GateRequest, RerunRequest, SupplyRequest};
+use edgewise_client::wire::{ActRequest, ActTaken, GateRequest, RerunRequest, SatisfyRequest, SupplyRequest};
 use edgewise_core::Error;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
-use edgewise_engine::command::{Answer, Command, GateAct, Rerun, RerunOf, RunAct, Supply, TaskAct};
+use edgewise_engine::command::{Answer, Command, GateAct, Rerun, RerunOf, RunAct, Satisfy, Supply, TaskAct};
 use serde_json::value::RawValue;
 
 macro_rules! on_run {
@@ -110,6 +110,19 @@ pub async fn complete(
         .map_err(|error| Error::bug("unprintable", "the output has no JSON form").with_source(error))?;
     let act = TaskAct { run, task: asked.task, by: who.name, why: asked.why };
     perform(&app, Command::Supply(Supply { act, output })).await
+}
+
+/// What a gate waits for outside is so.
+pub async fn satisfy(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Path(run): Path<String>,
+    Json(asked): Json<SatisfyRequest>,
+) -> Result<Json<ActTaken>> {
+    let run = find(&app, run).await?;
+    let output = asked.output.as_ref().map_or(Ok(None), super::hook::raw)?;
+    let act = GateAct { run, task: asked.task, by: who.name, comment: asked.comment };
+    perform(&app, Command::Satisfy(Satisfy { act, generation: None, delivery: None, output })).await
 }
 
 async fn whole_run(app: &App, who: Principal, run: String, asked: ActRequest) -> Result<RunAct> {

@@ -56,7 +56,7 @@ fn what(ask: &Ask) -> String {
 fn needs(ask: &Ask) -> Permission {
     match ask {
         Ask::Ping | Ask::Wait(_) | Ask::Look(_) => Permission::Look,
-        Ask::Approve(_) | Ask::Withdraw(_) | Ask::Reject(_) => Permission::Approve,
+        Ask::Approve(_) | Ask::Withdraw(_) | Ask::Reject(_) | Ask::Satisfy(_) => Permission::Approve,
         Ask::Start(_)
         | Ask::Cancel(_)
         | Ask::Pause(_)

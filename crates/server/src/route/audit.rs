@@ -4,10 +4,11 @@ use crate::app::App;
 use crate::audit;
 use crate::body::Json;
 use crate::limits;
+use crate::listed::audit_line;
 use crate::params::Query;
 use crate::problem::Result;
 use axum::extract::State;
-use edgewise_client::wire::{Audit, AuditLine};
+use edgewise_client::wire::Audit;
 use edgewise_core::Error;
 use edgewise_core::time::Time;
 use serde::Deserialize;
@@ -28,11 +29,5 @@ pub async fn list(State(app): State<App>, Query(asked): Query<AuditQuery>) -> Re
         audit::read(app.dir(), since, limit)
     });
     let lines = lines.await.map_err(|_| Error::bug("reader_panicked", "a look at the trail panicked"))??;
-    Ok(Json(Audit { lines: lines.into_iter().map(shown).collect() }))
-}
-
-fn shown(line: audit::Line) -> AuditLine {
-    let audit::Line { at, who, role, peer, route, path, made, status, code, times } = line;
-    let role = role.map(|role| format!("{role:?}").to_lowercase());
-    AuditLine { at: at.to_string(), who, role, peer, route, path, made, status, code, times }
+    Ok(Json(Audit { lines: lines.into_iter().map(audit_line).collect() }))
 }

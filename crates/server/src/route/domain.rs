@@ -4,17 +4,17 @@ use super::events::{Listening, last_seen, reader};
 use crate::app::App;
 use crate::body::Json;
 use crate::limits;
+use crate::listed;
 use crate::params::{Path, Query};
 use crate::problem::Result;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use edgewise_client::wire::{Acknowledge, Acknowledged, DomainEventAt, DomainEvents, NamespaceListed, Namespaces};
+use edgewise_client::wire::{Acknowledge, Acknowledged, DomainEvents, Namespaces};
 use edgewise_core::Error;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Delivery;
 use edgewise_engine::publish::{Heard, Listener, Shelf};
-use edgewise_store::Queued;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
@@ -32,12 +32,8 @@ pub struct Asked {
 }
 
 pub async fn namespaces(State(app): State<App>) -> Result<Json<Namespaces>> {
-    let found = app.shelf().await?.ask(|ledger, space| ledger.namespaces(space)).await?;
-    let listed = found.into_iter().map(|n| {
-        let (events, first, last) = (n.events, n.first, n.last);
-        NamespaceListed { namespace: n.name.to_string(), events, first, last }
-    });
-    Ok(Json(Namespaces { namespaces: listed.collect() }))
+    let shelf = app.shelf().await?;
+    Ok(Json(Namespaces { namespaces: blocking(move || listed::namespaces(&shelf)).await? }))
 }
 
 pub async fn read(
@@ -61,11 +57,8 @@ pub async fn read(
     });
     let events = events.await?;
     let next = events.last().filter(|_| events.len() == limit).map(|queued| queued.place);
-    let at = |queued: Queued| {
-        let event = serde_json::from_str(&queued.event.body).unwrap_or_default();
-        DomainEventAt { place: queued.place, event }
-    };
-    Ok(Json(DomainEvents { events: events.into_iter().map(at).collect(), next }))
+    let events = events.iter().map(listed::event).collect::<edgewise_core::Result<Vec<_>>>()?;
+    Ok(Json(DomainEvents { events, next }))
 }
 
 pub async fn acknowledge(
@@ -163,7 +156,9 @@ impl Following {
                 frame(None, &told.event.name, &told.body.to_string())
             }
             Heard::Event(_) => String::new(),
-            Heard::Dropped(lost) => format!(": {lost} fast events were lost, because nobody read them in time\n\n"),
+            Heard::Dropped(lost) => {
+                format!(": up to {lost} fast events were lost, because they were not read in time\n\n")
+            }
         }
     }
 }

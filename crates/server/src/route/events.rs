@@ -3,12 +3,13 @@
 //! ledger. A stream reads the ledger only as fast as its reader reads, and one that reads nothing for long is cut off.
 
 mod follow;
+mod pages;
 
 use super::find;
 use crate::app::App;
-use crate::limits;
 use crate::params::{Path, Query};
 use crate::problem::Result;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -16,10 +17,12 @@ use edgewise_core::id::RunId;
 use edgewise_core::run::Run;
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::facts::Teller;
-use edgewise_engine::reader::{Committed, Reader, Told};
+use edgewise_engine::reader::{Committed, Reader};
 use edgewise_store::Position;
 pub(super) use follow::{Listening, reader};
 use follow::{Looked, Source, stream};
+pub(crate) use pages::Pages;
+use pages::{Marked, Page};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -54,7 +57,14 @@ struct OfRun {
 }
 
 impl Source for OfRun {
-    fn look(&mut self, reader: &mut Reader) -> Done<Looked> {
+    async fn look(mut self, app: &App, _: u64) -> Done<(Self, Looked)> {
+        let look = move |reader: &mut Reader| self.read(reader).map(|looked| (self, looked));
+        app.readers().look(look).await
+    }
+}
+
+impl OfRun {
+    fn read(&mut self, reader: &mut Reader) -> Done<Looked> {
         let mut text = String::new();
         let records = reader.some_records(self.run, self.told)?;
         let more = !records.is_empty();
@@ -66,7 +76,7 @@ impl Source for OfRun {
             }
         }
         let over = !more && self.teller.run.state.is_done();
-        Ok(Looked { text, more, over })
+        Ok(Looked { text: text.into(), more, over })
     }
 }
 
@@ -124,24 +134,35 @@ struct OfWorkspace {
 }
 
 impl OfWorkspace {
-    fn wants(&self, event: &Told) -> bool {
+    fn wants(&self, event: &Marked) -> bool {
         let (position, place) = self.seen;
         let new =
             event.position > position || (event.position == position && Some(event.place) > place && place.is_some());
         let kind = self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&event.kind));
         new && kind && self.run.is_none_or(|run| event.run == Some(run))
     }
+
+    /// What is wanted of a page; all of it as it is, where that is so.
+    fn of(&self, page: &Page) -> Bytes {
+        if page.events.iter().all(|event| self.wants(event)) {
+            return page.text.clone();
+        }
+        let mut text = Vec::new();
+        for event in page.events.iter().filter(|event| self.wants(event)) {
+            text.extend_from_slice(&page.text[event.at.clone()]);
+        }
+        text.into()
+    }
 }
 
 impl Source for OfWorkspace {
-    fn look(&mut self, reader: &mut Reader) -> Done<Looked> {
-        let (events, at) = reader.told(self.at, limits::STREAM_RECORDS)?;
-        let mut text = String::new();
-        for event in events.iter().filter(|event| self.wants(event)) {
-            text.push_str(&written(&format!("{}.{}", event.position, event.place), &event.kind, event)?);
+    async fn look(mut self, app: &App, end: u64) -> Done<(Self, Looked)> {
+        if self.at.0 >= end {
+            return Ok((self, Looked::default()));
         }
-        let more = at != self.at;
-        self.at = at;
-        Ok(Looked { text, more, over: false })
+        let page = app.pages().after(self.at, app.readers()).await?;
+        let (text, more) = (self.of(&page), page.to != self.at);
+        self.at = page.to;
+        Ok((self, Looked { text, more, over: false }))
     }
 }

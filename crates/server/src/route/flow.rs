@@ -43,6 +43,7 @@ pub async fn list(State(app): State<App>, Query(asked): Query<ListQuery>) -> Res
         version: known.version,
         by: known.by.to_string(),
         at: known.at.to_string(),
+        webhook: known.hook.is_some(),
     });
     Ok(Json(Flows { flows: flows.collect(), next }))
 }
@@ -59,7 +60,11 @@ async fn registered(app: &App, flow: &str) -> Done<Arc<Plan>> {
 }
 
 pub async fn show(State(app): State<App>, Path(flow): Path<String>) -> Result<Json<Value>> {
-    Ok(Json(stored(&*registered(&app, &flow).await?)?))
+    let mut shown = stored(&*registered(&app, &flow).await?)?;
+    let known = app.readers().look(Reader::control).await?;
+    let hook = Name::parse(&flow).ok().and_then(|flow| known.flows.get(&flow)?.hook.clone());
+    shown["webhook"] = json!(hook);
+    Ok(Json(shown))
 }
 
 pub async fn graph(
@@ -67,6 +72,10 @@ pub async fn graph(
     Path(flow): Path<String>,
     Query(asked): Query<GraphQuery>,
 ) -> Result<Response> {
+    if asked.at.is_some() {
+        let message = "a flow has no past: `at` looks back into a run";
+        return Err(Error::invalid("flow_has_no_past", message).into());
+    }
     Ok(drawn(&Sketch::of_plan(&*registered(&app, &flow).await?), &asked))
 }
 
@@ -108,11 +117,12 @@ pub async fn register(
     Json(text): Json<FlowText>,
 ) -> Result<Json<Registered>> {
     let mut flows = Vec::new();
-    for Compiled { plan, children, schedules, .. } in compiled(&text)? {
+    for Compiled { plan, children, schedules, hook, .. } in compiled(&text)? {
         let (flow, names) = (plan.flow.to_string(), schedules.keys().map(ToString::to_string).collect());
-        let asked = Register { plan: Arc::new(plan), children, schedules, by: who.name.clone() };
+        let webhook = hook.is_some();
+        let asked = Register { plan: Arc::new(plan), children, schedules, hook, by: who.name.clone() };
         let answer = app.engine().ask(Command::Register(asked)).await?;
-        flows.push(FlowRegistered { flow, changed: !matches!(answer, Answer::Already), schedules: names });
+        flows.push(FlowRegistered { flow, changed: !matches!(answer, Answer::Already), schedules: names, webhook });
     }
     Ok(Json(Registered { flows }))
 }

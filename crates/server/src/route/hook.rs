@@ -1,10 +1,11 @@
 //! Gates that the world opens: by an address of their own, or by what they are called in another system.
 
+use super::find;
 use super::item::look;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::body::{Json, read_within};
-use crate::hook::{PATH, SETTING, Secret, no_hook};
+use crate::hook::{Of, PATH, RunGate, SETTING, Secret, no_hook};
 use crate::limits;
 use crate::params::Path;
 use crate::problem::Result;
@@ -15,15 +16,17 @@ use edgewise_core::control::SettingChanged;
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{GateWait, Op, Work, WorkGate};
-use edgewise_core::{Error, Result as Done};
-use edgewise_engine::command::Command;
+use edgewise_core::{Error, Kind, Result as Done};
+use edgewise_engine::command::{Command, GateAct, Satisfy};
+use edgewise_engine::facts::gate::{ClosedGate, begun, opened_by};
 use edgewise_engine::reader::Reader;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// Whose name stands beside what an address did.
-const BY: &str = "webhook";
+pub(super) const BY: &str = "webhook";
 /// Names a delivery, so that a second one of it is known (Standard Webhooks).
-const DELIVERY: &str = "webhook-id";
+pub(super) const DELIVERY: &str = "webhook-id";
 /// How long an address is good where nobody says.
 const EXPIRES: Millis = Millis(30 * 86_400_000);
 
@@ -35,11 +38,30 @@ pub async fn address(
     Json(asked): Json<wire::HookRequest>,
 ) -> Result<Json<wire::Hook>> {
     let gate = look(&app, move |work, _| webhook_gate(work, &gate)).await?;
+    let (path, expires_at) = signed(&app, who.name, &gate, &asked).await?;
+    Ok(Json(wire::Hook { gate, path, expires_at }))
+}
+
+/// The address of a gate of a run, in the generation that it has now.
+pub async fn address_of_run(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Path((run, task)): Path<(String, String)>,
+    Json(asked): Json<wire::HookRequest>,
+) -> Result<Json<wire::Hook>> {
+    let run = find(&app, run).await?;
+    let gate = format!("{run}/{task}");
+    let of_run = app.readers().look(move |reader| RunGate::of(&reader.run(run)?, &task)).await?;
+    let (path, expires_at) = signed(&app, who.name, &of_run.to_string(), &asked).await?;
+    Ok(Json(wire::Hook { gate, path, expires_at }))
+}
+
+/// A path, and until when it is good.
+async fn signed(app: &App, by: Name, named: &str, asked: &wire::HookRequest) -> Done<(String, String)> {
     let span = asked.expires.as_deref().map_or(Ok(EXPIRES), Millis::parse)?;
-    let secret = secret(&app, who.name).await?;
     let expires = app.now().plus(span);
-    let path = format!("{PATH}{}", secret.sign(app.home(), &gate, expires));
-    Ok(Json(wire::Hook { gate, path, expires_at: expires.to_string() }))
+    let hook = secret(app, by).await?.sign(app.home(), (Of::Gate, named), expires);
+    Ok((format!("{PATH}{hook}"), expires.to_string()))
 }
 
 fn webhook_gate(work: &Work, text: &str) -> Done<String> {
@@ -55,7 +77,7 @@ fn webhook_gate(work: &Work, text: &str) -> Done<String> {
 }
 
 /// The workspace's secret; made when the first address is asked for, by one at a time.
-async fn secret(app: &App, by: Name) -> Done<Secret> {
+pub(super) async fn secret(app: &App, by: Name) -> Done<Secret> {
     let _turn = app.hooks().lock().await;
     if let Some(secret) = kept(app).await? {
         return Ok(secret);
@@ -65,7 +87,7 @@ async fn secret(app: &App, by: Name) -> Done<Secret> {
     kept(app).await?.ok_or_else(|| Error::bug("no_secret", "a secret that was just kept is not there"))
 }
 
-async fn kept(app: &App) -> Done<Option<Secret>> {
+pub(super) async fn kept(app: &App) -> Done<Option<Secret>> {
     let control = app.readers().look(Reader::control).await?;
     Secret::of(&control.settings)
 }
@@ -77,10 +99,13 @@ pub async fn deliver(
     headers: HeaderMap,
     request: Request,
 ) -> Result<Json<wire::Opened>> {
-    let secret = kept(&app).await?.ok_or_else(no_hook)?;
-    let gate = secret.check(app.home(), &hook, app.now())?.to_owned();
+    let secret = kept(&app).await?.ok_or_else(|| no_hook(Of::Gate))?;
+    let gate = secret.check(app.home(), Of::Gate, &hook, app.now())?.to_owned();
     let body = read_within(request, limits::HOOK_BYTES).await?;
     let delivery = headers.get(DELIVERY).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    if let Some(gate) = RunGate::parse(&gate) {
+        return deliver_to_run(&app, gate, delivery, &body).await;
+    }
     let evidence = json!({ "delivery": delivery, "body": kept_as(&body) });
     let op = Op::Deliver { id: gate.clone(), evidence };
     match app.engine().work(vec![op], Name::parse(BY)?, None).await {
@@ -90,8 +115,47 @@ pub async fn deliver(
     }
 }
 
+/// What was sent becomes the output of a run's gate.
+async fn deliver_to_run(app: &App, gate: RunGate, delivery: Option<String>, body: &[u8]) -> Result<Json<wire::Opened>> {
+    let RunGate { run, task, generation } = gate;
+    let path = app.readers().look(move |reader| {
+        let run = reader.run(run)?;
+        run.task(task).map(|_| run.path(task)).ok_or_else(|| no_hook(Of::Gate))
+    });
+    let path = path.await?;
+    let gates = vec![format!("{run}/{path}")];
+    let act = GateAct { run, task: path, by: Name::parse(BY)?, comment: None };
+    let output = if body.is_empty() { None } else { raw(&kept_as(body))? };
+    let satisfy = Satisfy { act, generation: Some(generation), delivery: delivery.clone(), output };
+    let error = match app.engine().ask(Command::Satisfy(satisfy)).await {
+        Ok(_) => return Ok(Json(wire::Opened { gates, already: false })),
+        Err(error) if matches!(error.code, "refused" | "stale") => error,
+        Err(error) => return Err(error.into()),
+    };
+    let same = match delivery {
+        Some(delivery) => {
+            app.readers().look(move |reader| opened_by(reader, run, (task, generation), &delivery)).await?
+        }
+        None => false,
+    };
+    if same {
+        return Ok(Json(wire::Opened { gates, already: true }));
+    }
+    Err(used(&error).into())
+}
+
+/// A value as it is kept in the ledger.
+pub(super) fn raw(value: &Value) -> Done<Option<Box<RawValue>>> {
+    let text = RawValue::from_string(value.to_string());
+    text.map(Some).map_err(|error| Error::bug("unprintable", "what came has no JSON form").with_source(error))
+}
+
+fn used(error: &Error) -> Error {
+    Error::conflict("hook_used", format!("this address was used, or its gate ended otherwise: {}", error.message))
+}
+
 /// JSON as it is, anything else as text.
-fn kept_as(body: &[u8]) -> Value {
+pub(super) fn kept_as(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap_or_else(|_| String::from_utf8_lossy(body).into_owned().into())
 }
 
@@ -106,8 +170,7 @@ async fn again(app: &App, gate: String, delivery: Option<String>, error: Error) 
     if same {
         return Ok(Json(wire::Opened { gates: vec![gate], already: true }));
     }
-    Err(Error::conflict("hook_used", format!("this address was used, or its gate ended otherwise: {}", error.message))
-        .into())
+    Err(used(&error).into())
 }
 
 /// Another system says that something is so: the gates that wait for it open, all of them.
@@ -117,22 +180,60 @@ pub async fn report(
     Json(asked): Json<wire::ExternalReport>,
 ) -> Result<Json<wire::Opened>> {
     let wire::ExternalReport { external_system, external_id, evidence } = asked;
+    let evidence = evidence.unwrap_or_default();
+    let of_runs = tell_runs(&app, &who.name, (&external_system, &external_id), &evidence).await?;
     let wanted = GateWait::External { external_system, external_id };
     let known = look(&app, move |work, _: Time| {
         let all = work.gates().filter(|gate| gate.wait == wanted);
         Ok(all.map(|gate| (gate.id.to_string(), gate.ended.is_some())).collect::<Vec<_>>())
     });
     let known = known.await?;
-    if known.is_empty() {
+    if known.is_empty() && of_runs.is_empty() {
         let message = "no gate waits for that: `GET /api/v1/gates` lists those that wait";
         return Err(Error::not_found("gate_not_found", message).into());
     }
     let closed: Vec<String> = known.iter().filter(|(_, ended)| !ended).map(|(id, _)| id.clone()).collect();
-    if closed.is_empty() {
+    if closed.is_empty() && of_runs.is_empty() {
         return Ok(Json(wire::Opened { gates: known.into_iter().map(|(id, _)| id).collect(), already: true }));
     }
-    let evidence = evidence.unwrap_or_default();
-    let ops = closed.iter().map(|id| Op::Deliver { id: id.clone(), evidence: evidence.clone() }).collect();
-    app.engine().work(ops, who.name, None).await?;
-    Ok(Json(wire::Opened { gates: closed, already: false }))
+    if !closed.is_empty() {
+        let ops = closed.iter().map(|id| Op::Deliver { id: id.clone(), evidence: evidence.clone() }).collect();
+        app.engine().work(ops, who.name, None).await?;
+    }
+    Ok(Json(wire::Opened { gates: of_runs.into_iter().chain(closed).collect(), already: false }))
+}
+
+/// Opens the gates of runs that wait for it, and names them.
+async fn tell_runs(app: &App, by: &Name, (system, id): (&str, &str), evidence: &Value) -> Done<Vec<String>> {
+    let (system, id) = (system.to_owned(), id.to_owned());
+    let waiting =
+        app.readers().look(move |reader| {
+            let mut waiting = Vec::new();
+            for run in begun(reader)? {
+                let run = match reader.run(run) {
+                    Ok(run) => run,
+                    // One damaged run does not keep the others closed.
+                    Err(error) if error.kind == Kind::Corrupt => continue,
+                    Err(error) => return Err(error),
+                };
+                waiting.extend(ClosedGate::of_run(&run).into_iter().filter(|gate| {
+                    gate.external.as_ref().is_some_and(|at| at.system.as_str() == system && at.id == id)
+                }));
+            }
+            Ok(waiting)
+        });
+    let output = if evidence.is_null() { None } else { raw(evidence)? };
+    let mut opened = Vec::new();
+    for ClosedGate { run, task, generation, .. } in waiting.await? {
+        let name = format!("{run}/{task}");
+        let act = GateAct { run, task, by: by.clone(), comment: None };
+        let satisfy = Satisfy { act, generation: Some(generation), delivery: None, output: output.clone() };
+        match app.engine().ask(Command::Satisfy(satisfy)).await {
+            Ok(_) => opened.push(name),
+            // It ended while the others were looked for.
+            Err(error) if matches!(error.code, "refused" | "stale") => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(opened)
 }

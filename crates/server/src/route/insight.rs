@@ -23,7 +23,7 @@ use edgewise_core::what_if::{Fact, Supposition};
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::facts::history::transitions;
 use edgewise_engine::facts::{TaskFacts, rfc3339};
-use edgewise_engine::reader::Reader;
+use edgewise_engine::reader::{Past, Reader};
 use edgewise_engine::runner::logs;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -139,6 +139,8 @@ fn foretell(reader: &mut Reader, run: RunId, (now, who): (Time, Name), asked: &w
 pub struct GraphQuery {
     #[serde(default)]
     form: Form,
+    /// As it was then; only a run has a past.
+    pub(super) at: Option<String>,
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
@@ -157,7 +159,11 @@ pub async fn graph(
     Query(asked): Query<GraphQuery>,
 ) -> Result<Response> {
     let run = find(&app, run).await?;
-    let sketch = app.readers().look(move |reader| Ok(Sketch::of_run(&reader.run(run)?)));
+    let at = asked.at.as_deref().map(Past::parse).transpose()?;
+    let sketch = app.readers().look(move |reader| match at {
+        Some(at) => Ok(Sketch::of_run(&reader.as_of(run, at)?)),
+        None => Ok(Sketch::of_run(&reader.run(run)?)),
+    });
     Ok(drawn(&sketch.await?, &asked))
 }
 

@@ -1,6 +1,7 @@
 //! Items of the work graph. Whatever is done to one is one operation of the engine: its name, the item, and what the
 //! body says; `If-Match` puts an expectation before it, in the same commit.
 
+use super::insight::{GraphQuery, drawn};
 use crate::app::App;
 use crate::auth::{Principal, Role};
 use crate::body::Json;
@@ -16,7 +17,7 @@ use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_core::work::{Direction, Filter, Item, Op, Work};
 use edgewise_core::{Error, Result as Done};
-use edgewise_engine::facts::{primer::Primed, record, spelled, work as facts};
+use edgewise_engine::facts::{picture::sketch, primer::Primed, record, spelled, work as facts};
 use edgewise_engine::work::{ItemView, Look};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -247,6 +248,28 @@ pub async fn tree(State(app): State<App>, Path(item): Path<String>) -> Result<Js
         Ok(json!({ "dependencies": way(Direction::Dependencies), "dependents": way(Direction::Dependents) }))
     });
     Ok(Json(drawn.await?))
+}
+
+/// All items that are not over, drawn.
+pub async fn graph(State(app): State<App>, Query(asked): Query<GraphQuery>) -> Result<Response> {
+    has_no_past(&asked)?;
+    Ok(drawn(&look(&app, move |work, now| Ok(sketch(work, now, None).0)).await?, &asked))
+}
+
+/// An item with all that it waits for and that waits for it, drawn.
+pub async fn graph_of(
+    State(app): State<App>,
+    Path(item): Path<String>,
+    Query(asked): Query<GraphQuery>,
+) -> Result<Response> {
+    has_no_past(&asked)?;
+    let sketch = look(&app, move |work, now| Ok(sketch(work, now, Some(&work.resolve(&item)?)).0));
+    Ok(drawn(&sketch.await?, &asked))
+}
+
+fn has_no_past(asked: &GraphQuery) -> Done<()> {
+    let message = "`at` looks back into a run: the history of an item tells what happened to it";
+    if asked.at.is_some() { Err(Error::invalid("item_has_no_past", message)) } else { Ok(()) }
 }
 
 pub async fn thread(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {

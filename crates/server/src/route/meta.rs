@@ -3,7 +3,6 @@
 use crate::app::App;
 use crate::body::Json;
 use crate::door::Visit;
-use crate::limits;
 use crate::metrics::Known;
 use crate::openapi::document;
 use crate::problem::Result;
@@ -29,9 +28,11 @@ pub async fn metrics(State(app): State<App>, visit: Option<Extension<Visit>>) ->
         counts: app.engine().counts().await?,
         pulse: app.engine().pulse().await?,
         door: visit.map(|visit| visit.door.counts()).unwrap_or_default(),
-        streams: limits::STREAMS - app.streams().available_permits(),
+        streams: app.readers_of_streams(),
         unwritten: app.audit().failed(),
         spans: app.exported(),
+        domain: app.engine().listeners().counts(),
+        push: app.push().counts(app.now()),
     };
     Ok(app.metrics().text(&known))
 }

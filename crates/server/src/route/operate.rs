@@ -33,8 +33,9 @@ async fn set(app: &App, who: &Principal, key: &str, value: Option<Value>) -> Don
 
 /// Queues and limits: what is used, what waits, and who holds what.
 pub async fn queues(State(app): State<App>) -> Result<Json<Value>> {
-    let shares = app.readers().look(|reader| {
-        let set = all_set_by(&reader.control()?.settings);
+    let mut set = app.queues();
+    let shares = app.readers().look(move |reader| {
+        set.extend(all_set_by(&reader.control()?.settings));
         reader.shares(&set)
     });
     Ok(Json(json!(shares.await?)))

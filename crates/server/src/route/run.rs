@@ -24,7 +24,7 @@ use edgewise_core::{Error, Result as Done};
 use edgewise_engine::command::Start;
 use edgewise_engine::facts::{Cursor, Listed, RunFacts};
 use edgewise_engine::query;
-use edgewise_engine::reader::Reader;
+use edgewise_engine::reader::{Past, Reader};
 use edgewise_store::RunFilter;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -120,18 +120,41 @@ fn page(asked: &ListQuery, now: Time, reader: &mut Reader) -> Done<wire::Runs> {
     Ok(wire::Runs { runs, next })
 }
 
-pub async fn show(State(app): State<App>, Path(run): Path<String>) -> Result<Json<Value>> {
+/// When in a run's past.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShowQuery {
+    at: Option<String>,
+}
+
+pub async fn show(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Query(asked): Query<ShowQuery>,
+) -> Result<Json<Value>> {
     let run = find(&app, run).await?;
-    let shown = app.readers().look(move |reader| {
-        let frozen = reader.frozen(run)?;
-        value(&RunFacts::new(&reader.run(run)?, frozen, true))
+    let shown = app.readers().look(move |reader| match asked.at {
+        // Whether it is frozen is so now, not then.
+        Some(at) => value(&RunFacts::new(&reader.as_of(run, Past::parse(&at)?)?, None, true)),
+        None => {
+            let frozen = reader.frozen(run)?;
+            value(&RunFacts::new(&reader.run(run)?, frozen, true))
+        }
     });
     Ok(Json(shown.await?))
 }
 
 pub async fn why(State(app): State<App>, Path(run): Path<String>) -> Result<Json<Value>> {
     let run = find(&app, run).await?;
-    Ok(Json(app.readers().look(move |reader| value(&Why::of_run(&reader.run(run)?))).await?))
+    let told = app.readers().look(move |reader| {
+        let (mark, run) = (reader.frozen(run)?, reader.run(run)?);
+        let mut told = value(&Why::of_run(&run))?;
+        if let Some(reason) = mark.or_else(|| run.freeze_mark()) {
+            told["frozen"] = reason.into();
+        }
+        Ok(told)
+    });
+    Ok(Json(told.await?))
 }
 
 /// How long somebody waits for the end of a run.

@@ -3,17 +3,15 @@
 use super::domain::blocking;
 use crate::app::App;
 use crate::body::Json;
+use crate::listed;
 use crate::params::Path;
 use crate::problem::Result;
 use axum::extract::State;
-use edgewise_client::wire::{
-    ActTaken, DeadLetterListed, DeadLetters, ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest,
-    Webhooks,
-};
+use edgewise_client::wire::{ActTaken, DeadLetters, ReplayRequest, Replayed, WebhookMade, WebhookRequest, Webhooks};
 use edgewise_core::Error;
 use edgewise_core::name::Name;
 use edgewise_engine::entropy::Entropy;
-use edgewise_engine::webhook::{Hooks, Shown};
+use edgewise_engine::webhook::Hooks;
 
 async fn hooks(app: &App) -> Result<Hooks> {
     Ok(Hooks::new(app.shelf().await?))
@@ -30,13 +28,8 @@ pub async fn add(State(app): State<App>, Json(asked): Json<WebhookRequest>) -> R
 
 pub async fn list(State(app): State<App>) -> Result<Json<Webhooks>> {
     let hooks = hooks(&app).await?;
-    let listed = |hook: Shown| {
-        let names = hook.names.iter().map(Name::to_string).collect();
-        let Shown { id, namespace, url, off, place, dead, .. } = hook;
-        WebhookListed { id, namespace: namespace.to_string(), url, names, off, place, dead }
-    };
     let all = blocking(move || hooks.list()).await?;
-    Ok(Json(Webhooks { webhooks: all.into_iter().map(listed).collect() }))
+    Ok(Json(Webhooks { webhooks: all.into_iter().map(listed::webhook).collect() }))
 }
 
 pub async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<ActTaken>> {
@@ -48,13 +41,7 @@ pub async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Js
 pub async fn dead(State(app): State<App>, Path(id): Path<String>) -> Result<Json<DeadLetters>> {
     let hooks = hooks(&app).await?;
     let dead = blocking(move || hooks.dead(&id)).await?;
-    let listed = dead.into_iter().map(|letter| DeadLetterListed {
-        place: letter.place,
-        id: letter.id,
-        name: letter.name.to_string(),
-        why: letter.why,
-    });
-    Ok(Json(DeadLetters { dead: listed.collect() }))
+    Ok(Json(DeadLetters { dead: dead.into_iter().map(listed::dead_letter).collect() }))
 }
 
 pub async fn replay(

@@ -2,6 +2,7 @@
 //! nothing more than to send it back.
 
 use crate::app::App;
+use crate::asker::Asker;
 use crate::body::Json;
 use crate::limits;
 use crate::problem::{Result, status_of};
@@ -15,35 +16,45 @@ use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, Job, LeaseRef, Outcome};
+use edgewise_engine::secrets::{Masks, not_sent};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub async fn claim(State(app): State<App>, Json(asked): Json<wire::Claim>) -> Result<Json<wire::Leases>> {
+pub async fn claim(State(app): State<App>, asker: Asker, Json(asked): Json<wire::Claim>) -> Result<Json<wire::Leases>> {
     let patience = Duration::from_millis(asked.wait_ms.unwrap_or(0)).min(limits::WAIT);
     let grants = app.engine().claim(claim_of(&asked)?, patience).await?;
-    Ok(Json(wire::Leases { leases: given(&app, grants).await? }))
+    Ok(Json(wire::Leases { leases: given(&app, &asker, grants).await? }))
 }
 
 /// What of grants leaves this machine.
-async fn given(app: &App, grants: Vec<Grant>) -> Done<Vec<wire::Lease>> {
-    let (sealed, open): (Vec<Grant>, Vec<Grant>) = grants.into_iter().partition(|grant| grant.sealed.is_some());
-    keep_back(app, &sealed).await?;
+async fn given(app: &App, asker: &Asker, grants: Vec<Grant>) -> Done<Vec<wire::Lease>> {
+    let open = unsealed(app, asker.may_have_secrets(app.trusts_loopback()), grants).await?;
     let now = app.now();
     Ok(open.into_iter().filter_map(|grant| lease(grant, now)).collect())
 }
 
-/// Values of secrets do not leave this machine: what comes back from elsewhere could not be masked.
-async fn keep_back(app: &App, sealed: &[Grant]) -> Done<()> {
-    if sealed.is_empty() {
-        return Ok(());
+/// Grants with the secrets in them that may leave this machine. Where one may not, the attempt has failed.
+pub(crate) async fn unsealed(
+    app: &App,
+    may: std::result::Result<(), &'static str>,
+    grants: Vec<Grant>,
+) -> Done<Vec<Grant>> {
+    let (mut open, mut refused) = (Vec::with_capacity(grants.len()), Vec::new());
+    for mut grant in grants {
+        let lent = match (&grant.sealed, may) {
+            (Some(_), Err(why)) => Err(not_sent(why)),
+            _ => app.lending().lend(&mut grant),
+        };
+        match lent {
+            Ok(()) => open.push(grant),
+            Err(failure) => refused.push(Finish { lease: grant.lease, outcome: Err(failure) }),
+        }
     }
-    let refuse = |grant: &Grant| {
-        let message = "this task is given a secret, and secrets are only given to commands and requests that the engine \
-                       does itself: let the worker read its own secrets";
-        Finish { lease: grant.lease, outcome: Err(Failure::permanent("secret_not_sent", message)) }
-    };
-    app.engine().ask(Command::Complete(sealed.iter().map(refuse).collect())).await.map(drop)
+    if !refused.is_empty() {
+        app.engine().ask(Command::Complete(refused.into())).await?;
+    }
+    Ok(open)
 }
 
 fn claim_of(asked: &wire::Claim) -> Done<Claim> {
@@ -73,7 +84,8 @@ fn claim_of(asked: &wire::Claim) -> Done<Claim> {
     Ok(Claim { worker: worker.as_str().into(), actions, queues, max, lease: Some(Millis(lease)) })
 }
 
-fn lease(grant: Grant, now: Time) -> Option<wire::Lease> {
+/// A grant as its worker sees it; `None` for what only the engine itself does.
+pub(crate) fn lease(grant: Grant, now: Time) -> Option<wire::Lease> {
     let key = grant.key();
     let Job::Action { action, input } = grant.work else { return None };
     Some(wire::Lease {
@@ -104,13 +116,20 @@ pub async fn heartbeat(State(app): State<App>, Json(asked): Json<wire::Heartbeat
     Ok(Json(wire::Beats { beats: beats.collect() }))
 }
 
-pub async fn complete(State(app): State<App>, Json(asked): Json<wire::Complete>) -> Result<Json<wire::Completed>> {
+pub async fn complete(
+    State(app): State<App>,
+    asker: Asker,
+    Json(asked): Json<wire::Complete>,
+) -> Result<Json<wire::Completed>> {
     check_batch(asked.results.len())?;
-    let (texts, finishes): (Vec<String>, Vec<Done<Finish>>) = asked.results.into_iter().map(finish).unzip();
+    let masks = app.lending().masks();
+    let reported = |result| finish(result, &masks);
+    let (texts, finishes): (Vec<String>, Vec<Done<Finish>>) = asked.results.into_iter().map(reported).unzip();
     let finishes = finishes.into_iter().collect::<Done<Arc<[Finish]>>>()?;
     let next = asked.claim.as_ref().map(claim_of).transpose()?;
     let (results, grants) = app.engine().complete(finishes, next).await?;
-    let leases = given(&app, grants).await?;
+    let leases = given(&app, &asker, grants).await?;
+    app.push().reported(texts.iter());
     let results = texts.into_iter().zip(results).map(|(lease, result)| match result {
         Ok(()) => wire::Outcome { lease, status: 200, code: None, detail: None },
         Err(error) => wire::Outcome {
@@ -123,14 +142,16 @@ pub async fn complete(State(app): State<App>, Json(asked): Json<wire::Complete>)
     Ok(Json(wire::Completed { results: results.collect(), leases }))
 }
 
-/// A report, and the text of its lease.
-fn finish(result: wire::Finish) -> (String, Done<Finish>) {
+/// A report without secrets, and the text of its lease.
+fn finish(result: wire::Finish, masks: &Masks) -> (String, Done<Finish>) {
     let wire::Finish { lease, output, error } = result;
-    let finish = read(&lease).and_then(|lease| Ok(Finish { lease, outcome: outcome(output, error)? }));
+    let made = |lease| Ok(Finish { lease, outcome: masks.reported(outcome(output, error)?) });
+    let finish = read(&lease).and_then(made);
     (lease, finish)
 }
 
-fn outcome(output: Option<Box<RawValue>>, error: Option<wire::TaskError>) -> Done<Outcome> {
+/// What was reported.
+pub(crate) fn outcome(output: Option<Box<RawValue>>, error: Option<wire::TaskError>) -> Done<Outcome> {
     match (error, output) {
         (Some(_), Some(_)) => {
             let message = "a result has `output` or `error`, this one has both";
@@ -157,6 +178,7 @@ fn failure(error: wire::TaskError) -> Failure {
 
 pub async fn release(State(app): State<App>, Json(asked): Json<wire::Release>) -> Result<Json<wire::ActTaken>> {
     app.engine().ask(Command::GiveBack(leases(&asked.leases)?)).await?;
+    app.push().reported(asked.leases.iter());
     Ok(Json(wire::ActTaken { already: false, reopened: None }))
 }
 
@@ -192,7 +214,8 @@ fn read(text: &str) -> Done<LeaseRef> {
     })
 }
 
-fn unexpected(answer: &Answer) -> Error {
+/// The engine answered something else.
+pub(crate) fn unexpected(answer: &Answer) -> Error {
     Error::bug("unexpected_answer", format!("the engine answered {answer:?}"))
 }
 

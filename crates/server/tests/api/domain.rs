@@ -3,7 +3,7 @@
 use crate::stage::{Answer, Stage};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 const FLOW: &str = "flow: f\nnamespace: shop\npublish: [over]\ntasks:\n  a: { emit: one }\n  b: { after: a, emit: { name: two, payload: { n: 2 } } }\n  c: { after: b, emit: { name: three, delivery: fast } }\n";
 
@@ -105,4 +105,45 @@ async fn a_webhook_is_made_with_a_secret_that_is_shown_once() {
     assert_eq!(stage.get(&format!("/api/v1/webhooks/{id}/dead")).await.code(), "webhook_not_found");
     let bad = json!({ "namespace": "shop", "url": "file:///etc/passwd" });
     assert_eq!(stage.post("/api/v1/webhooks", &bad).await.code(), "bad_url");
+}
+
+#[tokio::test]
+async fn a_reader_that_is_too_slow_is_told_that_it_lost_fast_events_and_they_are_counted() {
+    const EVENTS: u64 = 7_000;
+    const LOST: &str = " fast events were lost, because they were not read in time";
+    let stage = Stage::open().await;
+    let socket = TcpSocket::new_v4().unwrap();
+    // Little room on the way: what is not read soon waits at the server.
+    socket.set_recv_buffer_size(4_096).unwrap();
+    let mut stream = socket.connect(stage.address).await.unwrap();
+    stream.write_all(b"GET /api/v1/domain/f/events HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    while stage.app.readers_of_streams() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let items = (0..EVENTS).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let source = format!(
+        "flow: f\ninputs: {{ blob: {{ type: string }} }}\ntasks: {{ a: {{ each: [{items}], emit: {{ name: t, delivery: fast, payload: '${{{{ inputs.blob }}}}' }} }} }}"
+    );
+    let body = json!({ "source": source, "input": { "blob": "x".repeat(4_096) } });
+    assert_eq!(stage.post("/api/v1/runs", &body).await.status, 200);
+    let told = async {
+        while stage.engine.listeners().counts().0 < EVENTS {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), told).await.expect("the events are told");
+    let mut lines = BufReader::new(stream).lines();
+    let (mut read, mut lost) = (0, 0);
+    let whole = async {
+        while read + lost < EVENTS {
+            let line = lines.next_line().await.unwrap().expect("the stream goes on");
+            read += u64::from(line == "event: t");
+            let said = line.strip_prefix(": up to ").and_then(|rest| rest.strip_suffix(LOST));
+            lost += said.map_or(0, |count| count.parse().unwrap());
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), whole).await.expect("it is told");
+    let dropped = stage.engine.listeners().counts().1;
+    assert!(lost > 0 && dropped == lost, "{read} were read and {lost} lost, {dropped} are counted");
+    assert!(stage.get("/metrics").await.text.contains(&format!("edgewise_domain_dropped_total {dropped}\n")));
 }

@@ -164,3 +164,101 @@ async fn gates_of_runs_and_of_items_are_listed_together() {
     assert_eq!(stage.get("/api/v1/gates").await.json()["gates"].as_array().unwrap().len(), 1);
     assert_eq!(stage.get("/api/v1/gates?all=true").await.json()["gates"].as_array().unwrap().len(), 2);
 }
+
+/// A run whose gate waits for a call, and what came is what it returns.
+const CALLED: &str = "flow: called\ntasks:\n  hook: { gate: { webhook: {}, deadline: 2h } }\n  \
+                      ticket: { gate: { external: { system: jira, id: 'ABC-1' } } }\n\
+                      output: { hook: '${{ tasks.hook.output }}', ticket: '${{ tasks.ticket.output }}' }\n";
+
+async fn address_of(stage: &Stage, run: &str, task: &str) -> String {
+    let hook = stage.post(&format!("/api/v1/runs/{run}/gates/{task}/url"), &json!({ "expires": "7d" })).await;
+    assert_eq!(hook.status, 200, "{}", hook.text);
+    assert_eq!(hook.json()["gate"], json!(format!("{run}/{task}")));
+    hook.json()["path"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_is_sent_to_the_address_of_a_runs_gate_is_its_output_and_a_replay_changes_nothing() {
+    let stage = Stage::with(false).await;
+    let admin = format!("Bearer {}", stage.token("root", Role::Admin, None).await);
+    let stage = stage.speaking(&admin);
+    let run = stage.start(CALLED).await;
+    let path = address_of(&stage, &run, "hook").await;
+    let gate = json!([format!("{run}/hook")]);
+    let body = json!({ "build": 4711 }).to_string();
+    let first = stage.bare("POST", &path, &[("webhook-id", "msg_1")], &body).await;
+    assert_eq!((first.status, first.json()), (200, json!({ "gates": gate, "already": false })), "{}", first.text);
+    let again = stage.bare("POST", &path, &[("webhook-id", "msg_1")], "something else").await;
+    assert_eq!((again.status, again.json()), (200, json!({ "gates": gate, "already": true })), "{}", again.text);
+    for headers in [vec![("webhook-id", "msg_2")], vec![]] {
+        let used = stage.bare("POST", &path, &headers, &body).await;
+        assert_eq!((used.status, used.code().as_str()), (409, "hook_used"), "{headers:?}");
+    }
+    let shown = stage.get(&format!("/api/v1/runs/{run}/gates/hook")).await.json();
+    assert_eq!(shown["gate"]["output"], json!({ "build": 4711 }));
+    assert_eq!(shown["said"][0]["who"], "webhook");
+    let report = json!({ "externalSystem": "jira", "externalId": "ABC-1", "evidence": { "done": true } });
+    let opened = stage.post("/api/v1/gates/external", &report).await;
+    assert_eq!(opened.json(), json!({ "gates": [format!("{run}/ticket")], "already": false }), "{}", opened.text);
+    assert_eq!(stage.post("/api/v1/gates/external", &report).await.code(), "gate_not_found", "nothing waits for it");
+    let ended = stage.get(&format!("/api/v1/runs/{run}")).await.json();
+    assert_eq!(ended["output"], json!({ "hook": { "build": 4711 }, "ticket": { "done": true } }), "{ended}");
+}
+
+#[tokio::test]
+async fn an_address_of_a_runs_gate_is_good_for_that_gate_and_that_generation_alone() {
+    let stage = Stage::open().await;
+    let (run, other) = (stage.start(CALLED).await, stage.start(CALLED).await);
+    let path = address_of(&stage, &run, "hook").await;
+    let theirs = address_of(&stage, &other, "hook").await;
+    let tag = |path: &str| path.rsplit_once('.').unwrap().1.to_owned();
+    for (path, code) in [
+        (path.replace(&tag(&path), &tag(&theirs)), "hook_not_found"),
+        (path.replace(&run, &other), "hook_not_found"),
+        (path.replace("~1.", "~2."), "hook_not_found"),
+        (path.replace("/hooks/", "/starts/"), "hook_not_found"),
+        (format!("/api/v1/hooks/run~{run}~0~1.99999999999999.00"), "hook_not_found"),
+        ("/api/v1/hooks/run~~~.1.2".to_owned(), "hook_not_found"),
+    ] {
+        let answer = stage.post(&path, &json!({})).await;
+        assert_eq!((answer.status, answer.code().as_str()), (404, code), "{path}");
+    }
+    let large = stage.ask("POST", &path, &[], &"x".repeat(64 << 10)).await;
+    assert_eq!((large.status, large.code().as_str()), (413, "body_too_large"));
+    assert_eq!(stage.post(&format!("/api/v1/runs/{run}/gates/ticket/url"), &json!({})).await.code(), "wrong_gate");
+    assert_eq!(stage.post(&format!("/api/v1/runs/{run}/gates/none/url"), &json!({})).await.code(), "task_not_found");
+    let ticket = json!({ "task": "ticket", "output": { "by": "hand" } });
+    assert_eq!(stage.post(&format!("/api/v1/runs/{run}/satisfy"), &ticket).await.status, 200);
+    let deep = "[".repeat(120) + &"]".repeat(120);
+    assert_eq!(stage.ask("POST", &path, &[("webhook-id", "m1")], &deep).await.status, 200);
+    assert_eq!(stage.get(&format!("/api/v1/runs/{run}")).await.json()["phase"], "succeeded");
+    let rerun = stage.post(&format!("/api/v1/runs/{run}/rerun"), &json!({})).await;
+    assert_eq!(rerun.status, 200, "{}", rerun.text);
+    let old = stage.ask("POST", &path, &[("webhook-id", "m2")], "{}").await;
+    assert_eq!((old.status, old.code().as_str()), (409, "hook_used"), "the generation before is over");
+    let again = stage.ask("POST", &path, &[("webhook-id", "m1")], "{}").await;
+    assert_eq!((again.status, again.json()["already"].clone()), (200, json!(true)), "as the first time");
+    let shown = stage.get(&format!("/api/v1/runs/{run}/gates/hook")).await.json();
+    assert_eq!(shown["waits"]["webhook"], true, "the gate asks again");
+    let path = address_of(&stage, &run, "hook").await;
+    assert_eq!(stage.ask("POST", &path, &[("webhook-id", "m3")], "2").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_flow_says_which_tasks_are_shown_to_whoever_decides() {
+    let stage = Stage::open().await;
+    let flow = "flow: release\ntasks:\n  test: { gate: { timer: 0s } }\n  scan: { gate: { timer: 0s } }\n  \
+                ask: { after: [scan], gate: { approval: {}, evidence: [test] } }\n";
+    let run = stage.start(flow).await;
+    let shown = |query: &str| {
+        let path = format!("/api/v1/runs/{run}/gates/ask{query}");
+        let stage = &stage;
+        async move {
+            let shown = stage.get(&path).await.json();
+            let paths = shown["evidence"].as_array().unwrap().iter().map(|task| task["path"].clone());
+            paths.collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(shown("").await, [json!("test")]);
+    assert_eq!(shown("?tasks=scan").await, [json!("scan")]);
+}

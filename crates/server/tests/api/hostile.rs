@@ -90,6 +90,23 @@ async fn strange_requests_are_refused_with_a_problem() {
         ("POST", "/api/v1/tokens", "{\"name\":\"../x\",\"role\":\"admin\"}"),
         ("GET", "/api/v1/runs/0000000000000000/logs?task=..%2f..%2fetc%2fpasswd", ""),
         ("GET", "/api/v1/events?run=..%2fx", ""),
+        ("GET", "/api/v1/runs/0000000000000000?at=18446744073709551616", ""),
+        ("GET", "/api/v1/runs/0000000000000000/graph?form=svg&at=%3Cscript%3E", ""),
+        ("GET", "/api/v1/runs/0000000000000000?at=+999999999-12-31T23:59:59Z", ""),
+        ("GET", "/api/v1/domain/..%2f..%2fetc", ""),
+        ("GET", "/api/v1/domain/shop?after=-1", ""),
+        ("GET", "/api/v1/domain/shop?consumer=%1b%5b2J", ""),
+        ("GET", "/api/v1/domain/shop?consumer=a&after=1", ""),
+        ("POST", "/api/v1/domain/shop/ack", "{\"consumer\":\"c\",\"place\":18446744073709551615}"),
+        ("POST", "/api/v1/domain/shop/ack", "{\"consumer\":\"webhook/x\",\"place\":0}"),
+        ("POST", "/api/v1/webhooks", "{\"namespace\":\"shop\",\"url\":\"http://user:pass@127.0.0.1/\"}"),
+        ("POST", "/api/v1/webhooks", "{\"namespace\":\"shop\",\"url\":\"http://a\\r\\nX: y/\"}"),
+        ("POST", "/api/v1/webhooks", "{\"namespace\":\"shop\",\"url\":\"gopher://127.0.0.1:6379/_FLUSHALL\"}"),
+        ("GET", "/api/v1/webhooks/..%2f..%2fx/dead", ""),
+        ("POST", "/api/v1/webhooks/%00/replay", "{}"),
+        ("POST", "/api/v1/look", "{\"runs\":{\"limit\":18446744073709551616}}"),
+        ("POST", "/api/v1/look", "{\"log\":{\"run\":\"0000000000000000\",\"name\":\"../../ledger.db\",\"from\":0}}"),
+        ("POST", "/api/v1/ask", "{\"Explode\":{}}"),
     ] {
         let answer = stage.ask(method, path, &[], body).await;
         assert!((400..500).contains(&answer.status), "{method} {path}: {} {}", answer.status, answer.text);
@@ -125,6 +142,10 @@ async fn bytes_that_are_no_request_only_end_their_connection() {
         b"CONNECT example.org:80 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
         b"GET http://example.org/api/v1/runs HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: \xff\r\nConnection: close\r\n\r\n",
+        b"GET /api/v1/domain/f/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1 2\r\nConnection: close\r\n\r\n",
+        b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Encoding: gzip\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{",
+        b"GET /api/v1/runs HTTP/1.1\r\nConnection: close\r\n\r\n",
     ] {
         let answer = stage.raw(bytes).await;
         assert!(answer.status == 0 || (400..500).contains(&answer.status), "{bytes:?}: {}", answer.status);

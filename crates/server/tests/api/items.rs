@@ -176,3 +176,24 @@ async fn what_is_wrong_with_a_request_about_items_is_said() {
         assert_eq!((answer.status, answer.code().as_str()), (status, code), "{method} {path}: {}", answer.text);
     }
 }
+
+#[tokio::test]
+async fn items_are_drawn_with_what_they_wait_for() {
+    let stage = Stage::open().await;
+    let first = add(&stage, json!({ "title": "first" })).await;
+    let second = add(&stage, json!({ "title": "second" })).await;
+    add(&stage, json!({ "title": "alone" })).await;
+    let linked = stage.post(&format!("/api/v1/items/{second}/depend"), &json!({ "on": first })).await;
+    assert_eq!(linked.status, 200, "{}", linked.text);
+    let around = stage.get(&format!("/api/v1/items/{first}/graph?form=mermaid")).await.text;
+    assert!(around.contains("first") && around.contains("second") && !around.contains("alone"), "{around}");
+    let all = stage.get("/api/v1/items/graph?form=svg").await;
+    assert!(all.text.starts_with("<svg") && all.text.contains("alone"), "{}", all.text);
+    for (path, code) in
+        [("graph?at=1", "item_has_no_past"), ("nosuch/graph", "item_not_found"), ("graph?form=png", "bad_parameter")]
+    {
+        let refused = stage.get(&format!("/api/v1/items/{path}")).await;
+        assert!((400..500).contains(&refused.status), "{path}: {}", refused.text);
+        assert_eq!(refused.code(), code, "{path}");
+    }
+}

@@ -30,7 +30,7 @@ async fn unfinished(stage: &Stage, bytes: &[u8]) -> Answer {
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_is_hung_up_on() {
+async fn a_head_that_never_ends_hung_up_on() {
     let stage = Stage::listening(true, hurried(Some(()), None)).await;
     for bytes in [&b""[..], b"GET /heal", b"GET /healthz HTTP/1.1\r\nHost: local"] {
         let answer = unfinished(&stage, bytes).await;

@@ -1,16 +1,20 @@
 //! The API over real connections: what it does, what it refuses, and to whom.
 
+mod caller;
 mod client;
 mod domain;
 mod gates;
 mod hostile;
 mod items;
+mod lent;
 mod limited;
 mod matrix;
 mod operating;
+mod push;
 mod reference;
 mod runs;
 mod stage;
+mod starts;
 mod tls;
 mod traces;
 mod trail;

@@ -1,7 +1,8 @@
 //! Flows, schedules, queues, tokens, insight into runs, and the events of the workspace.
 
 use crate::items::add;
-use crate::stage::{FLOW, GATED, Stage};
+use crate::stage::{FLOW, GATED, Stage, name};
+use edgewise_engine::queues::QueueSettings;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -16,7 +17,8 @@ async fn a_flow_is_checked_registered_shown_and_drawn() {
     assert_eq!((refused.status, refused.code().as_str()), (400, "bad_flow"));
     for changed in [true, false] {
         let registered = stage.post("/api/v1/flows", &json!({ "source": FLOW })).await.json();
-        assert_eq!(registered, json!({ "flows": [{ "flow": "greet", "changed": changed, "schedules": [] }] }));
+        let expected = json!({ "flow": "greet", "changed": changed, "schedules": [], "webhook": false });
+        assert_eq!(registered, json!({ "flows": [expected] }));
     }
     let plan = stage.post("/api/v1/flows/plan", &json!({ "source": FLOW })).await.json();
     assert_eq!(stage.get("/api/v1/flows/greet").await.json()["hash"], plan["hash"]);
@@ -167,4 +169,16 @@ async fn add_soon(stage: &Stage) {
     // Told only to whoever listens already: it says so with its head.
     stage.listening.notified().await;
     add(stage, json!({ "title": "B" })).await;
+}
+
+#[tokio::test]
+async fn queues_are_listed_as_the_engine_was_started_with_and_as_they_were_set_since() {
+    let stage = Stage::open().await;
+    let slots = |slots| QueueSettings { slots: Some(slots), ..QueueSettings::default() };
+    stage.app.set_queues([(name("night"), slots(2)), (name("mail"), slots(3))].into());
+    stage.post("/api/v1/queues/mail", &json!({ "slots": 9 })).await;
+    let listed = stage.get("/api/v1/queues").await.json();
+    let queues = listed["queues"].as_array().unwrap().iter();
+    let found: Vec<_> = queues.map(|one| (one["queue"].as_str().unwrap(), one["slots"].as_u64())).collect();
+    assert_eq!(found, [("mail", Some(9)), ("night", Some(2))], "{listed}");
 }

@@ -96,3 +96,27 @@ async fn the_server_says_how_it_is_and_what_it_offers() {
     assert!(metrics.contains("edgewise_http_request_seconds_count{route=\"start_run\",status=\"2xx\"} 1"), "{metrics}");
     assert_eq!(stage.get("/api/openapi.json").await.json()["openapi"], "3.1.0");
 }
+
+#[tokio::test]
+async fn a_run_is_shown_and_drawn_as_it_was() {
+    let stage = Stage::open().await;
+    let run = stage.start(FLOW).await;
+    stage.post(&format!("/api/v1/runs/{run}/cancel"), &json!({})).await;
+    let end = stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=10000")).await.json();
+    assert_eq!(end["state"], "Cancelled");
+    let then = stage.get(&format!("/api/v1/runs/{run}?at=2")).await.json();
+    assert_ne!(then["state"], stage.get(&format!("/api/v1/runs/{run}")).await.json()["state"], "{then}");
+    let instant = stage.get(&format!("/api/v1/runs/{run}?at=2199-01-01T00:00:00Z")).await.json();
+    assert_eq!(instant["state"], stage.get(&format!("/api/v1/runs/{run}")).await.json()["state"]);
+    let pictures = ["", "?at=2"].map(|at| format!("/api/v1/runs/{run}/graph{at}"));
+    assert_ne!(stage.get(&pictures[0]).await.text, stage.get(&pictures[1]).await.text);
+    for (at, status, code) in [
+        ("0", 404, "not_yet"),
+        ("99", 404, "no_such_event"),
+        ("soon", 400, "bad_at"),
+        ("1999-01-01T00:00:00Z", 404, "not_yet"),
+    ] {
+        let refused = stage.get(&format!("/api/v1/runs/{run}?at={at}")).await;
+        assert_eq!((refused.status, refused.code().as_str()), (status, code), "{at}");
+    }
+}

@@ -6,7 +6,7 @@ use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_engine::Home;
 use edgewise_engine::command::Command;
-use edgewise_engine::engine::{Engine, Parts, wall_clock};
+use edgewise_engine::engine::{Clock, Engine, Parts, wall_clock};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::queues::Queues;
 use edgewise_server::auth::{Kept, PREFIX, Role};
@@ -71,7 +71,17 @@ impl Stage {
         Self::listening(trust_loopback, Listen::default()).await
     }
 
+    /// A server for which no time passes between two requests.
+    pub async fn still() -> Self {
+        let now = wall_clock();
+        Self::by_clock(true, Listen::default(), Arc::new(move || now)).await
+    }
+
     pub async fn listening(trust_loopback: bool, listen: Listen) -> Self {
+        Self::by_clock(trust_loopback, listen, Arc::new(wall_clock)).await
+    }
+
+    async fn by_clock(trust_loopback: bool, listen: Listen, clock: Clock) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let stores = sqlite::open(folder.path()).unwrap();
         let reader = sqlite::open_reader(folder.path()).unwrap();
@@ -90,7 +100,7 @@ impl Stage {
             engine: engine.clone(),
             home: Home::local(),
             dir: folder.path().to_owned(),
-            clock: Arc::new(wall_clock),
+            clock,
             trust_loopback,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

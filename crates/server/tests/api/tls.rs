@@ -79,7 +79,7 @@ async fn tls_to_a_port_of_plain_http_ends_cleanly() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_never_ends_is_hung_up_on() {
+async fn a_handshake_that_never_ends_hung_up_on() {
     let (stage, _dir, _) = secure(Duration::from_millis(20)).await;
     for bytes in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01"] {
         assert_eq!(stage.raw_open(bytes).await, 0, "{bytes:?}");

@@ -104,3 +104,21 @@ async fn a_run_that_was_started_without_a_trace_hands_none_on() {
         assert_eq!(lease.get("traceparent"), None, "{lease}");
     }
 }
+
+#[tokio::test]
+async fn a_run_within_a_run_is_in_the_trace_of_its_parent() {
+    let stage = Stage::open().await;
+    let source = "flow inner():\n    x = @greet()\n    return x\n\nflow outer():\n    y = flow inner()\n    return y\n";
+    let body = json!({ "source": source, "file": "f.flow", "flow": "outer" }).to_string();
+    let traceparent = format!("00-{TRACE}-{PARENT}-01");
+    let started = stage.ask("POST", "/api/v1/runs", &[("traceparent", &traceparent)], &body).await;
+    assert_eq!(started.status, 200, "{}", started.text);
+    let claim = json!({ "worker": "w", "actions": ["greet"], "wait_ms": 20_000 });
+    let lease = stage.post("/api/v1/work/claim", &claim).await.json()["leases"][0].clone();
+    let (outer, inner) = (started.json()["run"].clone(), lease["run"].as_str().unwrap().to_owned());
+    assert_ne!(outer, json!(inner));
+    let shown = stage.get(&format!("/api/v1/runs/{inner}")).await.json();
+    let label = shown["labels"]["traceparent"].as_str().unwrap_or_else(|| panic!("{shown}"));
+    assert!(label.starts_with(&format!("00-{TRACE}-")) && !label.contains(PARENT), "{label}");
+    assert!(lease["traceparent"].as_str().unwrap().starts_with(&format!("00-{TRACE}-")), "{lease}");
+}

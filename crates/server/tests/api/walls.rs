@@ -27,7 +27,7 @@ fn options() -> Options {
 /// This machine may be told: the target of a hook is here.
 fn outside() -> Outside {
     let rules = Rules { allow: vec![Allowed::parse("127.0.0.1").unwrap()] };
-    Outside { collector: None, http: Http::new(rules, wall_clock) }
+    Outside { collector: None, http: Http::new(rules, wall_clock), keep_events: None }
 }
 
 /// Makes a token in a workspace, and the workspace with it.
@@ -207,4 +207,54 @@ async fn the_webhooks_of_a_workspace_are_told_of_its_own_events() {
     }
     let dead = site.ask("GET", "/t/umbrella/web/api/v1/webhooks", &foreign, "").await;
     assert!(!dead.text.contains(&url), "{}", dead.text);
+}
+
+#[tokio::test]
+async fn domain_events_say_which_workspace_they_come_from() {
+    let (site, tokens) = site().await;
+    let flow = json!({ "source": "flow: f\nnamespace: shop\ntasks: { a: { emit: told } }" }).to_string();
+    for (place, token) in ["acme/web", "acme/ops", "umbrella/web"].iter().zip(&tokens) {
+        assert_eq!(site.ask("POST", &format!("/t/{place}/api/v1/runs"), token, &flow).await.status, 200);
+        let path = format!("/t/{place}/api/v1/domain/shop");
+        let look = async {
+            loop {
+                let told = site.ask("GET", &path, token, "").await.json();
+                if let Some(source) = told["events"][0]["event"]["source"].as_str() {
+                    return source.to_owned();
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let source = tokio::time::timeout(std::time::Duration::from_secs(60), look).await.expect("the event comes");
+        assert_eq!(source, format!("/{place}/shop"));
+    }
+}
+
+#[tokio::test]
+async fn the_push_workers_of_a_workspace_are_called_with_its_own_tasks() {
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (site, [own, _, foreign]) = site().await;
+    let url = format!("http://{}/tasks", target.local_addr().unwrap());
+    let worker = json!({ "name": "w", "url": url, "actions": ["greet"] }).to_string();
+    let made = site.ask("POST", "/t/acme/web/api/v1/workers", &own, &worker).await;
+    assert_eq!(made.status, 200, "{}", made.text);
+    let mut runs = Vec::new();
+    for (place, token) in [("umbrella/web", &foreign), ("acme/web", &own)] {
+        let start = json!({ "source": FLOW }).to_string();
+        let started = site.ask("POST", &format!("/t/{place}/api/v1/runs"), token, &start).await;
+        runs.push(started.json()["run"].as_str().unwrap().to_owned());
+    }
+    let (mut call, _) = target.accept().await.unwrap();
+    let mut heard = Vec::new();
+    while !heard.ends_with(b"}") {
+        assert!(call.read_buf(&mut heard).await.unwrap() > 0);
+    }
+    let text = String::from_utf8_lossy(&heard).into_owned();
+    assert!(text.contains(&runs[1]) && !text.contains(&runs[0]), "{text}");
+    call.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}").await.unwrap();
+    let end = site.ask("GET", &format!("/t/acme/web/api/v1/runs/{}/end?wait_ms=60000", runs[1]), &own, "").await;
+    assert_eq!(end.json()["state"], "Complete");
+    let elsewhere = site.ask("GET", "/t/umbrella/web/api/v1/workers", &foreign, "").await;
+    assert_eq!(elsewhere.json(), json!({ "workers": [] }));
+    site.workspaces.clone().close().await.unwrap();
 }

@@ -7,7 +7,7 @@ use crate::plans::PEOPLE;
 use crate::violation::Held;
 use edgewise_core::event::{
     Approved, AttemptRef, DispatchEnqueued, Event, Failure, LinkRef, LinkRequested, LinkResolved, Request, Rerun,
-    RerunFrom, RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired,
+    RerunFrom, RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired, Unfrozen,
 };
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::plan::Work;
@@ -261,11 +261,16 @@ fn waited_for(dice: &mut Dice, link: LinkRef) -> Event {
 
 fn request(dice: &mut Dice) -> Event {
     let request = Request { by: name("op"), why: Some("because".into()) };
-    match dice.below(12) {
+    match dice.below(16) {
         0 => Event::RunCancelRequested(request),
         1 => Event::RunResolvedManually(request),
         2 | 3 => Event::RunGivenUp(request),
         4..=5 => Event::RunPauseRequested(request),
+        6 => Event::RunFrozen(request),
+        // More often: until then nothing else happens.
+        7..=9 => {
+            Event::RunUnfrozen(Unfrozen { by: request.by, why: None, mark: dice.one_in(4).then(|| "damaged".into()) })
+        }
         _ => Event::RunResumeRequested(request),
     }
 }

@@ -56,6 +56,7 @@ fn named(event: &Event) -> Option<(TaskIx, u16)> {
         Event::DispatchEnqueued(e) => (e.task, e.generation),
         Event::TimerFired(e) => (e.timer.task, e.timer.generation),
         Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => (e.task, e.generation),
+        Event::GateSatisfied(e) => (e.task, e.generation),
         Event::TaskResolvedManually(e)
         | Event::TaskResetForRetry(e)
         | Event::TaskSkipRequested(e)

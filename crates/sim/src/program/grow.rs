@@ -8,6 +8,8 @@ use crate::dice::Dice;
 
 /// How many statements a program has, about.
 const STATEMENTS: i32 = 22;
+/// Letters of a value that is too large for the row of the composite behind it.
+const LARGE: usize = 1_100;
 const NUMBERS: [&str; 3] = ["a", "b", "c"];
 const LISTS: [&str; 2] = ["xs", "ys"];
 const KINDS: [&str; 6] = ["A", "B", "C", "D", "Base", "EvalError"];
@@ -27,6 +29,9 @@ pub fn grow(seed: u64) -> String {
     grower.line(0, &format!("flow test(a=1, xs=[3, 1, 2]){policy}:"));
     grower.line(1, "b = 2");
     grower.line(1, "ys = []");
+    // Not by the dice, so that what grows otherwise stays as it was.
+    let large = seed.is_multiple_of(4).then(|| format!("big = \"{}\"", "x".repeat(LARGE)));
+    large.iter().for_each(|line| grower.line(1, line));
     grower.known.extend(["b", "ys"].map(String::from));
     grower.block(Place { depth: 1, in_loop: false, in_handler: false });
     grower.line(1, "return [a, b, xs, ys]");
@@ -36,6 +41,7 @@ pub fn grow(seed: u64) -> String {
         grower.known = ["a", "xs"].map(String::from).to_vec();
         grower.line(0, "");
         grower.line(0, &format!("fn f{number}(a, xs=[1, 2]):"));
+        large.iter().for_each(|line| grower.line(1, line));
         grower.block(Place { depth: 1, in_loop: false, in_handler: false });
         if grower.dice.one_in(2) {
             let value = grower.number();

@@ -140,7 +140,7 @@ impl<'p> Machine<'p> {
                 slept(span, &eval(span, env)?)?;
                 self.ask()
             }
-            StatementKind::Wait(_) | StatementKind::Pass => Ok(()),
+            StatementKind::Pass => Ok(()),
         }
     }
 
@@ -203,6 +203,7 @@ impl<'p> Machine<'p> {
                 let arms: Vec<_> = calls.iter().map(|call| (call, env.clone())).collect();
                 self.at_once(&arms, *gather)
             }
+            Work::Wait(_) => Ok(Value::Null),
         }
     }
 

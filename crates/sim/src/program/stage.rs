@@ -17,7 +17,7 @@ use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId, Token};
 use edgewise_core::invariant::{self, Step};
 use edgewise_core::plan::{Plan, Work};
-use edgewise_core::rows::{RunRow, TaskRow};
+use edgewise_core::rows::{GivenRow, RunRow, TaskRow};
 use edgewise_core::run::Run;
 use edgewise_core::sketch::Sketch;
 use edgewise_core::state::{RunState, TaskState};
@@ -54,6 +54,7 @@ pub const BROKEN: &str = "Broken";
 struct Rows {
     run: RunRow,
     tasks: BTreeMap<TaskIx, TaskRow>,
+    given: BTreeMap<TaskIx, GivenRow>,
     /// How many events were folded into them.
     events: usize,
 }
@@ -71,6 +72,7 @@ pub struct Stage {
     changes: Changes,
     rows: Option<Rows>,
     dirty: BTreeSet<TaskIx>,
+    given_behind: BTreeSet<TaskIx>,
     /// Reports that were made.
     reports: Vec<TaskFinished>,
     /// Which of all attempts fails for good, whatever the world would have answered.
@@ -91,6 +93,7 @@ impl Stage {
             changes: Changes::default(),
             rows: None,
             dirty: BTreeSet::new(),
+            given_behind: BTreeSet::new(),
             reports: Vec::new(),
             breaks: None,
         };
@@ -313,6 +316,7 @@ impl Stage {
         let step = Step { before: &before, stamp, event: &event, changes, verdict, after };
         invariant::check_step(&step).and_then(|()| invariant::check_state(after))?;
         self.dirty.extend(changes.moves.iter().map(|step| step.task).chain(changes.touched.iter().copied()));
+        self.given_behind.extend(&changes.given);
         let seq = self.ledger.len() as u64 + 1;
         self.ledger.push(Entry { seq, stamp, source: "test".into(), event });
         Ok(verdict)
@@ -321,11 +325,17 @@ impl Stage {
     /// Writes the rows that are behind, and gives back what is over.
     pub fn flush(&mut self) {
         let Some(row) = self.run.row() else { return };
-        let mut tasks = self.rows.take().map_or_else(BTreeMap::new, |rows| rows.tasks);
+        let (mut tasks, mut given) = self.rows.take().map(|rows| (rows.tasks, rows.given)).unwrap_or_default();
         for task in std::mem::take(&mut self.dirty) {
             tasks.insert(task, self.run.task_row(task));
         }
-        self.rows = Some(Rows { run: row, tasks, events: self.ledger.len() });
+        for task in std::mem::take(&mut self.given_behind) {
+            match self.run.given_row(task) {
+                Some(row) => drop(given.insert(task, row)),
+                None => drop(given.remove(&task)),
+            }
+        }
+        self.rows = Some(Rows { run: row, tasks, given, events: self.ledger.len() });
         let over = std::mem::take(&mut self.run.over);
         self.run.release(over);
         self.tell();
@@ -344,7 +354,8 @@ impl Stage {
     pub fn reload(&mut self) -> Held {
         let Some(rows) = &self.rows else { return Ok(()) };
         let tasks = rows.tasks.values().cloned().collect();
-        let loaded = Run::from_rows(&rows.run, tasks, Arc::clone(&self.run.plan));
+        let given = rows.given.values().cloned().collect();
+        let loaded = Run::from_rows(&rows.run, tasks, given, Arc::clone(&self.run.plan));
         let mut loaded = loaded.map_err(|e| Violation::new("rows_can_be_loaded", e.to_string()))?;
         for entry in &self.ledger[rows.events..] {
             fold(&mut loaded, entry.stamp, &entry.event, &mut Changes::default());

@@ -10,6 +10,8 @@ use edgewise_core::time::{Millis, Time};
 /// Everything has ended so long after the faults did, by the true clock. Clocks that went back must first come to
 /// where they were: what was due then is not due before.
 const PATIENCE: Millis = Millis(3_600_000);
+/// So long an engine leaves a store alone that failed it.
+const HOLD_OFF: Millis = Millis(500);
 /// Rounds without a pause; more is a spin.
 const SPIN: u32 = 1_000;
 
@@ -19,7 +21,9 @@ impl Storm {
         self.is_calm = true;
         self.note(|| "calm".into());
         self.everybody_lives()?;
-        let until = self.now.plus(PATIENCE).plus(Millis(self.went_back));
+        let began = self.now;
+        let until = began.plus(PATIENCE).plus(Millis(self.went_back));
+        let mut late = false;
         while self.now < until {
             self.round()?;
             self.publish_all()?;
@@ -29,9 +33,14 @@ impl Storm {
             let quiet = self.orchestrators.iter().filter_map(super::Orchestrator::due).min();
             let held = self.end_what_is_held();
             let Some(due) = quiet.or(held.then_some(self.now)) else {
+                // What somebody had asked for in the storm may have come only now: a schedule that is paused.
+                if !late && !self.witness.control.state.schedules.is_empty() {
+                    late = true;
+                    continue;
+                }
                 return self.stuck("nothing is due and not everything is over");
             };
-            self.wakes_in_time(due)?;
+            self.wakes_in_time(due, began.plus(HOLD_OFF))?;
             self.now = self.now.max(due);
         }
         self.stuck("a run has not ended an hour after the faults did")
@@ -53,11 +62,12 @@ impl Storm {
         Ok(())
     }
 
-    /// A single engine wakes when its first timer is due: nobody else would.
-    fn wakes_in_time(&self, wakes: Time) -> Held {
+    /// A single engine wakes when its first timer is due: nobody else would. Its store may have failed it at the very
+    /// end of the storm, so that it comes back to it only at `earliest`.
+    fn wakes_in_time(&self, wakes: Time, earliest: Time) -> Held {
         let [only] = &self.orchestrators[..] else { return Ok(()) };
         let first = self.witness.books.values().flat_map(|book| book.run.timers.values()).min();
-        let due = first.map_or(wakes, |first| only.instant(*first)).max(self.now);
+        let due = first.map_or(wakes, |first| only.instant(*first)).max(self.now).max(earliest);
         // Whoever was asleep when the clock was set looks at it with the next sweep.
         let due = if only.oversleeps { due.plus(SWEEP_EVERY) } else { due };
         ensure(wakes <= due, "timers_wake_their_engine", || format!("a timer is due at {due}, it wakes at {wakes}"))

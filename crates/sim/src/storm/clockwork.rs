@@ -23,6 +23,7 @@ impl Storm {
                 plan,
                 children,
                 schedules: BTreeMap::new(),
+                hook: None,
                 by: name("op"),
             }));
         }

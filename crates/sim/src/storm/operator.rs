@@ -102,13 +102,12 @@ impl Storm {
         Command::Freeze(act)
     }
 
-    /// After the storm: what was frozen goes on. Said at every door, because a mark holds at every engine that has seen it.
+    /// After the storm: what was frozen goes on. Said at one door: the others hear of it from the ledger.
     pub(super) fn unfreeze_all(&mut self) {
         for run in std::mem::take(&mut self.marked) {
-            for o in 0..self.orchestrators.len() {
-                let act = RunAct { run, by: name("op"), why: None };
-                self.send(o, vec![(Ask::Person, Command::Unfreeze(act))]);
-            }
+            let door = (run.0 % self.orchestrators.len() as u128) as usize;
+            let act = RunAct { run, by: name("op"), why: None };
+            self.send(door, vec![(Ask::Person, Command::Unfreeze(act))]);
         }
     }
 

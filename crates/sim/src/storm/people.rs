@@ -4,13 +4,13 @@ use super::{Ask, Storm};
 use crate::driver::{name, start_of};
 use crate::plans::{PEOPLE, has_schedules};
 use edgewise_core::event::TaskIx;
-use edgewise_core::gate::Wait;
+use edgewise_core::gate::Opens;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
-use edgewise_engine::command::{Command, GateAct, RunAct, Start};
+use edgewise_engine::command::{Command, GateAct, RunAct, Satisfy, Start};
 use serde_json::value::RawValue;
 
 /// Runs that one storm starts at most.
@@ -62,7 +62,7 @@ impl Storm {
         given.filter(|_| back).unwrap_or_else(|| name(PEOPLE[self.dice.below(3) as usize]))
     }
 
-    /// A gate that waits for people, or any name at all.
+    /// A gate that waits for somebody, or any name at all.
     fn a_gate(&mut self, run: RunId) -> String {
         let found = self.witness.books.get(&run).and_then(|book| asking(&book.run).next().map(|t| book.run.path(t)));
         found.unwrap_or_else(|| (*self.dice.pick(&["ask", "n0", "n1", "nothing"])).into())
@@ -87,9 +87,22 @@ impl Storm {
             9 => Command::Reject(gate),
             10..=13 => Command::Withdraw(gate),
             14..=16 => Command::Wait(run),
-            _ => Command::Approve(gate),
+            _ => self.yes(gate),
         };
         self.ask(command);
+    }
+
+    /// What opens a gate, or brings it nearer to that.
+    fn yes(&self, act: GateAct) -> Command {
+        let run = self.witness.books.get(&act.run).map(|book| &book.run);
+        let work = run.and_then(|run| Some(&run.spec_of(run.find(&act.task)?).work));
+        match work {
+            Some(Work::Gate(gate)) if gate.wait.opens() == Opens::Outside => {
+                let output = RawValue::from_string("{\"n\":1}".into()).ok();
+                Command::Satisfy(Satisfy { act, generation: None, delivery: None, output })
+            }
+            _ => Command::Approve(act),
+        }
     }
 
     /// After some storms: somebody waits at every door for the end of every run. Not after all of them, because
@@ -119,7 +132,8 @@ impl Storm {
             }
             for task in gates {
                 for person in PEOPLE {
-                    self.ask(Command::Approve(GateAct { run, task: task.clone(), by: name(person), comment: None }));
+                    let yes = self.yes(GateAct { run, task: task.clone(), by: name(person), comment: None });
+                    self.ask(yes);
                 }
             }
         }
@@ -143,10 +157,10 @@ impl Storm {
     }
 }
 
-/// The gates that wait for people now.
+/// The gates that wait for people or for something outside now.
 fn asking(run: &Run) -> impl Iterator<Item = TaskIx> + '_ {
     (0..run.total()).map(TaskIx).filter(|task| {
         let waits = run.tasks[task.0 as usize].state == TaskState::InProgress;
-        waits && matches!(&run.spec_of(*task).work, Work::Gate(gate) if matches!(gate.wait, Wait::Approval { .. }))
+        waits && matches!(&run.spec_of(*task).work, Work::Gate(gate) if gate.wait.opens() != Opens::Itself)
     })
 }

@@ -50,10 +50,7 @@ impl Witness {
             Command::Resume(act) => Asked::Pause(act.run, false),
             Command::Approve(act) => Asked::Approve(act.run, act.task.clone(), act.by.clone()),
             Command::Wait(run) => Asked::Wait(*run),
-            Command::Freeze(act) => {
-                self.once_marked.insert(act.run);
-                Asked::Freeze(act.run, true)
-            }
+            Command::Freeze(act) => Asked::Freeze(act.run, true),
             Command::Unfreeze(act) => Asked::Freeze(act.run, false),
             _ => operated(command),
         };
@@ -87,11 +84,6 @@ impl Witness {
                 let pairs: Vec<(LeaseRef, Beat)> = leases.iter().copied().zip(beats.iter().copied()).collect();
                 pairs.iter().try_for_each(|(lease, beat)| self.beat(lease, *beat, by))
             }
-            (Answer::Done | Answer::Already, Asked::Freeze(run, frozen)) => {
-                let (run, frozen) = (*run, *frozen);
-                let kept = by.crowded || self.marks()?.contains(&run) == frozen;
-                ensure(kept, "acked_is_kept", || format!("freeze {frozen} of {run} was answered well and is not so"))
-            }
             (Answer::Done | Answer::Already | Answer::Ended(_) | Answer::Reopened(_), asked) => {
                 self.is_so(answer, asked, by)
             }
@@ -109,6 +101,13 @@ impl Witness {
             (Answer::Done | Answer::Already, Asked::Pause(run, pause)) => {
                 let kept = self.books[run].paused == *pause || by.crowded;
                 ensure(kept, "acked_is_kept", || format!("pause {pause} of {run} was answered well and is not so"))
+            }
+            (Answer::Done | Answer::Already, Asked::Freeze(run, freeze)) => {
+                let book = &self.books[run];
+                let kind = if *freeze { "RunFrozen" } else { "RunUnfrozen" };
+                let told = matches!(answer, Answer::Already) || book.has_act(None, kind);
+                let kept = told && (book.frozen == *freeze || by.crowded);
+                ensure(kept, "acked_is_kept", || format!("{kind} of {run} was answered well and is not so"))
             }
             (Answer::Done | Answer::Already, Asked::Approve(run, path, who)) => {
                 let kept = self.books[run].has_said_yes(path, who);
@@ -141,7 +140,8 @@ impl Witness {
         let attempt = book.run.spec_of(grant.lease.task).timeouts.attempt;
         let attempt_until = attempt.map(|span| by.now.plus(span));
         let (until, granted) = (grant.deadline, grant.deadline);
-        let promised = Promised { by: by.source.into(), at: by.now, until, granted, attempt_until, kept: None };
+        let (kept, passed) = (None, false);
+        let promised = Promised { by: by.source.into(), at: by.now, until, granted, attempt_until, kept, passed };
         self.promised.insert(token, promised);
         self.told.insert(token);
         Ok(())
@@ -177,7 +177,7 @@ impl Witness {
         let live = book.is_live(lease.task, token);
         let was_live = live || book.just_ended.contains(&token);
         // Who works for a run that is frozen is told to stop.
-        let frozen = self.marked.contains(&lease.run);
+        let frozen = book.rests();
         let heartbeat = book.run.spec_of(lease.task).timeouts.heartbeat;
         let Some(promised) = self.promised.get_mut(&token) else { return Ok(()) };
         match beat {
@@ -210,6 +210,7 @@ fn operated(command: &Command) -> Asked {
         Command::ResolveRun(act) => Asked::Act(act.run, None, "RunResolvedManually"),
         Command::GiveUp(act) => Asked::Act(act.run, None, "RunGivenUp"),
         Command::Rerun(act) => Asked::Act(act.run, None, "RunRerunRequested"),
+        Command::Satisfy(asked) => Asked::Act(asked.act.run, Some(asked.act.task.clone()), "GateSatisfied"),
         _ => Asked::Other,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::violation::{Held, Violation, ensure};
 use edgewise_core::domain::{DomainEvent, told};
-use edgewise_core::event::{Approved, DispatchEnqueued, Event, TaskIx};
+use edgewise_core::event::{Approved, DispatchEnqueued, Event, GateSatisfied, TaskIx};
 use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::gate::{Escalation, Wait};
 use edgewise_core::history::{Entry, Stream};
@@ -43,6 +43,10 @@ pub struct Book {
     /// Whether people asked for no leases, for now or for ever.
     pub(super) paused: bool,
     pub(super) cancelled: bool,
+    /// Whether people want nothing but reads to work on it.
+    pub(super) frozen: bool,
+    /// Leases that were live when it was frozen: what becomes of them meanwhile is not in the ledger.
+    pub(super) rested: BTreeSet<TokenHash>,
     /// What the outside world is told of it, and no queue is known to have to have.
     pub(super) told: Vec<DomainEvent>,
     /// Leases that ended in the last look.
@@ -65,9 +69,18 @@ impl Book {
             yes,
             paused: false,
             cancelled: false,
+            frozen: false,
+            rested: BTreeSet::new(),
             told: Vec::new(),
             just_ended: Vec::new(),
         }
+    }
+
+    /// Whether it is frozen, or was until its last record: what waits for it to go on follows in the next commits.
+    pub(super) fn rests(&self) -> bool {
+        let before = self.places.iter().rev().nth(1).map_or(0, |(_, seq)| *seq);
+        let last = self.entries.iter().rev().take_while(|entry| entry.seq > before);
+        self.frozen || last.into_iter().any(|entry| matches!(entry.event, Event::RunUnfrozen(_)))
     }
 
     /// Its events, for whoever looks at all of them.
@@ -114,6 +127,8 @@ impl Book {
 
     /// One event: everything that is written has counted, and was allowed.
     pub(super) fn fold(&mut self, entry: Entry) -> Held {
+        let rests = !self.frozen || matches!(entry.event, Event::RunUnfrozen(_));
+        ensure(rests, "frozen_runs_rest", || format!("{:?} was written to a frozen run", entry.event))?;
         let before = self.run.clone();
         let mut changes = Changes::default();
         let verdict = fold(&mut self.run, entry.stamp, &entry.event, &mut changes);
@@ -151,6 +166,11 @@ impl Book {
             Event::RunPauseRequested(_) => self.paused = true,
             Event::RunResumeRequested(_) => self.paused = false,
             Event::RunCancelRequested(_) => self.cancelled = true,
+            Event::RunFrozen(_) => {
+                self.frozen = true;
+                self.rested.extend(self.live.values());
+            }
+            Event::RunUnfrozen(_) => self.frozen = false,
             Event::RunRerunRequested(_) => {
                 self.cancelled = false;
                 self.ask_again(before);
@@ -178,6 +198,7 @@ impl Book {
             }
             Event::ApprovalGiven(e) => self.approve(before, e, entry.stamp.at)?,
             Event::ApprovalWithdrawn(e) => drop(self.yes.entry(e.task).or_default().remove(&e.by)),
+            Event::GateSatisfied(e) => self.satisfied(before, e)?,
             _ => {}
         }
         Ok(())
@@ -208,7 +229,8 @@ impl Book {
         let due = match (&gate.wait, &gate.deadline) {
             (Wait::After(span), None) => before.tasks[task.0 as usize].ready_at.plus(*span),
             (Wait::Until(due), None) => *due,
-            _ => return Ok(()),
+            (Wait::After(_) | Wait::Until(_), Some(_)) => return Ok(()),
+            (Wait::Approval { .. } | Wait::Webhook | Wait::External { .. }, _) => return Ok(()),
         };
         ensure(due <= entry.stamp.at, "timers_are_never_early", || format!("a gate of {due} opened"))
     }
@@ -228,6 +250,21 @@ impl Book {
         ensure(open == (yes.len() >= *count as usize), "gates_open_by_count", || {
             format!("{} of {count} yes", yes.len())
         })
+    }
+
+    /// A word from outside opens a gate that waits for one, in the generation that it was meant for.
+    fn satisfied(&self, before: &Run, e: &GateSatisfied) -> Held {
+        let waits = match &before.spec_of(e.task).work {
+            Work::Gate(gate) => match gate.wait {
+                Wait::Webhook | Wait::External { .. } => true,
+                Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } => false,
+            },
+            _ => false,
+        };
+        let task = &before.tasks[e.task.0 as usize];
+        let closed = task.state == TaskState::InProgress && task.generation == e.generation;
+        let open = self.run.tasks[e.task.0 as usize].state == TaskState::Complete;
+        ensure(waits && closed && open, "gates_open_from_outside", || format!("{e:?} met {task:?}"))
     }
 
     pub(super) fn check(&self) -> Held {

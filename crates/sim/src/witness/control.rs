@@ -17,8 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Control as its events make it.
 #[derive(Default)]
 pub struct ControlBook {
-    /// Runs that somebody ever wanted frozen: they hold up no schedule, since nobody works on them.
-    pub(super) frozen: BTreeSet<RunId>,
     /// What they come to.
     pub state: Control,
     /// Where its records stand, and the seq each comes to.
@@ -111,8 +109,9 @@ impl ControlBook {
             Outcome::Started(run) => {
                 ensure(books.contains_key(run), "ticks_and_runs_are_one_commit", said)?;
                 // What had ended and was opened again is a person's doing: it holds up no tick.
-                let at_work = |run: &&RunId| books[run].ends.is_empty() && !books[run].cancelled;
-                let busy = known.runs.iter().filter(at_work).filter(|run| !self.frozen.contains(run)).count();
+                // And nobody works on what is frozen.
+                let at_work = |book: &Book| book.ends.is_empty() && !book.cancelled && !book.frozen;
+                let busy = known.runs.iter().filter(|run| at_work(&books[run])).count();
                 let most = match (&known.schedule.backfill, known.schedule.overlap) {
                     (Some(backfill), _) => backfill.at_once as usize,
                     (None, Overlap::Allow) => usize::MAX,

@@ -2,7 +2,7 @@
 //!
 //! Read off the facts of both, without asking either fold what it thinks of the other.
 
-use super::Witness;
+use super::{Book, Witness};
 use crate::violation::{Held, ensure};
 use edgewise_core::event::{Event, LinkRef, LinkResolved};
 use edgewise_core::id::RunId;
@@ -26,7 +26,7 @@ impl Witness {
                 self.parent_was_told(&book.run)?;
                 let said = || format!("{run} has children that nobody waits for: {:?}", book.run.disowned);
                 // What is frozen is cancelled when it goes on.
-                let rest = book.run.disowned.values().all(|child| self.once_marked.contains(child));
+                let rest = book.run.disowned.values().all(|child| self.books.get(child).is_some_and(Book::rests));
                 ensure(rest, "cancel_follows_down", said)?;
             }
         }
@@ -51,7 +51,7 @@ impl Witness {
         let Some(parent) = run.parent.as_ref().filter(|_| run.state.is_done()) else { return Ok(()) };
         let mut told = self.books[&parent.run].entries.iter().filter_map(resolved);
         let told = told.any(|told| (told.run, told.link) == (run.id, parent.link));
-        let told = told || self.once_marked.contains(&parent.run);
+        let told = told || self.books[&parent.run].rests();
         ensure(told, "links_are_answered", || format!("{} ended, and {} was not told", run.id, parent.run))
     }
 

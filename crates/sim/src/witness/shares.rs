@@ -9,9 +9,9 @@ impl Witness {
     pub(super) fn shares(&mut self) -> Held {
         let mut keys: BTreeMap<String, (u32, u32)> = BTreeMap::new();
         let mut queues: BTreeMap<&str, u32> = BTreeMap::new();
-        // What became of a lease while its run was frozen is not in the ledger: nobody could end it there.
-        for (_, book) in self.books.iter().filter(|(run, _)| !self.once_marked.contains(run)) {
-            for task in book.live.keys() {
+        for book in self.books.values() {
+            // What became of a lease while its run was frozen is not in the ledger: nobody could end it there.
+            for (task, _) in book.live.iter().filter(|(_, token)| !book.rested.contains(token)) {
                 let share = &book.run.spec_of(*task).share;
                 if let Some(queue) = &share.queue {
                     *queues.entry(queue).or_default() += 1;

@@ -23,26 +23,55 @@ struct Scenario {
     end: RunState,
     /// What is not done again when the run is rerun from its failure, with handlers that have been mended; `None` if it is not.
     kept: Option<&'static [&'static str]>,
+    /// Whether it is frozen and let go on before anybody works for it.
+    freezes: bool,
 }
 
-const SCENARIOS: [Scenario; 6] = [
+const SCENARIOS: [Scenario; 7] = [
     Scenario {
         flows: &[CHAIN],
         handler: |path, attempt| fails_if(path == "b" && attempt == 1),
         end: RunState::Complete,
         kept: None,
+        freezes: false,
     },
-    Scenario { flows: &[DIAMOND], handler: |path, _| fails_if(path == "left"), end: RunState::Complete, kept: None },
-    Scenario { flows: &[SPREAD], handler: |path, _| fails_if(path == "each[2]"), end: RunState::Complete, kept: None },
-    Scenario { flows: &[GATE], handler: |_, _| Ok(()), end: RunState::Complete, kept: None },
+    Scenario {
+        flows: &[DIAMOND],
+        handler: |path, _| fails_if(path == "left"),
+        end: RunState::Complete,
+        kept: None,
+        freezes: false,
+    },
+    Scenario {
+        flows: &[SPREAD],
+        handler: |path, _| fails_if(path == "each[2]"),
+        end: RunState::Complete,
+        kept: None,
+        freezes: false,
+    },
+    Scenario { flows: &[GATE], handler: |_, _| Ok(()), end: RunState::Complete, kept: None, freezes: false },
     // The inmost run fails, so the middle one is made once more, with another one in it.
-    Scenario { flows: &NESTED, handler: |path, _| fails_if(path == "j"), end: RunState::Error, kept: None },
+    Scenario {
+        flows: &NESTED,
+        handler: |path, _| fails_if(path == "j"),
+        end: RunState::Error,
+        kept: None,
+        freezes: false,
+    },
     // The inmost run fails and all with it; then each goes on from there, and does only what it had not done.
     Scenario {
         flows: &MENDED,
         handler: |path, _| fails_if(path == "j"),
         end: RunState::Complete,
         kept: Some(&["a", "x", "i"]),
+        freezes: false,
+    },
+    Scenario {
+        flows: &[CHAIN],
+        handler: |path, attempt| fails_if(path == "b" && attempt == 1),
+        end: RunState::Complete,
+        kept: None,
+        freezes: true,
     },
 ];
 
@@ -137,8 +166,26 @@ impl<'a> Life<'a> {
         panic!("the rerun was never accepted");
     }
 
+    /// An operator who freezes it, and then lets it go on, each until it is done.
+    fn freeze(&mut self, run: RunId) {
+        self.world.witness.watches_marks = true;
+        let act = self.world.act(run);
+        for command in [Command::Freeze, Command::Unfreeze] {
+            let done = (0..100).any(|_| matches!(self.world.ask(command(act.clone())), Some(Ok(_))));
+            assert!(done, "it was never answered");
+            self.world.flush_if_due();
+            self.world.pass(Millis(1_000));
+        }
+        let said =
+            |kind: &str| self.world.witness.books[&run].entries.iter().filter(|e| e.event.name() == kind).count();
+        assert_eq!((said("RunFrozen"), said("RunUnfrozen")), (1, 1), "each is said once, however often it was asked");
+    }
+
     fn live(mut self) -> (End, World) {
         let run = self.start();
+        if self.scenario.freezes {
+            self.freeze(run);
+        }
         let mut end = self.work(run);
         if self.scenario.kept.is_some() {
             assert_eq!(end.0, RunState::Error);
@@ -205,6 +252,12 @@ fn runs_within_runs_end_the_same_whatever_fails() {
 fn runs_within_runs_go_on_from_their_failure_whatever_fails() {
     disturbed(&SCENARIOS[5], &BEFORE);
     disturbed(&SCENARIOS[5], &AFTER);
+}
+
+#[test]
+fn a_run_that_is_frozen_and_let_go_on_ends_the_same_whatever_fails() {
+    disturbed(&SCENARIOS[6], &BEFORE);
+    disturbed(&SCENARIOS[6], &AFTER);
 }
 
 #[test]

@@ -4,3 +4,4 @@ mod boundary;
 mod figures;
 mod rules;
 mod torn;
+mod written;

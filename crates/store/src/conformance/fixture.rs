@@ -8,7 +8,7 @@ use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
 use edgewise_core::name::Name;
 use edgewise_core::plan::{Accepts, Join, Plan, PlanDraft, RegionDraft, Spec, Work};
 use edgewise_core::rate::Rate;
-use edgewise_core::rows::{KeyLimit, LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
+use edgewise_core::rows::{GivenRow, KeyLimit, LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::template::Template;
 use edgewise_core::time::Time;
@@ -125,6 +125,8 @@ pub fn change(stream: &Stream, from: u64, to: u64) -> RunChange {
         run: run_row(stream, to),
         plan: None,
         tasks: vec![],
+        given: vec![],
+        given_gone: vec![],
         timers: vec![],
         timers_gone: vec![],
         outbox: vec![],
@@ -178,6 +180,11 @@ pub fn bare_task_row(task: u32) -> TaskRow {
         body: None,
         ..task_row(task, TaskState::Enqueued)
     }
+}
+
+/// What a composite, or the run itself, began with.
+pub fn given_row(task: u32, body: &str) -> GivenRow {
+    GivenRow { task: TaskIx(task), body: body.into() }
 }
 
 pub fn timer_row(task: u32, kind: TimerKind, due: u64) -> TimerRow {

@@ -13,11 +13,17 @@ use edgewise_core::time::Time;
 fn full(a: &crate::Stream, from: u64, to: u64) -> RunChange {
     RunChange {
         tasks: vec![task_row(0, TaskState::InProgress), bare_task_row(1), task_row(u32::MAX, TaskState::Skipped)],
+        given: vec![given_row(0, "{\"items\":[\"ü\"]}"), given_row(u32::MAX, "[7]")],
         timers: vec![timer_row(0, TimerKind::Retry, 5), timer_row(0, TimerKind::Overall, 3)],
         outbox: vec![outbox_row(1, 7)],
         leases: vec![lease_row(0, "w1")],
         ..change(a, from, to)
     }
+}
+
+/// The rows of a run of which nothing else was written.
+fn only(a: &crate::Stream, seq: u64) -> RunRows {
+    RunRows { run: run_row(a, seq), tasks: vec![], given: vec![] }
 }
 
 /// How many rows there are of each kind, over all runs.
@@ -31,7 +37,8 @@ pub fn every_field_of_every_row_comes_back<P: Place>(place: &P) {
     assert_eq!(rows.load(&a).unwrap(), None);
     let sent = full(&a, 0, 4);
     rows.flush(&flush(vec![sent.clone()], 2)).unwrap();
-    assert_eq!(rows.load(&a).unwrap(), Some(RunRows { run: sent.run.clone(), tasks: sent.tasks.clone() }));
+    let all = RunRows { run: sent.run.clone(), tasks: sent.tasks.clone(), given: sent.given.clone() };
+    assert_eq!(rows.load(&a).unwrap(), Some(all));
     assert_eq!(rows.outbox().unwrap(), [(a.clone(), sent.outbox[0].clone())]);
     assert_eq!(rows.timers().unwrap(), [(a.clone(), sent.timers[1]), (a.clone(), sent.timers[0])]);
     assert_eq!(rows.leases().unwrap(), [(a.clone(), sent.leases[0].clone())]);
@@ -66,7 +73,7 @@ pub fn a_flush_from_another_seq_is_refused_whole<P: Place>(place: &P) {
         new.run.plan = plan("never").encode().0;
         let error = rows.flush(&flush(vec![new.clone(), full(&a, wrong, 9)], 8)).unwrap_err();
         assert_eq!((error.kind, error.code), (Kind::Conflict, "projection_moved"), "from {wrong}");
-        assert_eq!(rows.load(&a).unwrap(), Some(RunRows { run: run_row(&a, 4), tasks: vec![] }));
+        assert_eq!(rows.load(&a).unwrap(), Some(only(&a, 4)));
         assert_eq!(rows.load(&b).unwrap(), None);
         assert_eq!(sizes(&mut rows), (0, 0, 0));
         assert_eq!(rows.watermark().unwrap(), Position(1));
@@ -84,13 +91,15 @@ pub fn a_row_written_again_replaces_the_first<P: Place>(place: &P) {
     rows.flush(&flush(vec![full(&a, 0, 1)], 0)).unwrap();
     let second = RunChange {
         tasks: vec![bare_task_row(0)],
+        given: vec![given_row(0, "{}")],
         timers: vec![timer_row(0, TimerKind::Retry, 99)],
         outbox: vec![outbox_row(1, 98)],
         leases: vec![lease_row(0, "w2")],
         ..change(&a, 1, 2)
     };
     rows.flush(&flush(vec![second.clone()], 0)).unwrap();
-    assert_eq!(rows.load(&a).unwrap().unwrap().tasks[0], second.tasks[0]);
+    let loaded = rows.load(&a).unwrap().unwrap();
+    assert_eq!((&loaded.tasks[0], &loaded.given[0]), (&second.tasks[0], &second.given[0]));
     assert_eq!(rows.timers().unwrap()[1].1, second.timers[0]);
     assert_eq!(rows.outbox().unwrap(), [(a.clone(), second.outbox[0].clone())]);
     assert_eq!(rows.leases().unwrap(), [(a.clone(), second.leases[0].clone())]);
@@ -121,7 +130,7 @@ pub fn what_is_not_in_a_change_stays_as_it_is<P: Place>(place: &P) {
     let first = full(&a, 0, 1);
     rows.flush(&flush(vec![first.clone()], 0)).unwrap();
     rows.flush(&flush(vec![change(&a, 1, 2)], 0)).unwrap();
-    assert_eq!(rows.load(&a).unwrap(), Some(RunRows { run: run_row(&a, 2), tasks: first.tasks }));
+    assert_eq!(rows.load(&a).unwrap(), Some(RunRows { tasks: first.tasks, given: first.given, ..only(&a, 2) }));
     assert_eq!(sizes(&mut rows), (2, 1, 1));
 }
 
@@ -131,6 +140,8 @@ pub fn what_goes_away_goes_before_what_comes<P: Place>(place: &P) {
     let first = full(&a, 0, 1);
     rows.flush(&flush(vec![first.clone()], 0)).unwrap();
     let second = RunChange {
+        given: vec![first.given[1].clone()],
+        given_gone: vec![TaskIx(0), TaskIx(77), TaskIx(u32::MAX)],
         timers: vec![first.timers[0]],
         timers_gone: first.timers.iter().map(|row| row.key).collect(),
         outbox: vec![outbox_row(1, 50)],
@@ -139,6 +150,7 @@ pub fn what_goes_away_goes_before_what_comes<P: Place>(place: &P) {
         ..change(&a, 1, 2)
     };
     rows.flush(&flush(vec![second], 0)).unwrap();
+    assert_eq!(rows.load(&a).unwrap().unwrap().given, first.given[1..]);
     assert_eq!(rows.timers().unwrap(), [(a.clone(), first.timers[0])]);
     assert_eq!(rows.outbox().unwrap(), [(a.clone(), outbox_row(1, 50))]);
     assert_eq!(rows.leases().unwrap(), []);
@@ -185,7 +197,7 @@ pub fn a_forgotten_run_can_be_written_anew_and_others_stay<P: Place>(place: &P) 
     // Twice, because a store that numbers its runs gives the number of the newest one out again.
     for _ in 0..2 {
         rows.flush(&flush(vec![change(&b, 0, 1)], 0)).unwrap();
-        assert_eq!(rows.load(&b).unwrap(), Some(RunRows { run: run_row(&b, 1), tasks: vec![] }));
+        assert_eq!(rows.load(&b).unwrap(), Some(only(&b, 1)));
         assert_eq!(sizes(&mut rows), (4, 2, 2));
         rows.flush(&flush(vec![full(&b, 1, 2)], 0)).unwrap();
         rows.forget(&b).unwrap();

@@ -1,6 +1,6 @@
 //! What a batch must look like before any store looks at it: the same refusals everywhere.
 
-use super::{Append, Position, Stream};
+use super::{Append, Appended, Position, Stream};
 use crate::quick::{QuickMap, QuickSet};
 use edgewise_core::event::Record;
 use edgewise_core::{Error, Result};
@@ -10,7 +10,8 @@ const MAX_SEQ: u64 = i64::MAX as u64;
 
 impl Append {
     /// Refuses (`Invalid`) a batch whose records have no guard, do not begin right after it, come twice
-    /// for one stream, are empty or are not text, and one that claims a key or guards a stream twice.
+    /// for one stream, are empty or are not text, and one that claims a key, guards or marks a stream twice, or marks
+    /// one that it does not write: no event would say who did.
     pub fn check(&self) -> Result<()> {
         let mut guards = QuickMap::with_capacity_and_hasher(self.guards.len(), Default::default());
         for guard in &self.guards {
@@ -31,11 +32,31 @@ impl Append {
         for (stream, record, _) in &self.records {
             check_record(stream, record, guards.remove(stream))?;
         }
+        for (at, marking) in self.marks.iter().enumerate() {
+            if self.marks[..at].iter().any(|other| other.stream == marking.stream) {
+                return Err(twice("mark", &marking.stream.label()));
+            }
+            if !self.records.iter().any(|(stream, ..)| *stream == marking.stream) {
+                let message = format!("{}: a mark changes with a record that says so", marking.stream.label());
+                return Err(Error::invalid("bad_append", message));
+            }
+        }
         Ok(())
     }
 }
 
 impl Append {
+    /// What is wrong about the mark of a stream that is written, if something is. Asked under the write lock.
+    pub(crate) fn refused_by(&self, stream: &Stream, mark: Option<&str>) -> Option<Appended> {
+        let marking = self.marks.iter().find(|marking| marking.stream == *stream);
+        let expected = marking.and_then(|marking| marking.was.as_deref());
+        match mark {
+            _ if mark == expected => None,
+            Some(reason) => Some(Appended::Frozen(stream.clone(), reason.to_owned())),
+            None => Some(Appended::Conflict(stream.clone())),
+        }
+    }
+
     /// The stream to complain about if the ledger does not end where this batch was decided.
     pub(crate) fn too_late(&self, tail: Position) -> Option<Stream> {
         let stream = self.records.first().map(|(stream, ..)| stream.clone());

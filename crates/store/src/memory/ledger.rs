@@ -45,8 +45,8 @@ impl State {
         self.streams.get(stream).map(|entry| entry.head).unwrap_or_default()
     }
 
-    fn mark<'a>(&'a self, stream: &'a Stream) -> Option<(&'a Stream, &'a str)> {
-        Some((stream, self.streams.get(stream)?.frozen.as_deref()?))
+    fn mark(&self, stream: &Stream) -> Option<&str> {
+        self.streams.get(stream)?.frozen.as_deref()
     }
 
     fn tail(&self) -> Position {
@@ -113,8 +113,9 @@ impl Ledger for MemoryLedger {
         if let Some(stream) = batch.too_late(state.tail()) {
             return Ok(Appended::Conflict(stream));
         }
-        if let Some((stream, reason)) = batch.records.iter().find_map(|(stream, ..)| state.mark(stream)) {
-            return Ok(Appended::Frozen(stream.clone(), reason.to_owned()));
+        let refused = |(stream, ..): &(Stream, _, _)| batch.refused_by(stream, state.mark(stream));
+        if let Some(refused) = batch.records.iter().find_map(refused) {
+            return Ok(refused);
         }
         if let Some(owner) = batch.keys.iter().find_map(|claim| state.owner(claim)) {
             return Ok(Appended::KeyTaken(owner.clone()));
@@ -127,6 +128,9 @@ impl Ledger for MemoryLedger {
         }
         for (stream, record, last) in &batch.records {
             state.write(stream, record, *last);
+        }
+        for marking in &batch.marks {
+            state.streams.entry(marking.stream.clone()).or_default().frozen.clone_from(&marking.now);
         }
         Ok(Appended::Done(state.tail()))
     }
@@ -171,7 +175,7 @@ impl Ledger for MemoryLedger {
     }
 
     fn mark(&mut self, stream: &Stream) -> Result<Option<String>> {
-        Ok(self.0.lock().mark(stream).map(|(_, reason)| reason.to_owned()))
+        Ok(self.0.lock().mark(stream).map(str::to_owned))
     }
 
     fn frozen(&mut self) -> Result<Vec<(Stream, String)>> {

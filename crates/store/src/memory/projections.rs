@@ -8,7 +8,7 @@ use edgewise_core::Result;
 use edgewise_core::control::{ControlRow, ControlRows, Key};
 use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::{EventId, PlanHash, RunId};
-use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::rows::{GivenRow, LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,7 @@ impl ControlEntry {
 struct Entry {
     run: RunRow,
     tasks: BTreeMap<TaskIx, TaskRow>,
+    given: BTreeMap<TaskIx, GivenRow>,
     timers: BTreeMap<TimerKey, TimerRow>,
     outbox: BTreeMap<TaskIx, OutboxRow>,
     leases: BTreeMap<TaskIx, LeaseRow>,
@@ -54,8 +55,8 @@ struct Entry {
 
 impl Entry {
     fn new(run: RunRow) -> Self {
-        let (tasks, timers, outbox, leases) = Default::default();
-        Self { run, tasks, timers, outbox, leases }
+        let (tasks, given, timers, outbox, leases) = Default::default();
+        Self { run, tasks, given, timers, outbox, leases }
     }
 
     /// The deadline of one lease only moves later.
@@ -71,6 +72,9 @@ impl Entry {
     /// What goes away goes first: a task may leave the outbox and come back within one change.
     fn apply(&mut self, change: &RunChange) {
         self.run = change.run.clone();
+        for task in &change.given_gone {
+            self.given.remove(task);
+        }
         for key in &change.timers_gone {
             self.timers.remove(key);
         }
@@ -81,6 +85,7 @@ impl Entry {
             self.leases.remove(task);
         }
         self.tasks.extend(change.tasks.iter().map(|row| (row.task, row.clone())));
+        self.given.extend(change.given.iter().map(|row| (row.task, row.clone())));
         self.timers.extend(change.timers.iter().map(|row| (row.key, *row)));
         self.outbox.extend(change.outbox.iter().map(|row| (row.task, row.clone())));
         change.leases.iter().for_each(|row| self.lease(row));
@@ -150,7 +155,11 @@ impl Projections for MemoryProjections {
 
     fn load(&mut self, stream: &Stream) -> Result<Option<RunRows>> {
         let state = self.0.lock();
-        let rows = |e: &Entry| RunRows { run: e.run.clone(), tasks: e.tasks.values().cloned().collect() };
+        let rows = |e: &Entry| RunRows {
+            run: e.run.clone(),
+            tasks: e.tasks.values().cloned().collect(),
+            given: e.given.values().cloned().collect(),
+        };
         Ok(state.runs.get(stream).map(rows))
     }
 

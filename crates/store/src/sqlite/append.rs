@@ -5,7 +5,7 @@ use super::error::{Explain, damaged};
 use super::heads::{Heads, Known, mark};
 use super::statements::Statements;
 use super::transaction::Then;
-use crate::ledger::{Append, Appended, KeyClaim, KeyOwner, Position, Stream};
+use crate::ledger::{Append, Appended, KeyClaim, KeyOwner, Marking, Position};
 use edgewise_core::Result;
 use edgewise_core::id::RunId;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -38,8 +38,8 @@ pub(super) fn write_batch(
     {
         return Ok(Then::Rollback((Appended::Conflict(stream), Vec::new())));
     }
-    if let Some((stream, reason)) = frozen(statements, heads, batch)? {
-        return Ok(Then::Rollback((Appended::Frozen(stream, reason), Vec::new())));
+    if let Some(refused) = frozen(statements, heads, batch)? {
+        return Ok(Then::Rollback((refused, Vec::new())));
     }
     for claim in &batch.keys {
         if let Some(owner) = owner(statements, claim)? {
@@ -47,8 +47,10 @@ pub(super) fn write_batch(
         }
     }
     write_keys_and_plans(statements, batch)?;
-    let written = write_records(statements, heads, batch)?;
+    let mut written = write_records(statements, heads, batch)?;
+    // Before the marks: they are no rows of the records, whose last number this is.
     let position = if written.is_empty() { tail(conn)? } else { conn.last_insert_rowid() };
+    write_marks(statements, batch, &mut written)?;
     Ok(Then::Commit((Appended::Done(Position(position as u64)), written)))
 }
 
@@ -89,19 +91,32 @@ fn write_records(statements: &mut Statements<'_>, heads: &mut Heads, batch: &App
     Ok(written)
 }
 
+/// Sets and takes marks away; what is to be remembered of their streams knows of it.
+fn write_marks(statements: &mut Statements<'_>, batch: &Append, written: &mut [Known]) -> Result<()> {
+    for Marking { stream, now, .. } in &batch.marks {
+        let name = (stream.run.to_string(), stream.tenant.as_str(), stream.workspace.as_str(), now.as_deref());
+        statements.get(include_str!("sql/ledger_freeze.sql"))?.execute(name).of(LEDGER)?;
+        let place = batch.records.iter().position(|(written, ..)| written == stream);
+        if let Some(known) = place.and_then(|at| written.get_mut(at)) {
+            known.frozen = now.is_some();
+        }
+    }
+    Ok(())
+}
+
 /// The position of the last record.
 pub(super) fn tail(conn: &Connection) -> Result<i64> {
     let mut statement = conn.prepare_cached(include_str!("sql/ledger_tail.sql")).of(LEDGER)?;
     statement.query_row((), |row| row.get(0)).of(LEDGER)
 }
 
-/// The first stream of a batch that is frozen, and why.
-fn frozen(statements: &mut Statements<'_>, heads: &mut Heads, batch: &Append) -> Result<Option<(Stream, String)>> {
+/// What is wrong about the marks of the streams of a batch, if something is.
+fn frozen(statements: &mut Statements<'_>, heads: &mut Heads, batch: &Append) -> Result<Option<Appended>> {
     for (stream, ..) in &batch.records {
-        if heads.get(statements, stream)?.frozen
-            && let Some(reason) = mark(statements, stream)?
-        {
-            return Ok(Some((stream.clone(), reason)));
+        let marked = heads.get(statements, stream)?.frozen;
+        let reason = if marked { mark(statements, stream)? } else { None };
+        if let Some(refused) = batch.refused_by(stream, reason.as_deref()) {
+            return Ok(Some(refused));
         }
     }
     Ok(None)

@@ -14,9 +14,10 @@ use edgewise_core::rows::RunRow;
 use rusqlite::{Connection, params};
 
 /// Labels first: the run's row says where they are.
-const FORGET: [&str; 6] = [
+const FORGET: [&str; 7] = [
     include_str!("sql/state_drop_labels.sql"),
     include_str!("sql/state_forget_tasks.sql"),
+    include_str!("sql/state_forget_given.sql"),
     include_str!("sql/state_forget_timers.sql"),
     include_str!("sql/state_forget_outbox.sql"),
     include_str!("sql/state_forget_leases.sql"),
@@ -54,6 +55,7 @@ impl<'c> Writer<'c> {
             self.0.get(include_str!("sql/state_add_labels.sql"))?.execute((no,)).of(STATE)?;
         }
         self.tasks(no, change)?;
+        self.given(no, change)?;
         self.waiting(no, change)
     }
 
@@ -153,6 +155,18 @@ impl<'c> Writer<'c> {
                     version
                 ])
                 .of(STATE)?;
+        }
+        Ok(())
+    }
+
+    /// Large, and written once: a row of its own, so that the task's row stays small.
+    fn given(&mut self, no: i64, change: &RunChange) -> Result<()> {
+        for task in &change.given_gone {
+            self.0.get(include_str!("sql/state_drop_given.sql"))?.execute((id(no, *task),)).of(STATE)?;
+        }
+        for row in &change.given {
+            let (id, body) = (id(no, row.task), &row.body);
+            self.0.get(include_str!("sql/state_set_given.sql"))?.execute((id, body)).of(STATE)?;
         }
         Ok(())
     }

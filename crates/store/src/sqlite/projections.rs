@@ -82,7 +82,8 @@ impl Projections for SqliteProjections {
             let mut found = collect(conn, include_str!("sql/state_load_run.sql"), name, rows::run)?;
             let Some((no, _, run)) = found.pop() else { return Ok(None) };
             let tasks = collect(conn, include_str!("sql/state_load_tasks.sql"), (no,), rows::task_row)?;
-            Ok(Some(RunRows { run, tasks }))
+            let given = collect(conn, include_str!("sql/state_load_given.sql"), (no,), rows::given)?;
+            Ok(Some(RunRows { run, tasks, given }))
         })
     }
 

@@ -8,7 +8,7 @@ use edgewise_core::event::{TaskIx, TimerKey, TimerKind};
 use edgewise_core::id::{EventId, PlanHash, RunId, TokenHash};
 use edgewise_core::name::Name;
 use edgewise_core::rate::Rate;
-use edgewise_core::rows::{KeyLimit, LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
+use edgewise_core::rows::{GivenRow, KeyLimit, LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use rusqlite::Row;
@@ -89,6 +89,11 @@ pub(super) fn task_row(row: &Row<'_>) -> Result<TaskRow> {
         body: get(row, 14)?,
         version: version(row, 15)?,
     })
+}
+
+/// What a composite or a run began with.
+pub(super) fn given(row: &Row<'_>) -> Result<GivenRow> {
+    Ok(GivenRow { task: task(row, 0)?, body: get(row, 1)? })
 }
 
 /// Names that stand in many rows, each kept once: half a million rows have few.

@@ -12,9 +12,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// The format this program writes, in the file's `user_version`. An older one is made anew.
-pub(super) const FORMAT: i32 = 4;
+pub(super) const FORMAT: i32 = 5;
 
-const MAKE: [&str; 36] = [
+const MAKE: [&str; 37] = [
     include_str!("sql/state_make_meta.sql"),
     include_str!("sql/state_make_runs.sql"),
     include_str!("sql/state_make_runs_by_time.sql"),
@@ -24,6 +24,7 @@ const MAKE: [&str; 36] = [
     include_str!("sql/state_make_runs_paused.sql"),
     include_str!("sql/state_make_labels.sql"),
     include_str!("sql/state_make_tasks.sql"),
+    include_str!("sql/state_make_given.sql"),
     include_str!("sql/state_make_timers.sql"),
     include_str!("sql/state_make_outbox.sql"),
     include_str!("sql/state_make_leases.sql"),

@@ -8,13 +8,15 @@ use crate::text;
 use crate::view::LOGS;
 use edgewise_core::id::RunId;
 use edgewise_engine::Home;
-use edgewise_engine::doctor::{Finding, count_runs};
+use edgewise_engine::doctor::{Finding, count_runs, frozen_by};
 use edgewise_store::{Ledger, Projections, sqlite};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
-/// What to do about a frozen run.
+/// What to do about a run that somebody froze.
+const UNFREEZE: &str = "edgewise unfreeze RUN lets it go on";
+/// What to do about a run that nobody froze.
 const VERIFY: &str = "edgewise doctor --verify says what is wrong with it";
 
 /// The state of a folder.
@@ -46,12 +48,10 @@ pub(super) fn look(dir: &Path, home: &Home) -> Result<(Health, Vec<Finding>)> {
         }
     };
     let frozen = ledger.frozen()?;
-    findings.extend(frozen.iter().map(|(stream, reason)| Finding {
-        run: Some(stream.run),
-        code: "frozen",
-        what: format!("it is frozen: {reason}"),
-        next: VERIFY,
-    }));
+    for (stream, reason) in &frozen {
+        let next = if frozen_by(&mut ledger, stream)?.is_some() { UNFREEZE } else { VERIFY };
+        findings.push(Finding { run: Some(stream.run), code: "frozen", what: format!("it is frozen: {reason}"), next });
+    }
     let health = Health {
         version: env!("CARGO_PKG_VERSION"),
         dir: dir.display().to_string(),

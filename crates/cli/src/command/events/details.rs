@@ -1,7 +1,7 @@
 //! What a person wants to know of an event besides its name and its task.
 
 use crate::style::Ink;
-use edgewise_core::event::{Approved, Event, Request, Rerun, RerunFrom, TaskAct, TimerKind};
+use edgewise_core::event::{Approved, Event, Request, Rerun, RerunFrom, TaskAct, TimerKind, Unfrozen};
 use edgewise_core::run::Run;
 
 /// A few words, and their colour.
@@ -13,7 +13,9 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
         | Event::RunPauseRequested(e)
         | Event::RunResumeRequested(e)
         | Event::RunResolvedManually(e)
-        | Event::RunGivenUp(e) => (request(e), Ink::Wait),
+        | Event::RunGivenUp(e)
+        | Event::RunFrozen(e) => (request(e), Ink::Wait),
+        Event::RunUnfrozen(e) => (unfrozen(e), Ink::Wait),
         Event::RunRerunRequested(e) => (rerun(e), Ink::Wait),
         Event::PlanCreated(_) | Event::RunAdvanced(_) => plain(format!("{} tasks", run.total())),
         Event::DispatchEnqueued(e) => plain(format!("attempt {}, to {}", e.attempt, e.worker)),
@@ -29,6 +31,10 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
         Event::TimerFired(e) => plain(timer(e.timer.kind).to_owned()),
         Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) => plain(answer(e)),
         Event::GateRejected(e) => (answer(e), Ink::Bad),
+        Event::GateSatisfied(e) => {
+            let output = e.output.as_ref().map(|output| format!(": {output}")).unwrap_or_default();
+            (said(&e.by, e.comment.as_deref()) + &output, Ink::Good)
+        }
         Event::TaskCompletedManually(e) => (format!("{}: {}", act(&e.act), e.output), Ink::Wait),
         Event::TaskResolvedManually(e)
         | Event::TaskResetForRetry(e)
@@ -45,6 +51,11 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
 
 fn request(e: &Request) -> String {
     said(&e.by, e.why.as_deref())
+}
+
+fn unfrozen(e: &Unfrozen) -> String {
+    let was = e.mark.as_ref().map(|mark| format!("; it was marked: {mark}")).unwrap_or_default();
+    said(&e.by, e.why.as_deref()) + &was
 }
 
 fn rerun(e: &Rerun) -> String {

@@ -57,7 +57,9 @@ impl Look {
         let phase = run.state.phase();
         let flow = run.about.as_ref().map_or("(unknown)", |about| about.flow.as_str());
         let (id, sign) = (run.id.to_string(), self.style.paint(ink(phase), self.style.glyph(phase)));
-        let word = if run.paused && !run.state.is_done() {
+        let word = if run.frozen.is_some() {
+            self.style.paint(Ink::Wait, "frozen")
+        } else if run.paused && !run.state.is_done() {
             self.style.paint(Ink::Wait, "paused")
         } else {
             self.style.paint(ink(phase), phase.word())
@@ -68,7 +70,11 @@ impl Look {
 
     fn about(&self, run: &Run, frozen: Option<&str>) -> Vec<String> {
         let mut facts: Vec<(&str, String, Ink)> = Vec::new();
-        if let Some(reason) = frozen {
+        if let Some(asked) = &run.frozen {
+            facts.push(("frozen", self.asked(asked), Ink::Wait));
+        }
+        // What an operator's own freeze says is said above; a mark that says something else is damage.
+        if let Some(reason) = frozen.filter(|reason| run.freeze_mark().as_deref() != Some(*reason)) {
             facts.push(("frozen", reason.to_owned(), Ink::Bad));
         }
         if let Some(asked) = &run.cancel {

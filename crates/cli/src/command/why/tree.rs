@@ -45,7 +45,11 @@ impl<'a> Tree<'a> {
     /// A mark that stands before everything else.
     pub(super) fn frozen(&mut self, run: &Run, reason: &str) {
         let word = self.style.paint(Ink::Bad, "frozen:");
-        let next = format!("edgewise doctor --verify looks at run {}", run.id.short());
+        let id = run.id.short();
+        let next = match run.frozen {
+            Some(_) => format!("edgewise unfreeze {id} lets it go on"),
+            None => format!("edgewise doctor --verify looks at run {id}"),
+        };
         self.lines.push(format!("{word} {}; {next}", text::escape(reason)));
     }
 
@@ -55,13 +59,18 @@ impl<'a> Tree<'a> {
         let flow = run.about.as_ref().map_or("", |about| about.flow.as_str());
         let name = self.style.paint(Ink::Bold, &format!("{flow} {}", run.id.short()));
         let paused = self.why.paused && !self.why.state.is_done();
-        let said = if paused { "paused" } else { phase.word() };
+        let frozen = self.why.frozen_by.is_some();
+        let said = match () {
+            () if frozen => "frozen",
+            () if paused => "paused",
+            () => phase.word(),
+        };
         let sentence = self.why.sentence(self.clock);
         // Some sentences begin with the very word.
         let (colon, rest) =
             sentence.strip_prefix(said).map_or((":", sentence.as_str()), |rest| ("", rest.trim_start()));
         let sign = self.style.paint(ink(phase), self.style.glyph(phase));
-        let word = self.style.paint(if paused { Ink::Wait } else { ink(phase) }, said);
+        let word = self.style.paint(if paused || frozen { Ink::Wait } else { ink(phase) }, said);
         self.push(&format!("{sign} {name}  {word}{colon} "), "  ", rest);
         let movers = self.why.moved_by.iter().map(|mover| format!("  {}", self.mover(mover)));
         self.lines.extend(movers.collect::<Vec<_>>());
@@ -230,7 +239,9 @@ fn worth_a_line(cause: &Cause) -> impl Iterator<Item = &Mover> {
 fn kind(cause: &Cause) -> String {
     match &cause.because {
         Because::Failed { failure, .. } => format!("failed with {}", failure.kind),
-        Because::Approval { .. } | Because::Time { .. } => "closed gates".to_owned(),
+        Because::Approval { .. } | Because::Time { .. } | Because::Webhook { .. } | Because::External { .. } => {
+            "closed gates".to_owned()
+        }
         _ => cause.phase.word().to_owned(),
     }
 }

@@ -78,7 +78,7 @@ fn next(gate: &WorkGate) -> Option<String> {
 /// `edgewise gate show`
 pub(crate) fn show(args: &GateShow, context: &mut Context<'_>) -> Result<Exit> {
     let board = Board::open(context)?;
-    let id = board.find(&args.gate)?;
+    let id = board.find(&args.what.to_string())?;
     print(&board, &id, context)
 }
 
@@ -145,8 +145,16 @@ pub(crate) fn act(args: &GateAct, op: fn(Act) -> Op, context: &mut Context<'_>) 
 
 /// `edgewise gate satisfy`
 pub(crate) fn satisfy(args: &GateOpen, context: &mut Context<'_>) -> Result<Exit> {
-    let id = act::typed(&args.gate, context)?;
-    act::perform(&[Op::Satisfy(Act { id, why: args.comment.clone() })], context)?;
+    let id = act::typed(&args.what.to_string(), context)?;
+    let op = match (&args.with, &args.comment) {
+        (Some(output), None) => Op::Deliver { id, evidence: output.clone() },
+        (Some(_), Some(_)) => {
+            let what = "--with and --comment are both kept with a gate of items: give one of them";
+            return Err(Problem::new(Kind::Invalid, "bad_arguments", what));
+        }
+        (None, _) => Op::Satisfy(Act { id, why: args.comment.clone() }),
+    };
+    act::perform(&[op], context)?;
     Ok(Exit::Ok)
 }
 

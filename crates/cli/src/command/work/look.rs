@@ -4,24 +4,7 @@ use crate::clock::Clock;
 use crate::style::{Ink, Style, ink};
 use edgewise_core::state::Phase as Seen;
 use edgewise_core::work::{Close, Item, ItemKind, Phase, Standing, Status, TaskType};
-pub(crate) use edgewise_engine::facts::work::blocker;
-
-/// What people see of an item, in the words that runs are seen in.
-pub(crate) fn seen(item: &Item, standing: &Standing) -> Seen {
-    match standing {
-        Standing::Over => match item.closed.as_ref().map(|closed| closed.how) {
-            Some(Close::Done) => Seen::Succeeded,
-            Some(Close::Failed) => Seen::Failed,
-            Some(Close::Cancelled) | None => Seen::Cancelled,
-        },
-        Standing::Blocked => Seen::Blocked,
-        Standing::Claimed(..) => Seen::Running,
-        Standing::Scheduled(_) => Seen::Waiting,
-        Standing::Ready | Standing::Ephemeral(_) if item.status == Status::InProgress => Seen::Running,
-        Standing::Ready | Standing::Ephemeral(_) => Seen::Ready,
-        Standing::Draft(_) | Standing::Aside | Standing::NotWork => Seen::Skipped,
-    }
-}
+pub(crate) use edgewise_engine::facts::work::{blocker, seen};
 
 /// The sign of an item, in its colour.
 pub(crate) fn sign(item: &Item, standing: &Standing, style: Style) -> String {

@@ -1,7 +1,7 @@
 //! What was done, in a sentence: whoever typed it sees that it was understood.
 
-use edgewise_core::name::Name;
-use edgewise_core::work::{Close, DependencyKind, Done, GateWait, Op};
+use edgewise_core::work::{Close, DependencyKind, Done, Op};
+pub(crate) use edgewise_engine::facts::gate::opens;
 
 /// Most ids that a sentence names.
 const NAMED: usize = 5;
@@ -123,29 +123,6 @@ fn undepended(op: &Op, source: &str, done: &Done) -> String {
         (Some(target), _, Some(kind)) => format!("{source} no longer {} {target} ({})", verb(*kind), kind.name()),
         (Some(target), _, None) => format!("took {count} between {source} and {target} away"),
         (None, _, _) => format!("took {count}{of} of {source} away"),
-    }
-}
-
-/// What opens a gate, in words.
-pub(crate) fn opens(wait: &GateWait) -> String {
-    match wait {
-        GateWait::Timer { wait_until } => format!("opens at {wait_until}"),
-        GateWait::Approval { required_approvers, approval_count } => {
-            let names: Vec<&str> = required_approvers.iter().map(Name::as_str).collect();
-            let all = u32::try_from(names.len()).unwrap_or(u32::MAX).max(1);
-            match (approval_count.unwrap_or(all), names.as_slice()) {
-                (1, []) => "opens when anybody approves".to_owned(),
-                (n, []) => format!("opens when {n} people approve"),
-                (n, names) if n == all => {
-                    format!("opens when {} approve{}", names.join(" and "), if all == 1 { "s" } else { "" })
-                }
-                (n, names) => format!("opens when {n} of {} approve", names.join(", ")),
-            }
-        }
-        GateWait::External { external_system, external_id } => {
-            format!("opens when {external_system} says so of {external_id}")
-        }
-        GateWait::Webhook => "opens when its call is reported".to_owned(),
     }
 }
 

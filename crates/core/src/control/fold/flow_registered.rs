@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 
 pub(super) fn check(control: &Control, event: &FlowRegistered) -> Result<(), Ignored> {
     match control.flows.get(&event.flow) {
-        Some(known) if known.plan == event.plan => Err(Ignored::Duplicate),
+        Some(known) if known.plan == event.plan && known.hook == event.hook => Err(Ignored::Duplicate),
         _ => Ok(()),
     }
 }
 
 pub(super) fn apply(control: &mut Control, stamp: Stamp, event: &FlowRegistered, changed: &mut BTreeSet<Key>) {
     let version = control.flows.get(&event.flow).map_or(1, |known| known.version.saturating_add(1));
-    let known = Registered { plan: event.plan, version, by: event.by.clone(), at: stamp.at };
+    let (by, hook) = (event.by.clone(), event.hook.clone());
+    let known = Registered { plan: event.plan, version, by, at: stamp.at, hook };
     control.flows.insert(event.flow.clone(), known);
     changed.insert(Key::Flow(event.flow.clone()));
 }

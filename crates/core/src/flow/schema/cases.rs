@@ -58,6 +58,7 @@ fn said() -> Vec<(&'static str, Value)> {
     vec![
         ("approve", either("Who approves", &who)),
         ("reject", about("Who rejects", of("name"))),
+        ("sends", any("What comes from outside and opens a webhook or external gate; its output")),
         ("after", about("How long the gate has waited by then", of("duration"))),
     ]
 }

@@ -1,11 +1,12 @@
 //! A run out of its rows. Damage is an error here, never memory or a panic.
 
+use super::given::GivenRows;
 use super::{CompositeBody, RunBody, Stalled, TaskBody};
 use crate::error::{Error, Result};
 use crate::event::{TaskIx, TimerKey};
 use crate::limits;
 use crate::plan::{Plan, Var, Work};
-use crate::rows::{RunRow, TaskRow};
+use crate::rows::{GivenRow, RunRow, TaskRow};
 use crate::run::{Chain, Chunk, Composite, GONE_SCOPE, GONE_TASK, Held, Reason, Run, Scope, Task};
 use crate::state::TaskState;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ type Since = BTreeMap<u32, Vec<(Var, Held)>>;
 
 impl Run {
     /// A run as its rows say it is. The ledger's tail is still to be folded.
-    pub fn from_rows(row: &RunRow, tasks: Vec<TaskRow>, plan: Arc<Plan>) -> Result<Self> {
+    pub fn from_rows(row: &RunRow, tasks: Vec<TaskRow>, given: Vec<GivenRow>, plan: Arc<Plan>) -> Result<Self> {
         let corrupt = |what: &str| {
             let message = format!(
                 "the rows of run {} do not fit together: {what}. Rebuild them with `edgewise doctor --rebuild`",
@@ -34,6 +35,8 @@ impl Run {
         if body.generation == 0 {
             return Err(corrupt("its generation is not one that a run has"));
         }
+        let mut given = GivenRows::new(given);
+        let about = given.back_in(body.about, body.given).ok_or_else(|| corrupt("its input is missing"))?;
         let mut run = Run::new(row.id, row.plan, plan);
         run.seq = row.applied_seq;
         run.last = row.version;
@@ -41,7 +44,7 @@ impl Run {
         run.paused = row.paused;
         run.started_at = row.started_at;
         run.completed_at = row.completed_at;
-        run.about = body.about;
+        run.about = about;
         run.parent = body.parent;
         run.disowned = body.disowned.into_iter().collect();
         run.planned = body.planned;
@@ -49,6 +52,7 @@ impl Run {
         run.cancel = body.cancel;
         run.resolved = body.resolved;
         run.given_up = body.given_up;
+        run.frozen = body.frozen;
         run.kept = body.kept;
         run.unknown = body.unknown;
         if run.planned {
@@ -61,7 +65,7 @@ impl Run {
         run.counts[0] = body.made.map_or_else(counted, |(_, tasks, _)| tasks);
         let mut since = Vec::new();
         for task in tasks {
-            since.extend(run.put_back(&task).ok_or_else(|| corrupt("a task does not fit its plan"))?);
+            since.extend(run.put_back(&task, &mut given).ok_or_else(|| corrupt("a task does not fit its plan"))?);
         }
         if let Some(made) = body.made {
             run.make_room(made).ok_or_else(|| corrupt("it has more scopes than it made"))?;
@@ -93,7 +97,7 @@ impl Run {
     }
 
     /// Gives what its chain was handed since it began, if it says so.
-    fn put_back(&mut self, row: &TaskRow) -> Option<Option<Handed>> {
+    fn put_back(&mut self, row: &TaskRow, given: &mut GivenRows) -> Option<Option<Handed>> {
         if self.may_have_gaps() && self.task(row.task).is_none() {
             // Of a scope that is over.
             return Some(None);
@@ -121,7 +125,8 @@ impl Run {
             self.reasons.insert(row.task, serde_json::from_str::<Reason>(text).ok()?);
         }
         let Some(text) = &row.body else { return Some(None) };
-        let body: TaskBody = serde_json::from_str(text).ok()?;
+        let mut body: TaskBody = serde_json::from_str(text).ok()?;
+        given.back_to(row.task, &mut body)?;
         for (kind, attempt, due) in body.timers {
             self.timers.insert(TimerKey { task: row.task, kind, generation: row.generation, attempt }, due);
         }

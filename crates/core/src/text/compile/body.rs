@@ -7,18 +7,20 @@ use super::http;
 use super::item;
 use super::names::Names;
 use super::policy::Defaults;
+use super::publish;
 use super::secrets;
 use super::{Functions, error, known_beforehand, say_all};
 use crate::expr::{self, Ast, Fault, Hyphens};
 use crate::flow::problem::Sink;
-use crate::gate::{Gate, OnDeadline, Wait};
+use crate::gate::{Gate, Wait};
 use crate::limits;
 use crate::name::Name;
 use crate::plan::{self, Items, Join, RegionDraft, Spec, Statement as Line, Var};
 use crate::recent::Recent;
 use crate::template::{Root, Template};
 use crate::text::tree::{
-    ActionCall, Block, Call, Expr, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value, Word, Work,
+    ActionCall, Block, Call, Expr, FunctionCall, Handler, Parameter, Sleep, Statement, StatementKind, Value, Waiting,
+    Word, Work,
 };
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -162,10 +164,6 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                 let Some(span) = self.expr(span, None) else { return };
                 place.node(regions, "sleep", plan::Work::Sleep(span))
             }
-            StatementKind::Wait(gate) => {
-                let name = if matches!(gate.wait, Wait::Approval { .. }) { "approval" } else { "wait" };
-                place.node(regions, name, plan::Work::Gate(gate.clone()))
-            }
             StatementKind::If { arms, otherwise } => self.branch(regions, place, arms, otherwise.as_ref()),
             StatementKind::For { item, list, body } => {
                 let Some(items) = self.expr(list, None) else {
@@ -254,7 +252,28 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                 let work = plan::Parallel { arms, tolerate, fail_fast };
                 Some(place.fill(regions, node, plan::Work::Parallel(work)))
             }
+            Work::Wait(wait) => self.wait(regions, place, wait, called),
         }
+    }
+
+    fn wait(
+        &mut self,
+        regions: &mut Regions,
+        place: &mut Place,
+        wait: &'t Waiting,
+        called: Option<&str>,
+    ) -> Option<u32> {
+        let mut gate = wait.gate.clone();
+        let name = match &mut gate.wait {
+            Wait::After(_) | Wait::Until(_) => "wait",
+            Wait::Approval { .. } => "approval",
+            Wait::Webhook => "webhook",
+            Wait::External { id, .. } => {
+                *id = given_as(self.expr(wait.id.as_ref()?, None)?);
+                "external"
+            }
+        };
+        Some(place.node(regions, called.unwrap_or(name), plan::Work::Gate(gate)))
     }
 
     /// A call that is a region by itself, beside others.
@@ -300,11 +319,12 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                 plan::Work::Action { action: call.name.clone(), with: Template::Map(with) }
             }
         };
+        let told = self.told(call, &work)?;
         let own = matches!(work, plan::Work::Item(_)).then(|| Defaults::of_sub_run(&call.policies));
         let name = called.map_or_else(|| call.name.replace('.', "-"), str::to_owned);
         let node = place.node(regions, &name, work);
         if let (Some((retry, timeouts)), Some(spec)) = (own, regions.specs.last_mut()) {
-            (spec.retry, spec.timeouts) = (retry, timeouts);
+            (spec.retry, spec.timeouts, spec.publish) = (retry, timeouts, told);
             return Some(node);
         }
         let (retry, timeouts, mut share) = self.around.defaults.under(&call.policies);
@@ -314,9 +334,23 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
             share.limit = Some(plan::Limit { key, max: limit.max, rate: limit.rate });
         }
         if let Some(spec) = regions.specs.last_mut() {
-            (spec.retry, spec.timeouts, spec.share) = (retry, timeouts, share);
+            (spec.retry, spec.timeouts, spec.share, spec.publish) = (retry, timeouts, share, told);
         }
         Some(node)
+    }
+
+    /// What the outside world is told when the task of a call ends.
+    fn told(&mut self, call: &'t ActionCall, work: &plan::Work) -> Option<Vec<plan::Publish>> {
+        let Some(given) = &call.policies.publish else { return Some(Vec::new()) };
+        let told = publish::publish(given, false, self.sink)?;
+        match work {
+            plan::Work::Emit(emit) if told.iter().any(|one| one.name == emit.name) => {
+                let message = format!("the domain event `{}` is emitted and published by one task", emit.name);
+                error(self.sink, given.at, "duplicate_name", message).help(Some("`@emit` alone tells it".into()));
+                None
+            }
+            _ => Some(told),
+        }
     }
 
     /// The values of a call's arguments, in their order; those of an action may be secret.
@@ -350,9 +384,11 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         let with = Template::Map(with.collect());
         let work = plan::Work::SubRun(plan::SubRun { flow: call.name.clone(), plan: child.hash, with });
         let name = called.map_or_else(|| call.name.replace(['.', '/'], "-"), str::to_owned);
+        let told = self.told(call, &work)?;
         let node = place.node(regions, &name, work);
         if let Some(spec) = regions.specs.last_mut() {
             (spec.retry, spec.timeouts) = Defaults::of_sub_run(&call.policies);
+            spec.publish = told;
         }
         Some(node)
     }
@@ -489,12 +525,7 @@ impl Place {
 }
 
 fn sleep(span: Millis) -> plan::Work {
-    plan::Work::Gate(Gate {
-        wait: Wait::After(span),
-        deadline: None,
-        on_deadline: OnDeadline::default(),
-        escalate: Vec::new(),
-    })
+    plan::Work::Gate(Gate::new(Wait::After(span)))
 }
 
 /// What a worker is given under one name.

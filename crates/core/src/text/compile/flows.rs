@@ -112,6 +112,7 @@ pub(super) fn started_by(block: &Block) -> Vec<&ActionCall> {
                     Work::Call(call) => std::slice::from_ref(call),
                     Work::Spread(spread) => std::slice::from_ref(&spread.call),
                     Work::Parallel(parallel) => &parallel.calls,
+                    Work::Wait(_) => &[],
                 };
                 found.extend(calls.iter().filter_map(|call| match call {
                     Call::Flow(call) => Some(&**call),

@@ -2,6 +2,7 @@
 
 use super::Parser;
 use super::slice::Slice;
+use crate::suggest::{nearest, shown};
 use crate::text::layout::Kind;
 
 /// First words of statements, what they would be, and what to write instead.
@@ -37,6 +38,12 @@ const FOREIGN: [(&str, &str, &str); 25] = [
     ),
 ];
 
+/// What statements and values begin with.
+const WORDS: [&str; 17] = [
+    "if", "elif", "else", "for", "while", "try", "except", "break", "continue", "pass", "return", "raise", "sleep",
+    "wait", "spread", "parallel", "flow",
+];
+
 impl Parser<'_, '_, '_> {
     /// Whether the line starts like a statement of another language; then that was said.
     pub(super) fn refuse_statement(&mut self, slice: Slice) -> bool {
@@ -49,7 +56,7 @@ impl Parser<'_, '_, '_> {
                     .help(Some("put policies in brackets behind a call".into()));
                 return true;
             }
-            return false;
+            return self.refuse_misspelt(slice, word);
         };
         // A variable may have such a name, unless it is one of the words of the language.
         let next = if slice.len() > 1 { self.layout.word(slice.from + 1) } else { "" };
@@ -58,6 +65,25 @@ impl Parser<'_, '_, '_> {
         }
         let at = self.extent(Slice { to: slice.from + 1, ..slice });
         self.error(at, "not_supported", *message).help(Some((*help).into()));
+        true
+    }
+
+    /// Whether the line starts with what must be a word of the language, and is none; then that was said.
+    fn refuse_misspelt(&mut self, slice: Slice, word: &str) -> bool {
+        let follows = match self.kind(slice, slice.from + 1) {
+            None => true,
+            Some(Kind::Name) => !self.is(slice, slice.from + 1, "in"),
+            Some(Kind::Text | Kind::Number | Kind::Action) => true,
+            Some(_) => slice.len() == 2 && self.is(slice, slice.from + 1, ":"),
+        };
+        // Of very many problems most are only counted, however they are called.
+        if !follows || WORDS.contains(&word) || self.sink.is_full() {
+            return false;
+        }
+        let Some(meant) = nearest(word, WORDS) else { return false };
+        let at = self.extent(Slice { to: slice.from + 1, ..slice });
+        let message = format!("no statement begins with {}", shown(word));
+        self.error(at, "unknown_statement", message).help(Some(format!("did you mean `{meant}`?")));
         true
     }
 

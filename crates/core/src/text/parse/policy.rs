@@ -39,6 +39,8 @@ const TIMEOUT: [&str; 4] = ["timeout", "overall", "queue_timeout", "heartbeat"];
 const SHARE: [&str; 2] = ["queue", "priority"];
 /// Keys that belong together: a limit names what is shared, so it stands behind a call.
 const LIMIT: [&str; 3] = ["limit", "max", "rate"];
+/// What the outside world is told. Of a flow it is no default: it is told when the run ends.
+const PUBLISH: &str = "publish";
 const GATHER: [&str; 2] = ["tolerate", "fail_fast"];
 /// What a flow says of its runs.
 const NAMING: [&str; 4] = ["namespace", "labels", "identity", "secrets"];
@@ -191,7 +193,8 @@ impl<'a> Parser<'_, 'a, '_> {
     /// A key that is known, has a meaning here, and is not there yet.
     fn key(&mut self, key: Slice, owner: Owner, seen: &mut Vec<&'a str>) -> Option<&'a str> {
         let (at, word) = (self.extent(key), self.text(key));
-        let known = RETRY.iter().chain(&TIMEOUT).chain(&SHARE).chain(&LIMIT).chain(&GATHER).chain(&NAMING);
+        let known =
+            RETRY.iter().chain(&TIMEOUT).chain(&SHARE).chain(&LIMIT).chain(&GATHER).chain(&NAMING).chain([&PUBLISH]);
         if !known.clone().any(|k| *k == word) {
             let elsewhere = ELSEWHERE.iter().find(|(k, _)| *k == word).map(|(_, help)| (*help).to_owned());
             let near = elsewhere.or_else(|| self.sink.meant(word, known.clone().copied()));
@@ -234,6 +237,7 @@ impl<'a> Parser<'_, 'a, '_> {
                 all.naming.namespace = Some(self.accept(Name::parse(self.text(slice)), at)?);
             }
             "identity" => all.naming.identity = self.choice(slice, key, &Identity::ALL)?,
+            PUBLISH => all.policies.publish = Some(self.expression(slice, "`publish`")?),
             "labels" => all.naming.labels = Some(self.expression(slice, "the labels")?),
             "secrets" => all.naming.secrets = Some(self.expression(slice, "the secrets")?),
             _ => all.gather.fail_fast = self.choice(slice, key, &[("true", true), ("false", false)])?,
@@ -347,6 +351,7 @@ fn example(key: &str) -> &'static str {
         "identity" => "strict",
         "labels" => "{\"team\": \"core\"}",
         "secrets" => "[\"TOKEN\"]",
+        PUBLISH => "\"order.shipped\"",
         "on_deadline" => "reject",
         "from" => "[\"lead\", \"security\"]",
         _ => "30s",

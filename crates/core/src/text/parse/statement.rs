@@ -48,7 +48,6 @@ impl Parser<'_, '_, '_> {
                 "return" => return self.return_value(slice),
                 "raise" => return self.raise(slice),
                 "sleep" => return self.sleep(slice).map(StatementKind::Sleep),
-                "wait" => return self.wait(slice.after(slice.from)).map(StatementKind::Wait),
                 "elif" | "else" | "except" => return self.orphan(slice, word),
                 "flow" if !self.is(slice, slice.to - 1, ":") => {}
                 "flow" | "fn" => return self.inner_block(slice, word),

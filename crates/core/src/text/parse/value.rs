@@ -14,6 +14,9 @@ impl Parser<'_, '_, '_> {
         match first {
             "spread" => return self.spread(slice).map(|spread| Value::Work(Work::Spread(Box::new(spread)))),
             "parallel" => return self.parallel(slice).map(|p| Value::Work(Work::Parallel(p))),
+            "wait" => {
+                return self.wait(slice.after(slice.from)).map(|wait| Value::Work(Work::Wait(Box::new(wait))));
+            }
             _ => {}
         }
         if self.is_call(slice) {
@@ -21,7 +24,7 @@ impl Parser<'_, '_, '_> {
             debug_assert_eq!(gather, Gather::default(), "only spreads gather");
             return Some(Value::Work(Work::Call(call)));
         }
-        if matches!(first, "sleep" | "wait" | "raise" | "return" | "if" | "for" | "while" | "try") {
+        if matches!(first, "sleep" | "raise" | "return" | "if" | "for" | "while" | "try") {
             let message = format!("`{first}` is a statement and has no value");
             let help = format!("write `{first}` on a line of its own");
             self.error(self.extent(slice), "unexpected", message).help(Some(help));

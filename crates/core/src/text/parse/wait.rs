@@ -1,4 +1,5 @@
-//! `wait approval(…)` and `wait until "…"`: gates, as the rest of the core knows them.
+//! `wait approval(…)`, `wait webhook(…)`, `wait external(…)` and `wait until "…"`: gates, as the rest of the core knows
+//! them.
 
 use super::Parser;
 use super::slice::Slice;
@@ -6,27 +7,37 @@ use crate::gate::{Gate, OnDeadline, Wait};
 use crate::limits;
 use crate::name::Name;
 use crate::suggest::shown;
+use crate::template::Template;
 use crate::text::layout::Kind;
+use crate::text::tree::Waiting;
 use crate::time::Time;
 
-const KEYS: [&str; 4] = ["from", "count", "deadline", "on_deadline"];
-const HELP: &str = "write `wait approval(count=1)` or `wait until \"2027-01-31T12:00:00Z\"`";
+const APPROVAL: [&str; 4] = ["from", "count", "deadline", "on_deadline"];
+const WEBHOOK: [&str; 2] = ["deadline", "on_deadline"];
+const EXTERNAL: [&str; 4] = ["system", "id", "deadline", "on_deadline"];
+const HELP: &str = "write `wait approval(count=1)`, `wait webhook()`, `wait external(system=\"jira\", id=ticket)` or `wait until \"2027-01-31T12:00:00Z\"`";
 
 impl Parser<'_, '_, '_> {
-    pub(super) fn wait(&mut self, slice: Slice) -> Option<Gate> {
+    pub(super) fn wait(&mut self, slice: Slice) -> Option<Waiting> {
         let word = if slice.is_empty() { "" } else { self.layout.word(slice.from) };
         match word {
-            "approval" => self.approval(slice),
-            "until" => self.until(slice.after(slice.from)),
+            "approval" => self.approval(slice).map(Waiting::plain),
+            "webhook" => {
+                let [deadline, on_deadline] = self.keys(slice, "webhook", WEBHOOK)?;
+                self.bounded(Wait::Webhook, deadline, on_deadline).map(Waiting::plain)
+            }
+            "external" => self.external(slice),
+            "until" => self.until(slice.after(slice.from)).map(Waiting::plain),
             _ => {
                 let timed = self.kind(slice, slice.from) == Some(Kind::Number) || matches!(word, "timer" | "for");
+                let kinds = ["approval", "webhook", "external", "until"];
                 let help = match word {
                     _ if timed => "time that passes is slept: `sleep 5m`".to_owned(),
-                    "external" | "webhook" => "use `approval` and let the other system approve".to_owned(),
-                    _ => self.sink.meant(word, ["approval", "until"]).unwrap_or_else(|| HELP.to_owned()),
+                    _ => self.sink.meant(word, kinds).unwrap_or_else(|| HELP.to_owned()),
                 };
                 let at = self.extent(slice);
-                self.error(at, "bad_wait", "`wait` is for `approval` or `until` an instant").help(Some(help));
+                let message = "`wait` is for `approval`, `webhook`, `external` or `until` an instant";
+                self.error(at, "bad_wait", message).help(Some(help));
                 None
             }
         }
@@ -43,7 +54,7 @@ impl Parser<'_, '_, '_> {
         };
         let time = Time::parse(text);
         let time = self.accept(time, at)?;
-        Some(Gate { wait: Wait::Until(time), deadline: None, on_deadline: OnDeadline::default(), escalate: Vec::new() })
+        Some(Gate::new(Wait::Until(time)))
     }
 
     /// What stands between plain quotes.
@@ -56,35 +67,7 @@ impl Parser<'_, '_, '_> {
 
     /// `approval(from=[…], count=2, deadline=2d, on_deadline=reject)`.
     fn approval(&mut self, slice: Slice) -> Option<Gate> {
-        let open = slice.from + 1;
-        if !self.is(slice, open, "(") || self.mate(open) + 1 != slice.to {
-            let at = self.extent(slice.after(slice.from));
-            self.error(at, "bad_wait", "`approval` is written with parentheses").help(Some(HELP.into()));
-            return None;
-        }
-        let mut values: [Option<Slice>; 4] = [None; 4];
-        for piece in self.pieces(Slice { from: open + 1, to: self.mate(open) }) {
-            let key = if piece.is_empty() { "" } else { self.layout.word(piece.from) };
-            let known = KEYS.iter().position(|k| *k == key).filter(|_| self.is(piece, piece.from + 1, "="));
-            let Some(n) = known else {
-                let near = self.sink.meant(key, KEYS);
-                let help =
-                    near.unwrap_or_else(|| "keys are `from=`, `count=`, `deadline=` and `on_deadline=`".to_owned());
-                let message = format!("`approval` has no {}", shown(self.text(piece)));
-                self.error(self.extent(piece), "unknown_key", message).help(Some(help));
-                return None;
-            };
-            if values[n].is_some() {
-                self.error(self.extent(piece), "duplicate_key", format!("`{key}` is given twice"))
-                    .help(Some("remove one of the two".into()));
-                return None;
-            }
-            values[n] = Some(piece.after(piece.from + 1));
-        }
-        self.gate(values)
-    }
-
-    fn gate(&mut self, [from, count, deadline, on_deadline]: [Option<Slice>; 4]) -> Option<Gate> {
+        let [from, count, deadline, on_deadline] = self.keys(slice, "approval", APPROVAL)?;
         let people = match from {
             Some(slice) => self.people(slice)?,
             None => Vec::new(),
@@ -99,6 +82,58 @@ impl Parser<'_, '_, '_> {
                 return None;
             }
         }
+        self.bounded(Wait::Approval { from: people, count: needed as u32 }, deadline, on_deadline)
+    }
+
+    /// `external(system="jira", id=ticket)`.
+    fn external(&mut self, slice: Slice) -> Option<Waiting> {
+        let [system, id, deadline, on_deadline] = self.keys(slice, "external", EXTERNAL)?;
+        let (Some(system), Some(id)) = (system, id) else {
+            let help = "such as `wait external(system=\"jira\", id=\"ABC-1\")`";
+            self.error(self.extent(slice), "missing_key", "`external` needs `system` and `id`").help(Some(help.into()));
+            return None;
+        };
+        let name = Name::parse(self.quoted(system).unwrap_or_else(|| self.text(system)));
+        let system = self.accept(name, self.extent(system))?;
+        let id = self.expression(id, "`id`")?;
+        let gate = self.bounded(Wait::External { system, id: Template::default() }, deadline, on_deadline)?;
+        Some(Waiting { gate, id: Some(id) })
+    }
+
+    /// The values of the keys in the parentheses behind a word, in the order of `known`.
+    fn keys<const N: usize>(&mut self, slice: Slice, what: &str, known: [&str; N]) -> Option<[Option<Slice>; N]> {
+        let open = slice.from + 1;
+        if !self.is(slice, open, "(") || self.mate(open) + 1 != slice.to {
+            let at = self.extent(slice.after(slice.from));
+            self.error(at, "bad_wait", format!("`{what}` is written with parentheses")).help(Some(HELP.into()));
+            return None;
+        }
+        let mut values: [Option<Slice>; N] = [None; N];
+        for piece in self.pieces(Slice { from: open + 1, to: self.mate(open) }) {
+            let key = if piece.is_empty() { "" } else { self.layout.word(piece.from) };
+            let found = known.iter().position(|k| *k == key).filter(|_| self.is(piece, piece.from + 1, "="));
+            let Some(n) = found else {
+                let near = self.sink.meant(key, known);
+                let help = near.unwrap_or_else(|| {
+                    let all: Vec<String> = known.iter().map(|key| format!("`{key}=`")).collect();
+                    format!("keys are {}", all.join(", "))
+                });
+                let message = format!("`{what}` has no {}", shown(self.text(piece)));
+                self.error(self.extent(piece), "unknown_key", message).help(Some(help));
+                return None;
+            };
+            if values[n].is_some() {
+                self.error(self.extent(piece), "duplicate_key", format!("`{key}` is given twice"))
+                    .help(Some("remove one of the two".into()));
+                return None;
+            }
+            values[n] = Some(piece.after(piece.from + 1));
+        }
+        Some(values)
+    }
+
+    /// A gate with its deadline, and what happens then.
+    fn bounded(&mut self, wait: Wait, deadline: Option<Slice>, on_deadline: Option<Slice>) -> Option<Gate> {
         let deadline = match deadline {
             Some(slice) => Some(self.some_time(slice, "deadline")?),
             None => None,
@@ -112,12 +147,7 @@ impl Parser<'_, '_, '_> {
                 return None;
             }
         }
-        Some(Gate {
-            wait: Wait::Approval { from: people, count: needed as u32 },
-            deadline,
-            on_deadline: ends,
-            escalate: Vec::new(),
-        })
+        Some(Gate { deadline, on_deadline: ends, ..Gate::new(wait) })
     }
 
     /// `[lead, "quality"]`: names, as words or in quotes.

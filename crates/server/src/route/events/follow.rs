@@ -6,8 +6,9 @@ use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use edgewise_core::{Error, Result};
-use edgewise_engine::reader::Reader;
+use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 
@@ -15,16 +16,17 @@ use tokio::time::timeout;
 const AHEAD: usize = 4;
 
 /// Something whose events are told, in its own order.
-pub trait Source: Send + 'static {
-    /// What is new, a bounded part of it.
-    fn look(&mut self, reader: &mut Reader) -> Result<Looked>;
+pub trait Source: Sized + Send + 'static {
+    /// What is new, a bounded part of it, given where the ledger was seen to end.
+    fn look(self, app: &App, end: u64) -> impl Future<Output = Result<(Self, Looked)>> + Send;
 }
 
 /// What one look found.
+#[derive(Default)]
 pub struct Looked {
     /// What is told.
-    pub text: String,
-    /// Whether to look again at once.
+    pub text: Bytes,
+    /// Whether to look again without waiting for news.
     pub more: bool,
     /// Whether nothing will come any more.
     pub over: bool,
@@ -45,7 +47,7 @@ pub struct Listening {
 
 impl Listening {
     /// Hands text over; false if nobody reads any more, or nothing was read for too long.
-    pub async fn tell(&self, text: String) -> bool {
+    pub async fn tell(&self, text: impl Into<Bytes>) -> bool {
         matches!(timeout(limits::STREAM_STALL, self.send.send(text.into())).await, Ok(Ok(())))
     }
 
@@ -71,9 +73,8 @@ async fn follow(app: App, mut source: impl Source, reader: Listening) {
     let mut tail = app.tail();
     loop {
         // Marked before the look: what is committed during it is looked for again.
-        tail.mark_unchanged();
-        let looked = app.readers().look(move |reader| source.look(reader).map(|looked| (source, looked))).await;
-        let Ok((back, Looked { text, more, over })) = looked else { return };
+        let end = *tail.borrow_and_update();
+        let Ok((back, Looked { text, more, over })) = source.look(&app, end).await else { return };
         source = back;
         if !text.is_empty() && !reader.tell(text).await {
             return;
@@ -81,19 +82,26 @@ async fn follow(app: App, mut source: impl Source, reader: Listening) {
         if over {
             return;
         }
-        if more {
-            continue;
+        if !more {
+            tokio::select! {
+                news = timeout(limits::STREAM_ALIVE, tail.changed()) => match news {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => return,
+                    Err(_) if reader.tell(": still here\n\n").await => {}
+                    Err(_) => return,
+                },
+                () = reader.gone() => return,
+            }
         }
-        tokio::select! {
-            news = timeout(limits::STREAM_ALIVE, tail.changed()) => match news {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) => return,
-                Err(_) if reader.tell(": still here\n\n".to_owned()).await => {}
-                Err(_) => return,
-            },
-            () = reader.gone() => return,
-        }
+        tokio::time::sleep(rest(app.readers_of_streams())).await;
     }
+}
+
+/// How long each stream rests between two looks: the more there are, the longer, so that all of them together take a
+/// bounded share of the machine and runs are not slowed by whoever looks on.
+fn rest(streams: usize) -> Duration {
+    let streams = u32::try_from(streams).unwrap_or(u32::MAX);
+    limits::STREAM_REST.saturating_mul(streams).min(limits::STREAM_REST_MOST)
 }
 
 /// A channel as a stream.

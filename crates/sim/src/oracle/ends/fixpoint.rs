@@ -1,8 +1,8 @@
 //! What follows: one consequence after the other, until nothing does any more.
 //!
 //! Their order is promised too, because what is stopped in the middle shows it: first whoever waits hears how a task
-//! ended, breadth first in plan order; then all spreads end of which all scopes have; then the next spread makes its
-//! scopes.
+//! ended, breadth first in plan order; then all spreads end of which all scopes have; then all spreads that are ready
+//! make theirs, also those within.
 
 use super::{Ends, Node, ROOT, Scope};
 use edgewise_core::plan::Resolution::{self, Cancelled, Failed, Skipped, Success};
@@ -15,8 +15,12 @@ impl Ends<'_> {
             if let Some(n) = self.ended.pop_front() {
                 self.tell(n);
             } else if (0..self.nodes.len()).filter(|n| self.spread_ends(*n)).count() == 0 {
-                let Some(n) = self.making.pop_front() else { return };
-                self.spread_out(n);
+                if self.making.is_empty() {
+                    return;
+                }
+                while let Some(n) = self.making.pop_front() {
+                    self.spread_out(n);
+                }
             }
         }
     }

@@ -1,12 +1,15 @@
 //! Freeze: nothing is decided on a frozen run, by whichever engine; its rows and its workers' slots are kept all the same.
 
+use edgewise_core::Kind;
+use edgewise_core::event::Event;
 use edgewise_core::id::RunId;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
-use edgewise_engine::command::{Answer, Beat, Command};
-use edgewise_sim::driver::{LEASE, World};
+use edgewise_engine::command::{Answer, Beat, Command, RunAct};
+use edgewise_sim::driver::{LEASE, World, finish_of, home};
 use edgewise_sim::flows::{CHAIN, ONE};
-use edgewise_store::RunFilter;
+use edgewise_store::faulty::{Fault, Op};
+use edgewise_store::{Ledger, RunFilter};
 
 const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 } } } }";
 /// Longer than from one sweep to the next.
@@ -113,6 +116,108 @@ fn already_frozen_means_that_the_ledger_says_so() {
     let lease = one.claim_one("w").lease;
     one.report(lease, Ok(())).unwrap();
     one.is(run, RunState::Complete);
+}
+
+/// What the history of a run says of freezes: who, why, and what it was marked with where nobody froze it.
+fn said(world: &World, run: RunId) -> Vec<(String, String, Option<String>)> {
+    let entries = world.reader().ledger(run).unwrap();
+    let freezes = entries.into_iter().filter_map(|entry| match entry.event {
+        Event::RunFrozen(e) => Some((format!("{} froze", e.by), e.why.unwrap_or_default(), None)),
+        Event::RunUnfrozen(e) => Some((format!("{} unfroze", e.by), e.why.unwrap_or_default(), e.mark)),
+        _ => None,
+    });
+    freezes.collect()
+}
+
+fn because(world: &World, run: RunId, why: &str) -> RunAct {
+    RunAct { why: Some(why.into()), ..world.act(run) }
+}
+
+#[test]
+fn a_freeze_and_its_end_are_in_the_history_with_who_and_why() {
+    let mut w = World::new();
+    w.witness.watches_marks = true;
+    let run = w.start(ONE);
+    let (by, froze, unfroze) = (w.act(run).by, because(&w, run, "evidence"), because(&w, run, "looked at"));
+    assert!(matches!(w.must(Command::Freeze(froze.clone())), Answer::Done));
+    assert!(matches!(w.must(Command::Freeze(froze)), Answer::Already));
+    assert_eq!(w.reader().frozen(run).unwrap(), w.run(run).freeze_mark());
+    w.crash();
+    assert!(matches!(w.must(Command::Unfreeze(unfroze.clone())), Answer::Done));
+    assert!(matches!(w.must(Command::Unfreeze(unfroze)), Answer::Already));
+    let expected =
+        [(format!("{by} froze"), "evidence".to_owned(), None), (format!("{by} unfroze"), "looked at".into(), None)];
+    assert_eq!(said(&w, run), expected);
+    assert_eq!(w.reader().frozen(run).unwrap(), None);
+}
+
+#[test]
+fn one_commit_may_freeze_and_let_go_on_and_what_stands_between_is_refused() {
+    let mut w = World::new();
+    w.witness.watches_marks = true;
+    let (run, act) = (w.start(CHAIN), |w: &World, run| w.act(run));
+    let a = act(&w, run);
+    let all = [
+        Command::Freeze(a.clone()),
+        Command::Pause(a.clone()),
+        Command::Unfreeze(a.clone()),
+        Command::Pause(a.clone()),
+    ];
+    let numbers = w.send(all.into());
+    let answers: Vec<String> = numbers
+        .iter()
+        .map(|no| match w.answers.remove(no).expect("it is answered") {
+            Ok(answer) => format!("{answer:?}"),
+            Err(error) => error.code.to_owned(),
+        })
+        .collect();
+    assert_eq!(answers, ["Done", "run_frozen", "Done", "Done"]);
+    assert!(w.run(run).paused && w.run(run).frozen.is_none());
+    let numbers = w.send(vec![Command::Freeze(a.clone()), Command::Unfreeze(a.clone()), Command::Freeze(a)]);
+    assert!(numbers.iter().all(|no| matches!(w.answers.remove(no), Some(Ok(Answer::Done)))));
+    assert!(w.run(run).frozen.is_some() && w.reader().frozen(run).unwrap().is_some());
+    unfreeze(&mut w, run);
+    let a = act(&w, run);
+    assert!(matches!(w.must(Command::Resume(a)), Answer::Done));
+    assert_eq!(w.claim("w", 1).len(), 1);
+}
+
+#[test]
+fn a_run_that_was_marked_for_damage_goes_on_once_it_can_be_read_and_says_so() {
+    let mut w = World::new();
+    let run = w.start(ONE);
+    w.flush();
+    w.crash();
+    w.faults.fail_next(Op::Load, Fault::Damaged);
+    let a = w.act(run);
+    assert_eq!(w.must_fail(Command::Pause(a.clone())).kind, Kind::Corrupt);
+    assert!(matches!(w.must(Command::Freeze(a)), Answer::Already), "it rests already");
+    w.faults.fail_next(Op::Load, Fault::Damaged);
+    w.faults.fail_after(Op::Load, 1, Fault::Damaged);
+    let (by, again) = (w.act(run).by, because(&w, run, "a new disk"));
+    assert_eq!(w.must_fail(Command::Unfreeze(again.clone())).code, "still_damaged");
+    let mark = w.reader().frozen(run).unwrap();
+    assert!(mark.is_some() && said(&w, run).is_empty(), "nothing was written to it");
+    assert!(matches!(w.must(Command::Unfreeze(again)), Answer::Done));
+    assert_eq!(said(&w, run), [(format!("{by} unfroze"), "a new disk".to_owned(), mark)]);
+    assert_eq!(w.reader().frozen(run).unwrap(), None);
+    assert_eq!(w.claim("w", 1).len(), 1, "and it goes on");
+}
+
+#[test]
+fn what_one_engine_decided_before_it_heard_of_a_mark_is_decided_again() {
+    let (mut one, mut other, run) = both(CHAIN);
+    let lease = one.claim_one("w").lease;
+    other.ledger.freeze(&home().stream(run), Some("alarm")).unwrap();
+    let a = one.act(run);
+    let numbers = one.send(vec![finish_of(lease, Ok(())), Command::Unfreeze(a)]);
+    let answers: Vec<_> = numbers.iter().map(|no| one.answers.remove(no).expect("it is answered")).collect();
+    let Ok(Answer::Completed(each)) = &answers[0] else { panic!("{answers:?}") };
+    assert_eq!(each[0].as_ref().unwrap_err().code, "run_frozen", "it was said to a frozen run");
+    assert!(matches!(answers[1], Ok(Answer::Done)));
+    let names: Vec<String> = one.reader().ledger(run).unwrap().iter().map(|e| e.event.name().to_owned()).collect();
+    assert_eq!(names.last().map(String::as_str), Some("RunUnfrozen"), "{names:?}");
+    one.report(lease, Ok(())).unwrap();
 }
 
 #[test]

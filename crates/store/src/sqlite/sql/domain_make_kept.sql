@@ -1,4 +1,4 @@
--- Webhooks, and the events that they could not be told.
+-- Webhooks, the events that they could not be told, and workers that are called.
 CREATE TABLE IF NOT EXISTS domain_kept (
     tenant    TEXT NOT NULL,
     workspace TEXT NOT NULL,

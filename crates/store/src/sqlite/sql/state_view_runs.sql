@@ -1,5 +1,5 @@
--- For people: one line per run, states as words, times as ISO text. Whether a run is frozen is said in
--- ledger.db (streams.frozen).
+-- For people: one line per run, states as words, times as ISO text. Who froze a run, why and when is in its body
+-- ($.frozen); whether it is marked, which what is damaged is too, in ledger.db (streams.frozen).
 CREATE VIEW runs AS
 SELECT r.tenant AS tenant_id,
        r.workspace AS workspace_id,

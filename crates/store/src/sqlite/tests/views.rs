@@ -20,7 +20,7 @@ fn plan(on_failure: OnFailure) -> Plan {
     let wait = Wait::After(Millis(1));
     let works = [
         Work::Command(Default::default()),
-        Work::Gate(Gate { wait, deadline: None, on_deadline: OnDeadline::Open, escalate: vec![] }),
+        Work::Gate(Gate { on_deadline: OnDeadline::Open, ..Gate::new(wait) }),
         Work::Spread(Spread { region: 1, items: Items::Literal(vec![]), tolerate: 0, fail_fast: false }),
     ];
     let specs = works

@@ -1,13 +1,13 @@
 //! Items as a sketch: what is to be drawn of the work graph.
 
-use super::board::Board;
-use super::{look, said};
-use crate::problem::Result;
+use super::gate::opens;
+use super::work::seen;
 use edgewise_core::plan::Accepts;
 use edgewise_core::plan::Resolution;
 use edgewise_core::sketch::{Edge, Node, NodeKind, Now, Sketch};
 use edgewise_core::state::Phase;
-use edgewise_core::work::{Dependency, DependencyKind, Group, ItemId, Status, When};
+use edgewise_core::time::Time;
+use edgewise_core::work::{Dependency, DependencyKind, Group, ItemId, Standing, Status, When, Work};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most items in one picture.
@@ -15,12 +15,12 @@ const MOST: usize = 2_000;
 
 /// An item with all that it waits for and that waits for it; or all items that are not over. The second value says how
 /// many were left out.
-pub(crate) fn sketch(board: &Board, id: Option<&ItemId>) -> Result<(Sketch, usize)> {
+pub fn sketch(work: &Work, now: Time, id: Option<&ItemId>) -> (Sketch, usize) {
     let mut ids = match id {
-        Some(id) => around(board, id),
+        Some(id) => around(work, id),
         None => {
             let open = |item: &&edgewise_core::work::Item| !matches!(item.status, Status::Closed | Status::Tombstone);
-            board.work.items().filter(open).map(|item| item.id.to_string()).collect()
+            work.items().filter(open).map(|item| item.id.to_string()).collect()
         }
     };
     let left_out = ids.len().saturating_sub(MOST);
@@ -31,28 +31,30 @@ pub(crate) fn sketch(board: &Board, id: Option<&ItemId>) -> Result<(Sketch, usiz
     let mut numbers = BTreeMap::new();
     for id in &ids {
         numbers.insert(id.clone(), numbers.len() as u32);
-        sketch.add(node(board, id));
+        sketch.add(node(work, now, id));
     }
     for id in &ids {
-        for one in
-            board.needs(id).into_iter().filter(|one| one.kind.group() == Group::Blocking && one.source.as_str() == id)
+        for one in work
+            .dependencies_of(id)
+            .into_iter()
+            .filter(|one| one.kind.group() == Group::Blocking && one.source.as_str() == id)
         {
             if let Some(target) = numbers.get(one.target.as_str()) {
                 sketch.join(edge(one, numbers[id], *target));
             }
         }
     }
-    Ok((sketch, left_out))
+    (sketch, left_out)
 }
 
 /// Everything that is joined to an item by blocking dependencies, in either direction.
-fn around(board: &Board, id: &ItemId) -> BTreeSet<String> {
+fn around(work: &Work, id: &ItemId) -> BTreeSet<String> {
     let mut found = BTreeSet::from([id.to_string()]);
     let mut next = VecDeque::from([id.to_string()]);
     while let Some(id) = next.pop_front() {
         let blocking = |one: &&Dependency| one.kind.group() == Group::Blocking;
-        let out = board.needs(&id).into_iter().filter(blocking).map(|one| one.target.to_string());
-        let back = board.needed_by(&id).into_iter().filter(blocking).map(|one| one.source.to_string());
+        let out = work.dependencies_of(&id).into_iter().filter(blocking).map(|one| one.target.to_string());
+        let back = work.dependents_of(&id).into_iter().filter(blocking).map(|one| one.source.to_string());
         for other in out.chain(back).collect::<Vec<_>>() {
             if found.insert(other.clone()) {
                 next.push_back(other);
@@ -73,10 +75,11 @@ fn edge(one: &Dependency, source: u32, target: u32) -> Edge {
     Edge { from, to, accepts, resolution: None }
 }
 
-fn node(board: &Board, id: &str) -> Node {
+fn node(work: &Work, at: Time, id: &str) -> Node {
     let now = |phase| Some(Now { phase, attempt: 0, max_attempts: 0, count: None });
-    if let Some(item) = board.work.item(id) {
-        let (label, seen) = (format!("{id} {}", item.fields.title), look::seen(item, &board.standing(item)));
+    if let Some(item) = work.item(id) {
+        let (label, seen) =
+            (format!("{id} {}", item.fields.title), seen(item, &work.standing(id, at).unwrap_or(Standing::NotWork)));
         return Node {
             id: id.to_owned(),
             label,
@@ -86,8 +89,8 @@ fn node(board: &Board, id: &str) -> Node {
             now: now(seen),
         };
     }
-    let gate = board.work.gate(id);
-    let note = gate.map(|gate| said::opens(&gate.wait)).unwrap_or_default();
+    let gate = work.gate(id);
+    let note = gate.map(|gate| opens(&gate.wait)).unwrap_or_default();
     let phase = match gate.and_then(|gate| gate.ended.as_ref()) {
         Some(ended) if ended.satisfied => Phase::Succeeded,
         Some(_) => Phase::Failed,
