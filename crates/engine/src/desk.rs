@@ -421,7 +421,8 @@ impl Desk {
             let loaded = match run {
                 RunId::CONTROL => self.control().map(drop),
                 run if self.frozen.contains_key(&run) => self.load_frozen(run),
-                RunId::WORK => self.work().map(drop),
+                // It may be here still, without what others wrote: only that could not be read.
+                RunId::WORK => self.newest_work().map(drop),
                 run => self.open(run).map(drop),
             };
             if loaded.is_err_and(|e| e.kind == Kind::Unavailable) {

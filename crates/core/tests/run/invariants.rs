@@ -114,7 +114,7 @@ struct Falsified {
 
 type Falsify = fn(&mut Falsified);
 
-const FALSIFIED_STEPS: [(&str, Falsify); 8] = [
+const FALSIFIED_STEPS: [(&str, Falsify); 9] = [
     ("prefix_is_monotone", |s| s.after.seq -= 1),
     ("duplicate_is_noop", |s| s.verdict = Verdict::Ignored(Ignored::Stale)),
     ("edge_resolves_once", |s| s.after.edges[0] = 2),
@@ -123,6 +123,7 @@ const FALSIFIED_STEPS: [(&str, Falsify); 8] = [
     ("timer_fires_once", |s| s.after.timers.clear()),
     ("outbox_has_cause", |s| s.changes.ready.push(TaskIx(0))),
     ("cancel_is_final", |s| s.after.cancel = asked()),
+    ("frozen_runs_rest", |s| s.before.frozen = asked()),
 ];
 
 #[test]

@@ -13,7 +13,7 @@ use edgewise_core::plan::{
     Accepts, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, Timeouts, Work,
 };
 use edgewise_core::retry::Retry;
-use edgewise_core::state::TaskState;
+use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::template::{Root, Template};
 use edgewise_core::time::{Millis, Time};
 use serde_json::json;
@@ -275,6 +275,9 @@ pub fn calm(d: &mut Driver) {
     for _ in 0..2_000 {
         if d.run.frozen.is_some() {
             d.say(Event::RunUnfrozen(Unfrozen { by: name("op"), why: None, mark: None }));
+        } else if d.run.state == RunState::Pending {
+            // It was frozen before its plan came.
+            d.plan_it();
         } else if d.run.paused {
             d.say(Event::RunResumeRequested(Request { by: name("op"), why: None }));
         } else if !d.run.advancing.is_empty() {

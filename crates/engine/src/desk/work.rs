@@ -11,7 +11,7 @@ use edgewise_core::event::Envelope;
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
-use edgewise_core::work::{Changed, Done, Note, NoteKind, Work, WorkEvent, check, fold};
+use edgewise_core::work::{Changed, Done, Note, NoteKind, Target, Work, WorkEvent, check, fold};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Stream, WorkChange};
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,6 +125,15 @@ impl CachedWork {
     }
 }
 
+/// What is waited for from now on.
+fn target_of(event: &WorkEvent) -> Option<&Target> {
+    match event {
+        WorkEvent::DependencyAdded(added) => Some(&added.target),
+        WorkEvent::DependencyImported(dependency) => Some(&dependency.target),
+        _ => None,
+    }
+}
+
 /// The rows of what changed, and the keys of what has none any more.
 fn rows<K, R>(changed: BTreeSet<K>, row: impl Fn(&K) -> Option<R>) -> (Vec<R>, Vec<K>) {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
@@ -225,6 +234,8 @@ impl Desk {
         let stamp = Stamp { id: work.first_id.plus(work.events.len() as u64), at: self.now };
         let before = work.changed.notes.len();
         let folded = fold(&mut work.state, stamp, &event, &mut work.changed);
+        // A run that is waited for from now on may have ended long ago.
+        work.joins.extend(target_of(&event).and_then(Target::as_run));
         work.events.push(event);
         // Tasks of runs whose items are over now; those of items that are open again have gone on.
         for note in &work.changed.notes[before..] {
@@ -268,13 +279,15 @@ impl Desk {
 
     /// When something of the work graph happens by itself, or is to be looked at.
     pub fn work_due(&self) -> Option<Time> {
+        let join = !self.work.joins.is_empty() && self.work.loaded && !self.frozen.contains_key(&RunId::WORK);
+        join.then_some(self.now.max(self.work.put_off)).into_iter().chain(self.overdue_at()).min()
+    }
+
+    /// When time brings something to it: a gate that opens, a claim that runs out.
+    pub fn overdue_at(&self) -> Option<Time> {
         let work = &self.work;
-        if !work.loaded || self.frozen.contains_key(&RunId::WORK) {
-            return None;
-        }
-        let join = (!work.joins.is_empty()).then_some(self.now);
-        let due = work.state.due().map(|due| due.max(work.put_off));
-        join.into_iter().chain(due).min()
+        let due = work.state.due().filter(|_| work.loaded && !self.frozen.contains_key(&RunId::WORK));
+        due.map(|due| due.max(work.put_off))
     }
 
     /// What was staged of the work graph is durable.

@@ -1,12 +1,12 @@
 //! Joins: items that wait for a run are told that it has ended, or is open again, in the commit in which it is so;
 //! where that commit knew nothing of them, as soon as somebody looks.
 
-use crate::committer::CHORES;
+use crate::committer::{AGAIN, CHORES};
 use crate::desk::Desk;
-use edgewise_core::Kind;
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::work::{RunEnded, WorkEvent};
+use edgewise_core::{Kind, Result};
 
 /// Looks again at every run that is waited for: it may have ended elsewhere.
 pub(super) fn look_again(desk: &mut Desk) -> usize {
@@ -29,42 +29,52 @@ pub(super) fn join(desk: &mut Desk) {
             desk.work.joins.insert(run);
         }
     }
+    let mut again = Vec::new();
     for _ in 0..CHORES {
-        let Some(run) = desk.work.joins.pop_first() else { return };
-        tell(desk, run);
+        let Some(run) = desk.work.joins.pop_first() else { break };
+        if tell(desk, run).is_err() {
+            again.push(run);
+        }
+    }
+    if !again.is_empty() {
+        // The store does not answer; nobody else may ever ask.
+        desk.work.joins.extend(again);
+        desk.work.put_off = desk.now.plus(AGAIN);
     }
 }
 
-/// Says how a run ended, if that is not what the graph knows.
-fn tell(desk: &mut Desk, run: RunId) {
-    let Some(state) = state_of(desk, run) else { return };
+/// Says how a run ended, if that is not what the graph knows. An error if the store does not answer.
+fn tell(desk: &mut Desk, run: RunId) -> Result<()> {
+    let Some(state) = state_of(desk, run)? else { return Ok(()) };
     if desk.work.state.run_end(run) == state {
-        return;
+        return Ok(());
     }
     if desk.runs.contains_key(&run) {
         desk.rely_on(run);
     }
     // A run that nobody waits for any more need not be told.
     let _ = desk.record_work(WorkEvent::RunEnded(RunEnded { run, state }));
+    Ok(())
 }
 
 /// How a run ended; `Some(None)` while it has not, `None` if nobody can say. One that is at work is not loaded for that.
-fn state_of(desk: &mut Desk, run: RunId) -> Option<Option<RunState>> {
+fn state_of(desk: &mut Desk, run: RunId) -> Result<Option<Option<RunState>>> {
     if !desk.runs.contains_key(&run) {
         let stream = desk.home.stream(run);
-        let head = desk.ledger.head(&stream).ok()?;
-        let row = desk.projections.run(&stream).ok()?;
+        let head = desk.ledger.head(&stream)?;
+        let row = desk.projections.run(&stream)?;
         if row.is_some_and(|row| row.applied_seq == head.seq && !row.state.is_done()) {
-            return Some(None);
+            return Ok(Some(None));
         }
     }
     match desk.open(run) {
-        Ok(cached) => Some(cached.run.state.is_done().then_some(cached.run.state)),
+        Ok(cached) => Ok(Some(cached.run.state.is_done().then_some(cached.run.state))),
         Err(error) if error.kind == Kind::NotFound => {
-            let gone = desk.ledger.gone(&desk.home.stream(run)).ok()?;
-            gone.map(|gone| Some(gone.state))
+            let gone = desk.ledger.gone(&desk.home.stream(run))?;
+            Ok(gone.map(|gone| Some(gone.state)))
         }
-        // Frozen, or the store does not answer: the sweep asks again.
-        Err(_) => None,
+        Err(error) if error.kind == Kind::Unavailable => Err(error),
+        // Frozen: the sweep asks again.
+        Err(_) => Ok(None),
     }
 }

@@ -5,7 +5,7 @@ use crate::committer::{AGAIN, CHORES};
 use crate::desk::Desk;
 
 pub(super) fn overdue(desk: &mut Desk) {
-    if desk.work_due().is_none_or(|due| due > desk.now) {
+    if desk.overdue_at().is_none_or(|due| due > desk.now) {
         return;
     }
     let mut recorded = 0;

@@ -53,6 +53,16 @@ fn an_item_that_waits_for_a_run_is_ready_with_the_commit_that_ends_it() {
 }
 
 #[test]
+fn an_item_that_waits_for_a_run_which_ended_before_anybody_waited_is_ready_at_once() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start(&mut engine);
+    finish(&mut engine);
+    all(&mut engine, "ada", awaits("ew-a", run)).unwrap();
+    assert_eq!(ready(&world.work(), NOW), ["ew-a"]);
+}
+
+#[test]
 fn a_run_that_is_opened_again_blocks_again_and_a_cancelled_one_satisfies_nobody() {
     let world = World::default();
     let mut engine = world.engine(1);
