@@ -153,13 +153,18 @@ impl Witness {
         Ok(marks.into_iter().map(|(stream, _)| stream.run).collect())
     }
 
+    /// The runs that people want nothing but reads to work on, as the events have it.
+    pub(crate) fn frozen(&self) -> impl Iterator<Item = RunId> + '_ {
+        self.books.values().filter(|book| book.frozen).map(|book| book.run.id)
+    }
+
     /// A run is marked exactly if its last freeze says so: mark and event are one append.
     fn marks_agree_with_events(&mut self) -> Held {
         if !self.watches_marks {
             return Ok(());
         }
         let marked = self.marks()?;
-        let said: BTreeSet<RunId> = self.books.values().filter(|book| book.frozen).map(|book| book.run.id).collect();
+        let said: BTreeSet<RunId> = self.frozen().collect();
         let differ = || format!("{marked:?} are marked, events say {said:?}");
         ensure(marked == said, "marks_agree_with_events", differ)
     }

@@ -102,9 +102,12 @@ impl Storm {
         Command::Freeze(act)
     }
 
-    /// After the storm: what was frozen goes on. Said at one door: the others hear of it from the ledger.
+    /// After the storm: what was frozen goes on. Said at one door: the others hear of it from the ledger. Said again of
+    /// what is frozen after that, because a freeze from the storm may still have waited at another door.
     pub(super) fn unfreeze_all(&mut self) {
-        for run in std::mem::take(&mut self.marked) {
+        let mut marked = std::mem::take(&mut self.marked);
+        marked.extend(self.witness.frozen());
+        for run in marked {
             let door = (run.0 % self.orchestrators.len() as u128) as usize;
             let act = RunAct { run, by: name("op"), why: None };
             self.send(door, vec![(Ask::Person, Command::Unfreeze(act))]);
