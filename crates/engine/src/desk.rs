@@ -145,6 +145,8 @@ pub(crate) struct Batch {
     pub leases_over: Vec<(RunId, TaskIx)>,
     /// Leases taken out because they are over; put back if the commit does not land.
     pub lapsed: Vec<(RunId, TaskIx, Lease)>,
+    /// Leases of runs that it freezes, as they were before their workers were refused; put back if it does not land.
+    pub refused: Vec<(RunId, TaskIx, Lease)>,
     /// Leases that were ended by something else than their own finish.
     pub revoked: Vec<(RunId, AttemptRef)>,
     /// Attempts whose workers are known to have stopped: revoked or not, they hold no slots once this has landed.

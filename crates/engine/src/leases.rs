@@ -222,11 +222,10 @@ impl Leases {
     }
 
     /// The worker of a lease that nobody may end now has stopped. A lease with a deadline holds as its worker was told:
-    /// it may say the same again in time.
-    pub fn leave(&mut self, run: RunId, task: TaskIx, token: TokenHash) {
-        if self.get(run, task).is_some_and(|lease| lease.token == token && lease.deadline.is_none()) {
-            self.remove(run, task);
-        }
+    /// it may say the same again in time. Gives what is not kept any more.
+    pub fn leave(&mut self, run: RunId, task: TaskIx, token: TokenHash) -> Option<Lease> {
+        self.get(run, task).filter(|lease| lease.token == token && lease.deadline.is_none())?;
+        self.remove(run, task)
     }
 
     /// Keeps those leases of a run that are what its tasks say.

@@ -219,7 +219,7 @@ fn undo(desk: &mut Desk) {
     desk.take_marks_back();
     let batch = std::mem::take(&mut desk.batch);
     desk.undo_given(&batch.given);
-    for (run, task, lease) in batch.lapsed {
+    for (run, task, lease) in batch.lapsed.into_iter().chain(batch.refused) {
         desk.leases.put(run, task, lease);
     }
     desk.links.due.extend(batch.looked_at);

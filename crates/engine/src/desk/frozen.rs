@@ -160,7 +160,16 @@ impl Desk {
         let endless = |lease: &&Lease| lease.token == token && lease.deadline.is_none();
         if let Some(lease) = self.leases.get(beat.run, beat.task).filter(endless).cloned() {
             let deadline = Some(self.now.plus(STOPS_WITHIN));
-            self.leases.put(beat.run, beat.task, Lease { deadline, ..lease });
+            self.leases.put(beat.run, beat.task, Lease { deadline, ..lease.clone() });
+            self.refused(beat, lease);
+        }
+    }
+
+    /// A lease is not what it was, because its run rests. If this very commit says so it may not land: then its worker
+    /// was told nothing, and works on.
+    fn refused(&mut self, of: &LeaseRef, was: Lease) {
+        if self.batch.marks.contains_key(&of.run) {
+            self.batch.refused.push((of.run, of.task, was));
         }
     }
 
@@ -169,9 +178,12 @@ impl Desk {
         let token = lease.attempt().token;
         self.has_stopped(lease.run, &lease.attempt());
         let opened = self.open(lease.run).map(drop);
-        // Nothing is written of it, so that only its slots are given back.
-        if self.frozen.contains_key(&lease.run) {
-            self.leases.leave(lease.run, lease.task, token);
+        // Nothing is written of it, so that only its slots are given back. Who is told to say it again says it again.
+        if opened.as_ref().is_err_and(|error| error.kind != Kind::Unavailable)
+            && self.frozen.contains_key(&lease.run)
+            && let Some(was) = self.leases.leave(lease.run, lease.task, token)
+        {
+            self.refused(lease, was);
         }
         opened
     }

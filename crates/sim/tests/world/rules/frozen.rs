@@ -5,7 +5,7 @@ use edgewise_core::event::Event;
 use edgewise_core::id::RunId;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
-use edgewise_engine::command::{Answer, Beat, Command, RunAct};
+use edgewise_engine::command::{Answer, Beat, Command, LeaseRef, RunAct};
 use edgewise_sim::driver::{LEASE, World, finish_of, home};
 use edgewise_sim::flows::{CHAIN, ONE};
 use edgewise_store::faulty::{Fault, Op};
@@ -218,6 +218,47 @@ fn what_one_engine_decided_before_it_heard_of_a_mark_is_decided_again() {
     let names: Vec<String> = one.reader().ledger(run).unwrap().iter().map(|e| e.event.name().to_owned()).collect();
     assert_eq!(names.last().map(String::as_str), Some("RunUnfrozen"), "{names:?}");
     one.report(lease, Ok(())).unwrap();
+}
+
+#[test]
+fn a_freeze_that_does_not_land_takes_nothing_from_a_local_worker() {
+    let says: [fn(LeaseRef) -> Command; 2] =
+        [|lease| finish_of(lease, Ok(())), |lease| Command::Heartbeat(vec![lease])];
+    for said in says {
+        let mut w = World::new();
+        let run = w.start(ONE);
+        let lease = w.claim_one("local/engine-1").lease;
+        w.faults.fail_next(Op::Append, Fault::Refused);
+        let a = w.act(run);
+        let numbers = w.send(vec![Command::Freeze(a), said(lease)]);
+        assert!(numbers.iter().all(|no| matches!(w.answers.remove(no), Some(Err(e)) if e.code == "store_busy")));
+        w.pass(LEASE);
+        w.pass(LEASE);
+        w.report(lease, Ok(())).unwrap();
+        w.is(run, RunState::Complete);
+    }
+}
+
+#[test]
+fn a_local_worker_that_is_to_say_it_again_keeps_its_lease_when_the_run_goes_on() {
+    for op in [Op::Append, Op::Mark] {
+        let mut w = World::new();
+        let run = w.start(ONE);
+        let lease = w.claim_one("local/engine-1").lease;
+        freeze(&mut w, run);
+        let again = match op {
+            Op::Append => vec![Command::Unfreeze(w.act(run)), finish_of(lease, Ok(()))],
+            _ => vec![finish_of(lease, Ok(()))],
+        };
+        w.faults.fail_next(op, Fault::Refused);
+        let numbers = w.send(again);
+        assert!(numbers.iter().all(|no| matches!(w.answers.remove(no), Some(Err(e)) if e.code == "store_busy")));
+        unfreeze(&mut w, run);
+        w.pass(LEASE);
+        w.pass(LEASE);
+        w.report(lease, Ok(())).unwrap();
+        w.is(run, RunState::Complete);
+    }
 }
 
 #[test]
