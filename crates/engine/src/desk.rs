@@ -39,6 +39,7 @@ use edgewise_core::plan::Plan;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
+use edgewise_core::work::Done;
 use edgewise_core::{Kind, Result};
 use edgewise_store::quick::QuickMap;
 use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stream};
@@ -139,6 +140,8 @@ pub(crate) struct Batch {
     /// Runs with events to append, in the order in which they were first touched.
     pub touched: Vec<RunId>,
     pub keys: Vec<KeyClaim>,
+    /// What keyed operations come to; said again to whoever asks again, once the commit has landed.
+    pub answers: BTreeMap<String, Vec<Done>>,
     pub plans: Vec<(PlanHash, Vec<u8>)>,
     /// Leases to keep once the grant is durable, and tasks whose lease is over.
     pub leases: Vec<(RunId, TaskIx, Lease)>,

@@ -65,7 +65,7 @@ pub(crate) fn work(desk: &mut Desk, asked: &Ops) -> Result<Answer> {
     match perform_all(desk, asked) {
         Ok(done) => {
             if let Some(claim) = claim.filter(|_| desk.work.mark() > mark) {
-                desk.work.keep_answer(&claim.key, &done);
+                desk.batch.answers.insert(claim.key.clone(), done.clone());
                 desk.batch.keys.push(claim);
             }
             Ok(Answer::Worked(done))
@@ -146,5 +146,5 @@ fn again(desk: &Desk, claim: &KeyClaim, body: u64, asked: &Ops) -> Result<Answer
         return Err(Error::conflict("key_taken", message));
     }
     let forgotten = || vec![Done { already: true, ..Done::default() }; asked.ops.len()];
-    Ok(Answer::Worked(desk.work.answered(&claim.key).cloned().unwrap_or_else(forgotten)))
+    Ok(Answer::Worked(desk.answered(&claim.key).cloned().unwrap_or_else(forgotten)))
 }

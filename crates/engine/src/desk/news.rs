@@ -43,7 +43,7 @@ impl Desk {
         loop {
             let page = self.ledger.read_all(self.seen, PAGE)?;
             let Some(last) = page.last().map(|stored| stored.position) else { break };
-            let (mut foreign, mut work) = (BTreeSet::new(), false);
+            let (mut foreign, mut work, mut told) = (BTreeSet::new(), false, false);
             for Stored { stream, record, .. } in page {
                 let ours = stream.tenant == self.home.tenant && stream.workspace == self.home.workspace;
                 let known = match stream.run {
@@ -56,13 +56,15 @@ impl Desk {
                     run if !run.is_run() => true,
                     run => self.runs.get(&run).is_some_and(|cached| cached.durable >= record.last()),
                 };
+                told |= ours && stream.run.is_run();
                 if ours && !known {
                     foreign.insert(stream.run);
                 }
             }
             // Both before the next read: it may fail, and what was seen must be on the desk or known to be missing.
             self.seen = last;
-            if let Some(tap) = self.tap.as_mut().filter(|_| !foreign.is_empty()) {
+            // Of what the desk knows already, too: a run that was loaded anew has what others wrote, and nobody told of it.
+            if let Some(tap) = self.tap.as_mut().filter(|_| told) {
                 tap.look();
             }
             self.forget(&foreign.into_iter().collect::<Vec<_>>());

@@ -40,7 +40,7 @@ pub(crate) struct CachedWork {
     pub put_off: Time,
     /// Runs whose end may have to be told to it.
     pub joins: BTreeSet<RunId>,
-    /// What keyed operations were answered lately.
+    /// What keyed operations that are durable were answered lately.
     answers: BTreeMap<String, Vec<Done>>,
     /// Events folded but not yet appended, and the id of the first.
     events: Vec<WorkEvent>,
@@ -109,19 +109,6 @@ impl CachedWork {
     /// What happened to an item and may not be in the rows yet.
     fn notes_of<'a>(&'a self, item: &'a str) -> impl Iterator<Item = &'a Note> {
         self.writing.iter().chain(&self.changed.notes).filter(move |note| note.item.as_str() == item)
-    }
-
-    /// What operations with this key were answered, if that is still known.
-    pub fn answered(&self, key: &str) -> Option<&Vec<Done>> {
-        self.answers.get(key)
-    }
-
-    /// Keeps an answer for whoever asks again with the same key.
-    pub fn keep_answer(&mut self, key: &str, done: &[Done]) {
-        if self.answers.len() >= ANSWERS {
-            self.answers.pop_first();
-        }
-        self.answers.insert(key.to_owned(), done.to_vec());
     }
 }
 
@@ -290,8 +277,19 @@ impl Desk {
         due.map(|due| due.max(work.put_off))
     }
 
+    /// What operations with this key were answered, or are to be once this very batch has landed; if that is still known.
+    pub fn answered(&self, key: &str) -> Option<&Vec<Done>> {
+        self.batch.answers.get(key).or_else(|| self.work.answers.get(key))
+    }
+
     /// What was staged of the work graph is durable.
     pub fn work_durable(&mut self) {
+        for (key, done) in std::mem::take(&mut self.batch.answers) {
+            if self.work.answers.len() >= ANSWERS {
+                self.work.answers.pop_first();
+            }
+            self.work.answers.insert(key, done);
+        }
         if self.work.is_staged() {
             self.work.durable = self.work.state.seq;
             self.work.events.clear();

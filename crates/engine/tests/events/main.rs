@@ -4,4 +4,5 @@
 
 mod hooks;
 mod publishing;
+mod several;
 mod stage;

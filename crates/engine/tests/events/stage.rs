@@ -46,7 +46,7 @@ pub fn ticking() -> Clock {
 #[derive(Clone, Default)]
 pub struct Place {
     pub ledger: MemoryLedger,
-    rows: MemoryProjections,
+    pub rows: MemoryProjections,
 }
 
 impl Place {

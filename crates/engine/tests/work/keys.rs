@@ -4,6 +4,7 @@ use super::ground::{Engine, NOW, World, add, ask, claim, name};
 use edgewise_core::Result;
 use edgewise_core::work::{Add, Done, Op};
 use edgewise_engine::command::{Answer, Command};
+use edgewise_engine::committer::Request;
 use edgewise_engine::work::Ops;
 use edgewise_store::faulty::{Fault, Op as StoreOp};
 
@@ -57,4 +58,27 @@ fn a_claim_asked_for_twice_with_one_key_is_one_claim() {
     assert_eq!(keyed(&mut engine, vec![claim("ew-a")], "ada").unwrap(), first, "the token is said again");
     assert_eq!(world.work().item("ew-a").unwrap().claim.as_ref().unwrap().token, first[0].token.unwrap().hash());
     assert!(engine.step(NOW, vec![]).unwrap().answers.is_empty());
+}
+
+#[test]
+fn what_was_never_written_is_not_said_again_once_another_engine_has_done_it() {
+    let world = World::default();
+    let (mut engine, mut other) = (world.engine(1), world.engine(2));
+    world.faults.fail_next(StoreOp::Append, Fault::Refused);
+    keyed(&mut engine, anything(), "ada").unwrap_err();
+    let done = keyed(&mut other, anything(), "ada").unwrap();
+    let again = keyed(&mut engine, anything(), "ada").unwrap();
+    assert!(again[0].already && again[0].id.is_none(), "{again:?}, and the other engine made {done:?}");
+}
+
+#[test]
+fn the_same_key_twice_in_one_commit_is_done_once_and_answered_alike() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let ops = Ops { ops: anything(), by: name("ada"), key: Some("k1".into()) };
+    let twice = [1, 2].map(|reply| Request { command: Command::Work(ops.clone()), reply });
+    let answers = engine.step(NOW, twice.into()).unwrap().answers;
+    let said: Vec<String> = answers.iter().map(|(_, answer)| format!("{answer:?}")).collect();
+    assert_eq!(said[0], said[1]);
+    assert_eq!(world.work().len(), 1);
 }
