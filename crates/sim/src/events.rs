@@ -9,13 +9,15 @@ mod generation;
 
 use crate::cover::Cover;
 use crate::dice::Dice;
-use crate::plans::{PEOPLE, has_children, random_plan, with_children};
+use crate::plans::{PEOPLE, as_called, has_children, random_plan, with_children};
 use crate::violation::{self, Held, ensure};
 use crate::{Options, Summary, Violation};
 use edgewise_core::event::{
-    Approved, Event, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct, TaskIx, TimerFired, Unfrozen,
+    Approved, Event, GateSatisfied, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct, TaskIx,
+    TimerFired, Unfrozen,
 };
 use edgewise_core::fold::{Changes, Stamp, Verdict, check, fold};
+use edgewise_core::gate::Wait;
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::invariant::{self, Step};
@@ -69,6 +71,7 @@ impl Lone {
         if has_children(seed) {
             plan = with_children(seed, &plan, BEGIN).0;
         }
+        plan = as_called(seed, plan);
         let run = Run::new(RunId(u128::from(seed) + 1), plan.encode().0, plan);
         Self { run, now: BEGIN, ledger: Vec::new(), cover: Cover::default(), hash: seed, log: trace.then(Vec::new) }
     }
@@ -151,14 +154,23 @@ impl Lone {
             .or_else(|| self.dealt_with())
     }
 
-    /// The next person who was not heard says yes to a gate that waits.
+    /// The next person who was not heard says yes to a gate that waits, or something outside opens it.
     fn yes(&self) -> Option<Event> {
         let waiting = self.tasks_in(TaskState::InProgress);
         let task = waiting.into_iter().find(|t| matches!(self.run.spec_of(*t).work, Work::Gate(_)))?;
+        let generation = self.generation(task);
+        if self.opens_from_outside(task) {
+            return Some(opened(task, generation));
+        }
         let heard = self.run.approvals.get(&task);
         let by = PEOPLE.iter().find(|p| !heard.is_some_and(|list| list.iter().any(|a| a.by.as_str() == **p)))?;
-        let generation = self.generation(task);
         Some(Event::ApprovalGiven(Approved { task, generation, by: name(by), comment: None }))
+    }
+
+    /// Whether a gate waits for a call, or for another system.
+    fn opens_from_outside(&self, task: TaskIx) -> bool {
+        let Work::Gate(gate) = &self.run.spec_of(task).work else { return false };
+        matches!(gate.wait, Wait::Webhook | Wait::External { .. })
     }
 
     /// An operator deals with a failure that holds the run. Innermost first: a spread whose items are held is not
@@ -209,6 +221,12 @@ fn look(step: &Step<'_>) -> Held {
     invariant::check_step(step)?;
     invariant::check_state(step.after)?;
     generation::check(step)
+}
+
+/// Something outside opens a gate.
+fn opened(task: TaskIx, generation: u16) -> Event {
+    let output = Some(raw(r#"{"ok":true}"#));
+    Event::GateSatisfied(GateSatisfied { task, generation, by: name("outside"), comment: None, delivery: None, output })
 }
 
 fn name(text: &str) -> Name {

@@ -1,7 +1,7 @@
 //! Acts by chance: whatever an engine, a worker, a person or a bad network could write. Many are refused: that is the
 //! point.
 
-use super::{Lone, name, raw};
+use super::{Lone, name, opened, raw};
 use crate::dice::Dice;
 use crate::plans::PEOPLE;
 use crate::violation::Held;
@@ -182,6 +182,10 @@ impl Lone {
             Some(at) => (gates[at], self.old_or_new(dice, gates[at])),
             None => self.any_task(dice),
         };
+        // Also a gate that asks people, and is not opened by that.
+        if self.run.task(task).is_some() && self.opens_from_outside(task) != dice.one_in(8) {
+            return opened(task, generation);
+        }
         let said = Approved { task, generation, by: name(PEOPLE[dice.below(3) as usize]), comment: None };
         match dice.below(5) {
             0 => Event::ApprovalWithdrawn(said),
