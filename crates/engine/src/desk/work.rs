@@ -249,6 +249,10 @@ impl Desk {
         let first_id = self.work.first_id;
         self.forget_work();
         let kept = self.stage_again(events, first_id);
+        if !self.work.loaded {
+            // Its rows may be behind, and no watermark may pass them until it is here again.
+            self.unloaded.insert(RunId::WORK);
+        }
         // Were something new there now, what stays was decided on something else.
         self.batch.spoiled |= mark > 0 && (kept.is_err() || self.work.durable != durable);
         kept
