@@ -9,7 +9,7 @@ mod generation;
 
 use crate::cover::Cover;
 use crate::dice::Dice;
-use crate::plans::{PEOPLE, has_children, random_plan, with_children};
+use crate::plans::{PEOPLE, as_called, has_children, random_plan, with_children};
 use crate::violation::{self, Held, ensure};
 use crate::{Options, Summary, Violation};
 use edgewise_core::event::{
@@ -69,6 +69,7 @@ impl Lone {
         if has_children(seed) {
             plan = with_children(seed, &plan, BEGIN).0;
         }
+        let plan = as_called(seed, plan);
         let run = Run::new(RunId(u128::from(seed) + 1), plan.encode().0, plan);
         Self { run, now: BEGIN, ledger: Vec::new(), cover: Cover::default(), hash: seed, log: trace.then(Vec::new) }
     }
@@ -158,7 +159,7 @@ impl Lone {
         let heard = self.run.approvals.get(&task);
         let by = PEOPLE.iter().find(|p| !heard.is_some_and(|list| list.iter().any(|a| a.by.as_str() == **p)))?;
         let generation = self.generation(task);
-        Some(Event::ApprovalGiven(Approved { task, generation, by: name(by), comment: None }))
+        Some(self.opens(Approved { task, generation, by: name(by), comment: None }))
     }
 
     /// An operator deals with a failure that holds the run. Innermost first: a spread whose items are held is not

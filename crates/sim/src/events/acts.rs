@@ -6,9 +6,11 @@ use crate::dice::Dice;
 use crate::plans::PEOPLE;
 use crate::violation::Held;
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Event, Failure, LinkRef, LinkRequested, LinkResolved, Request, Rerun,
-    RerunFrom, RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired, Unfrozen,
+    Approved, AttemptRef, DispatchEnqueued, Event, Failure, GateSatisfied, LinkRef, LinkRequested, LinkResolved,
+    Request, Rerun, RerunFrom, RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx,
+    TimerFired, Unfrozen,
 };
+use edgewise_core::gate::Opens;
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::plan::Work;
 use edgewise_core::state::{RunState, TaskState};
@@ -186,8 +188,21 @@ impl Lone {
         match dice.below(5) {
             0 => Event::ApprovalWithdrawn(said),
             1 => Event::GateRejected(said),
-            _ => Event::ApprovalGiven(said),
+            // A gate may be told what it does not wait for.
+            2 => Event::ApprovalGiven(said),
+            _ => self.opens(said),
         }
+    }
+
+    /// What opens a gate, or brings it nearer to that.
+    pub(super) fn opens(&self, said: Approved) -> Event {
+        let is_outside = |work: &Work| matches!(work, Work::Gate(gate) if gate.wait.opens() == Opens::Outside);
+        let known = self.run.task(said.task).is_some();
+        if !known || !is_outside(&self.run.spec_of(said.task).work) {
+            return Event::ApprovalGiven(said);
+        }
+        let Approved { task, generation, by, comment } = said;
+        Event::GateSatisfied(GateSatisfied { task, generation, by, comment, delivery: None, output: Some(raw("[1]")) })
     }
 
     fn operate(&self, dice: &mut Dice) -> Event {
