@@ -94,7 +94,7 @@ impl WorkBook {
                 ensure(over, "claims_hold_as_told", || format!("{}, and {held:?} has it", said()))
             }
             WorkEvent::GateSatisfied(opened) if opened.by.is_none() && opened.evidence.is_none() => {
-                let opens = self.state.gate(opened.gate.as_str()).and_then(|gate| gate.opens_at());
+                let opens = self.state.gate(opened.gate.as_str()).and_then(edgewise_core::work::WorkGate::opens_at);
                 ensure(opens.is_some_and(|at| at <= now), "timer_fires_once", said)
             }
             WorkEvent::ItemAdded(added) => {
