@@ -63,7 +63,7 @@ impl Desk {
             }
             // Both before the next read: it may fail, and what was seen must be on the desk or known to be missing.
             self.seen = last;
-            // Of what the desk knows already, too: a run that was loaded anew has what others wrote, and nobody told of it.
+            // Of what the desk knows, too: a run that was loaded anew has what others wrote, and nobody told of it.
             if let Some(tap) = self.tap.as_mut().filter(|_| told) {
                 tap.look();
             }

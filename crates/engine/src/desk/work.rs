@@ -281,7 +281,7 @@ impl Desk {
         due.map(|due| due.max(work.put_off))
     }
 
-    /// What operations with this key were answered, or are to be once this very batch has landed; if that is still known.
+    /// What operations with this key were answered, or are to be once this very batch lands; if it is still known.
     pub fn answered(&self, key: &str) -> Option<&Vec<Done>> {
         self.batch.answers.get(key).or_else(|| self.work.answers.get(key))
     }
