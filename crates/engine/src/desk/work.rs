@@ -195,17 +195,17 @@ impl Desk {
         loop {
             let page = self.ledger.read(stream, self.work.state.seq, PAGE)?;
             if page.is_empty() {
-                break;
+                return Ok(());
             }
+            // Before the next read, which may fail: what was folded is to be written, and looked at.
+            self.dirty.insert(RunId::WORK);
             for stored in page {
                 let folded = fold_work(&mut self.work.state, &stored, &mut self.work.changed);
                 self.or_freeze_work(folded)?;
             }
             self.work.durable = self.work.state.seq;
+            self.work.joins.extend(self.work.state.awaited_runs());
         }
-        self.work.joins.extend(self.work.state.awaited_runs());
-        self.dirty.insert(RunId::WORK);
-        Ok(())
     }
 
     /// Decides an event of the work graph, folds it, and keeps it for the append.
