@@ -1,8 +1,7 @@
 //! `cargo xtask counted`: figures that are counted, not timed, and so hold on a busy machine too.
 //!
 //! - Syncs: a step of a chain costs one sync of the ledger.
-//! - Instructions: an event costs about the same in a run of a million tasks as in one of a thousand, a round of a loop
-//!   and an item of a spread about the same among 100,000 as among 10,000, rows and ledger included, and a byte of a
+//! - Instructions: an event costs about the same in a run of a million tasks as in one of a thousand, and a byte of a
 //!   flow file about the same in a large one as in a small one.
 
 mod shapes;
@@ -18,15 +17,10 @@ const SYNCS_PER_STEP: (f64, f64) = (1.0, 1.05);
 const SMALL: u64 = 1_000;
 const LARGE: u64 = 1_000_000;
 const GROWTH: f64 = 1.5;
-/// How commits and flushes fall is chance, which is a part of this.
-const LINEAR: f64 = 1.15;
 
 /// Checks all of them; says what was counted.
 pub fn run(root: &Path) -> bool {
-    told(built::released(root).map(|binary| {
-        let lists = [linear(&binary, "for"), linear(&binary, "spread")];
-        [syncs(&binary), growth(&binary)].into_iter().chain(lists).chain([shapes::check(&binary)]).collect()
-    }))
+    told(built::released(root).map(|binary| vec![syncs(&binary), growth(&binary), shapes::check(&binary)]))
 }
 
 /// Times what is otherwise counted: only on a quiet machine does that mean something.
@@ -89,23 +83,6 @@ fn instructions(binary: &Path, tasks: u64, events: u64) -> Result<u64, String> {
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(binary);
     command.args(["bench", "--fold", &tasks.to_string(), &events.to_string()]);
     collected(&output(&mut command)?).ok_or_else(|| "valgrind did not say how many instructions there were".into())
-}
-
-/// A whole engine over SQLite, without a clock: what a round or an item costs, among few and among many.
-fn linear(binary: &Path, kind: &str) -> Result<String, String> {
-    let each = |size: &str, items: f64| -> Result<f64, String> {
-        let folder = std::env::temp_dir().join(format!("edgewise-linear-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-        let mut command = Command::new("valgrind");
-        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(binary);
-        let done = output(command.args(["bench", &format!("{kind}-{size}"), "--once"]).current_dir(&folder));
-        let _ = std::fs::remove_dir_all(&folder);
-        let count = collected(&done?).ok_or("valgrind did not say how many instructions there were")?;
-        Ok(count as f64 / items)
-    };
-    let (few, many) = (each("10k", 10_000.0)?, each("100k", 100_000.0)?);
-    let line = format!("{few:.0} instructions an item of a {kind} of 10,000, {many:.0} of 100,000");
-    if many < few * LINEAR { Ok(line) } else { Err(format!("{line}: more than {LINEAR} times as many")) }
 }
 
 /// The number behind `Collected :`.

@@ -57,7 +57,7 @@ fn kill_again_and_again(mut dice: Dice) {
     // The first line comes from a task, so by then the run was accepted.
     assert!(lines(&place, 1, &mut seen));
     let chaos = place.run("@").id.to_string();
-    while lines(&place, 1 + dice.below(120), &mut seen) {
+    while lines(&place, 1 + dice.below(90), &mut seen) {
         if kills % 25 == 0 {
             // What another process was told to be accepted must be there in the end.
             let (id, code) = place.said(&["run", "small.yaml", "--detach", "-q"]);
