@@ -166,6 +166,22 @@ fn the_overlap_policy_holds() {
 }
 
 #[test]
+fn a_run_that_was_frozen_at_a_tick_holds_up_the_next_once_it_goes_on() {
+    let (world, mut engine) = with(every(60));
+    step(&mut engine, at(60));
+    let first = entry(&world).running[0];
+    let act = RunAct { run: first, by: name("op"), why: None };
+    ask_at(&mut engine, at(70), Command::Freeze(act.clone())).unwrap();
+    step(&mut engine, at(120));
+    assert_eq!(ticks(&world), [60, 120], "who is frozen holds up nobody");
+    let second = entry(&world).running.into_iter().find(|run| *run != first).unwrap();
+    cancel(&mut engine, at(130), second);
+    ask_at(&mut engine, at(140), Command::Unfreeze(act)).unwrap();
+    step(&mut engine, at(180));
+    assert_eq!(ticks(&world), [60, 120], "and who goes on does");
+}
+
+#[test]
 fn several_engines_fire_a_tick_once() {
     let (world, mut first) = with(Schedule { overlap: Overlap::Allow, ..every(60) });
     let mut second = world.engine(2);
