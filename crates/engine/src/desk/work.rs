@@ -11,7 +11,7 @@ use edgewise_core::event::Envelope;
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
-use edgewise_core::work::{Changed, Done, Note, NoteKind, Target, Work, WorkEvent, check, fold};
+use edgewise_core::work::{Changed, Done, Note, NoteKind, Target, Waiter, Work, WorkEvent, check, fold};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Stream, WorkChange};
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,6 +112,15 @@ impl CachedWork {
     }
 }
 
+/// Tasks of runs whose items are over since then; those of items that are open again have gone on.
+fn waiters(work: &CachedWork, before: usize) -> impl Iterator<Item = &Waiter> {
+    let over = |note: &&Note| {
+        matches!(note.what, NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. })
+    };
+    let over = work.changed.notes[before..].iter().filter(over);
+    over.filter_map(|note| work.state.item(note.item.as_str())?.waiter.as_deref())
+}
+
 /// What is waited for from now on.
 fn target_of(event: &WorkEvent) -> Option<&Target> {
     match event {
@@ -199,10 +208,14 @@ impl Desk {
             }
             // Before the next read, which may fail: what was folded is to be written, and looked at.
             self.dirty.insert(RunId::WORK);
+            let before = self.work.changed.notes.len();
             for stored in page {
                 let folded = fold_work(&mut self.work.state, &stored, &mut self.work.changed);
                 self.or_freeze_work(folded)?;
             }
+            // Whoever closed an item may be gone before the task that waits for it was told.
+            let due: Vec<_> = waiters(&self.work, before).map(|waiter| (waiter.run, waiter.link.task)).collect();
+            self.links.due.extend(due);
             self.work.durable = self.work.state.seq;
             self.work.joins.extend(self.work.state.awaited_runs());
         }
@@ -224,16 +237,10 @@ impl Desk {
         // A run that is waited for from now on may have ended long ago.
         work.joins.extend(target_of(&event).and_then(Target::as_run));
         work.events.push(event);
-        // Tasks of runs whose items are over now; those of items that are open again have gone on.
-        for note in &work.changed.notes[before..] {
-            let over = matches!(
-                note.what,
-                NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. }
-            );
-            let waiter = work.state.item(note.item.as_str()).filter(|_| over).and_then(|item| item.waiter.as_ref());
-            self.links.due.extend(waiter.map(|waiter| (waiter.run, waiter.link.task)));
+        for waiter in waiters(work, before) {
+            self.links.due.insert((waiter.run, waiter.link.task));
             // Also if the copy of the run that is here is old, and waits for an earlier attempt.
-            self.links.over.extend(waiter.map(|waiter| (waiter.run, waiter.link)));
+            self.links.over.insert((waiter.run, waiter.link));
         }
         folded
     }
