@@ -332,7 +332,7 @@ impl Desk {
         }
         if cached.run.state.is_done() && !was_done {
             self.batch.ended.push(run);
-            self.links.ended(cached.run.parent.as_ref());
+            cached.run.parent.iter().for_each(|parent| self.links.ended(parent.run, parent.link));
         }
         self.links.due.extend(self.changes.links.iter().map(|task| (run, *task)));
         if cached.run.is_advancing() {

@@ -1,6 +1,8 @@
 //! What happened, counted: a kind of trouble, event, command or answer that never occurs is not tested.
 
 use crate::weather::Trouble;
+use edgewise_core::event::Recorded;
+use edgewise_core::work::WorkEvent;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -88,26 +90,10 @@ const ANSWERS: [&str; 23] = [
     "unknown_commit",
 ];
 
-/// Events of the work graph that some operation or chore of the engine can write.
-const WORK: [&str; 17] = [
-    "ItemAdded",
-    "ItemChanged",
-    "ItemClosed",
-    "ItemReopened",
-    "ItemDeleted",
-    "ItemMoved",
-    "ItemClaimed",
-    "ClaimExtended",
-    "ItemReleased",
-    "DependencyAdded",
-    "DependencyRemoved",
-    "GateMade",
-    "GateApproved",
-    "GateWithdrawn",
-    "GateSatisfied",
-    "GateRejected",
-    "RunEnded",
-];
+/// Events of the work graph that some operation or chore of the engine can write; nothing is imported in a storm.
+fn work() -> impl Iterator<Item = &'static str> {
+    WorkEvent::KNOWN.iter().copied().filter(|name| !name.ends_with("Imported"))
+}
 
 /// Operations that were done.
 const OPERATIONS: [&str; 18] = [
@@ -187,7 +173,7 @@ impl Cover {
             .chain(of("attempt", &ATTEMPTS))
             .chain(of("timer", &TIMERS))
             .chain(of("end", &ENDS))
-            .chain(of("event", &WORK))
+            .chain(work().map(|kind| ("work", kind)))
             .chain(of("operation", &OPERATIONS))
             .chain(of("answer", &REFUSED))
             .chain(of("told", &TOLD));

@@ -52,7 +52,7 @@ impl Desk {
             self.found_over.push((run.id, run.state));
             self.ticks.ended(run.id);
             // Whoever waits for it may not have been told.
-            self.links.ended(run.parent.as_ref());
+            run.parent.iter().for_each(|parent| self.links.ended(parent.run, parent.link));
         }
         self.links.due.extend(run.waiting_for_children().map(|task| (run.id, task)));
         if !run.disowned.is_empty() {

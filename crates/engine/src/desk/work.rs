@@ -214,8 +214,7 @@ impl Desk {
                 self.or_freeze_work(folded)?;
             }
             // Whoever closed an item may be gone before the task that waits for it was told.
-            let due: Vec<_> = waiters(&self.work, before).map(|waiter| (waiter.run, waiter.link.task)).collect();
-            self.links.due.extend(due);
+            waiters(&self.work, before).for_each(|waiter| self.links.ended(waiter.run, waiter.link));
             self.work.durable = self.work.state.seq;
             self.work.joins.extend(self.work.state.awaited_runs());
         }
@@ -237,11 +236,7 @@ impl Desk {
         // A run that is waited for from now on may have ended long ago.
         work.joins.extend(target_of(&event).and_then(Target::as_run));
         work.events.push(event);
-        for waiter in waiters(work, before) {
-            self.links.due.insert((waiter.run, waiter.link.task));
-            // Also if the copy of the run that is here is old, and waits for an earlier attempt.
-            self.links.over.insert((waiter.run, waiter.link));
-        }
+        waiters(work, before).for_each(|waiter| self.links.ended(waiter.run, waiter.link));
         folded
     }
 

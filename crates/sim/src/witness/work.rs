@@ -65,7 +65,7 @@ impl WorkBook {
         ensure(dense, "seq_is_dense", || format!("the work graph has no event {}", self.state.seq + 1))?;
         ensure(envelope.at == now, "events_have_their_time", || format!("work of {} at {now}", envelope.at))?;
         for (n, event) in (0..).zip(&events) {
-            cover.count("event", event.name());
+            cover.count("work", event.name());
             self.is_allowed(now, event)?;
             self.is_once(stored.position, event)?;
             let counts = check(&self.state, now, event);
