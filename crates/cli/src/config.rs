@@ -5,11 +5,10 @@
 //! with its line, so that a typo never silently means the default.
 
 mod file;
-mod hosts;
-mod names;
 mod queues;
 mod retention;
 mod shown;
+mod words;
 
 use crate::output::Format;
 use crate::problem::{Problem, Result};
@@ -20,13 +19,12 @@ use edgewise_core::time::Millis;
 use edgewise_engine::queues::Queues;
 use edgewise_engine::retention::Retention;
 use file::File;
-use hosts::Hosts;
-use names::Names;
 use serde::de::DeserializeOwned;
 pub use shown::Shown;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use words::{Hosts, Names};
 
 /// The project's file.
 pub const FILE: &str = "edgewise.toml";
