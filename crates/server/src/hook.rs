@@ -9,7 +9,7 @@ use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
-use edgewise_core::time::Time;
+use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
 use edgewise_engine::entropy::Entropy;
@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 /// The setting that keeps the workspace's secret.
 pub const SETTING: &str = "hook/secret";
 /// Where the addresses of gates are.
-pub const PATH: &str = "/api/v1/hooks/";
+const PATH: &str = "/api/v1/hooks/";
 /// Where the addresses of flows are.
-pub const STARTS: &str = "/api/v1/starts/";
+const STARTS: &str = "/api/v1/starts/";
 /// Stands between the parts of what an address is of: no id and no name has one.
 const BETWEEN: char = '~';
 
@@ -32,6 +32,24 @@ pub enum Of {
     Gate,
     /// A flow.
     Flow,
+}
+
+impl Of {
+    /// What stands before what is signed.
+    fn path(self) -> &'static str {
+        match self {
+            Self::Gate => PATH,
+            Self::Flow => STARTS,
+        }
+    }
+
+    /// How long an address is good where nobody says. Whoever calls a flow is set up once, and stays.
+    pub fn good_for(self) -> Millis {
+        match self {
+            Self::Gate => Millis(30 * 86_400_000),
+            Self::Flow => Millis(366 * 86_400_000),
+        }
+    }
 }
 
 /// A gate of a run, as its address names it: good for one generation, so that a gate that asks again has another one.
@@ -114,8 +132,12 @@ impl Secret {
         Self(hmac::Key::new(hmac::HMAC_SHA256, text.as_bytes()))
     }
 
-    /// What stands in an address, behind [`PATH`] or [`STARTS`].
-    pub fn sign(&self, home: &Home, (of, named): (Of, &str), expires: Time) -> String {
+    /// The path of an address.
+    pub fn path(&self, home: &Home, (of, named): (Of, &str), expires: Time) -> String {
+        format!("{}{}", of.path(), self.sign(home, (of, named), expires))
+    }
+
+    fn sign(&self, home: &Home, (of, named): (Of, &str), expires: Time) -> String {
         let tag = hmac::sign(&self.0, &said(home, (of, named), expires));
         format!("{named}.{}.{}", expires.0, hex(tag.as_ref()))
     }

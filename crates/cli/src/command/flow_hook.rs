@@ -13,7 +13,7 @@ use edgewise_core::Kind;
 use edgewise_core::control::{Control, Registered};
 use edgewise_core::name::Name;
 use edgewise_engine::engine::wall_clock;
-use edgewise_server::hook::{Of, STARTS, flow_in_address};
+use edgewise_server::hook::{Of, flow_in_address};
 use serde_json::json;
 
 pub(super) fn show(args: &FlowName, context: &mut Context<'_>) -> Result<Exit> {
@@ -57,8 +57,8 @@ pub(super) fn url(args: &FlowUrl, context: &mut Context<'_>) -> Result<Exit> {
         return Err(Problem::new(Kind::Invalid, "no_webhook", what).next(next));
     }
     let expires = wall_clock().plus(args.expires);
-    let hook = secret(context)?.sign(&home()?, (Of::Flow, &flow_in_address(flow)), expires);
-    let url = format!("{}{STARTS}{hook}", args.server.trim_end_matches('/'));
+    let path = secret(context)?.path(&home()?, (Of::Flow, &flow_in_address(flow)), expires);
+    let url = format!("{}{path}", args.server.trim_end_matches('/'));
     let facts = json!({ "flow": flow, "url": url, "expires_at": rfc3339(expires) });
     context.printer.one(url.clone(), std::slice::from_ref(&url), &facts)?;
     context.printer.say("whoever has this address can begin runs of the flow, as long as its text says `on: webhook`");

@@ -15,14 +15,14 @@ use edgewise_core::name::Name;
 use edgewise_core::work::{GateWait, WorkGate};
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::folder::Ask;
-use edgewise_server::hook::{Of, PATH, RunGate, SETTING, Secret};
+use edgewise_server::hook::{Of, RunGate, SETTING, Secret};
 use serde_json::json;
 
 pub(super) fn perform(args: &GateUrl, context: &mut Context<'_>) -> Result<Exit> {
     let (named, id) = named(args, context)?;
     let expires = wall_clock().plus(args.expires);
-    let hook = secret(context)?.sign(&home()?, (Of::Gate, &named), expires);
-    let url = format!("{}{PATH}{hook}", args.server.trim_end_matches('/'));
+    let path = secret(context)?.path(&home()?, (Of::Gate, &named), expires);
+    let url = format!("{}{path}", args.server.trim_end_matches('/'));
     let facts = json!({ "gate": id, "url": url, "expires_at": rfc3339(expires) });
     context.printer.one(url.clone(), std::slice::from_ref(&url), &facts)?;
     context.printer.say("whoever has this address can open the gate, once: `curl -X POST URL`");

@@ -1,11 +1,11 @@
 //! Flows that are begun from outside: by an address of their own, for as long as their text says `on: webhook`.
 
-use super::hook::{BY, DELIVERY, kept, kept_as, secret};
+use super::hook::{BY, DELIVERY, kept, kept_as, signed};
 use crate::app::App;
 use crate::audit::Made;
 use crate::auth::Principal;
 use crate::body::{Json, read_within};
-use crate::hook::{Of, STARTS, flow_in_address, flow_of_address, no_hook};
+use crate::hook::{Of, flow_in_address, flow_of_address, no_hook};
 use crate::limits;
 use crate::params::Path;
 use crate::problem::Result;
@@ -15,7 +15,6 @@ use edgewise_client::wire;
 use edgewise_core::control::Hook;
 use edgewise_core::input;
 use edgewise_core::name::Name;
-use edgewise_core::time::Millis;
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::command::Start;
 use edgewise_engine::reader::Reader;
@@ -23,9 +22,6 @@ use ring::digest;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// How long an address is good where nobody says: whoever calls it is set up once, and stays.
-const EXPIRES: Millis = Millis(366 * 86_400_000);
 
 /// The address of a flow.
 pub async fn address(
@@ -35,12 +31,10 @@ pub async fn address(
     Json(asked): Json<wire::HookRequest>,
 ) -> Result<Json<wire::FlowHook>> {
     let name = Name::parse(&flow)?;
-    let span = asked.expires.as_deref().map_or(Ok(EXPIRES), Millis::parse)?;
     let named = name.clone();
     app.readers().look(move |reader| declared(reader, &named)).await?;
-    let expires = app.now().plus(span);
-    let hook = secret(&app, who.name).await?.sign(app.home(), (Of::Flow, &flow_in_address(&name)), expires);
-    Ok(Json(wire::FlowHook { flow, path: format!("{STARTS}{hook}"), expires_at: expires.to_string() }))
+    let (path, expires_at) = signed(&app, who.name, (Of::Flow, &flow_in_address(&name)), &asked).await?;
+    Ok(Json(wire::FlowHook { flow, path, expires_at }))
 }
 
 /// How a flow is begun from outside, if it is.

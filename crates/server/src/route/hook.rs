@@ -5,7 +5,7 @@ use super::item::look;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::body::{Json, read_within};
-use crate::hook::{Of, PATH, RunGate, SETTING, Secret, no_hook};
+use crate::hook::{Of, RunGate, SETTING, Secret, no_hook};
 use crate::limits;
 use crate::params::Path;
 use crate::problem::Result;
@@ -27,8 +27,6 @@ use serde_json::{Value, json};
 pub(super) const BY: &str = "webhook";
 /// Names a delivery, so that a second one of it is known (Standard Webhooks).
 pub(super) const DELIVERY: &str = "webhook-id";
-/// How long an address is good where nobody says.
-const EXPIRES: Millis = Millis(30 * 86_400_000);
 
 /// The address of a gate.
 pub async fn address(
@@ -38,7 +36,7 @@ pub async fn address(
     Json(asked): Json<wire::HookRequest>,
 ) -> Result<Json<wire::Hook>> {
     let gate = look(&app, move |work, _| webhook_gate(work, &gate)).await?;
-    let (path, expires_at) = signed(&app, who.name, &gate, &asked).await?;
+    let (path, expires_at) = signed(&app, who.name, (Of::Gate, &gate), &asked).await?;
     Ok(Json(wire::Hook { gate, path, expires_at }))
 }
 
@@ -52,16 +50,21 @@ pub async fn address_of_run(
     let run = find(&app, run).await?;
     let gate = format!("{run}/{task}");
     let of_run = app.readers().look(move |reader| RunGate::of(&reader.run(run)?, &task)).await?;
-    let (path, expires_at) = signed(&app, who.name, &of_run.to_string(), &asked).await?;
+    let (path, expires_at) = signed(&app, who.name, (Of::Gate, &of_run.to_string()), &asked).await?;
     Ok(Json(wire::Hook { gate, path, expires_at }))
 }
 
 /// A path, and until when it is good.
-async fn signed(app: &App, by: Name, named: &str, asked: &wire::HookRequest) -> Done<(String, String)> {
-    let span = asked.expires.as_deref().map_or(Ok(EXPIRES), Millis::parse)?;
+pub(super) async fn signed(
+    app: &App,
+    by: Name,
+    (of, named): (Of, &str),
+    asked: &wire::HookRequest,
+) -> Done<(String, String)> {
+    let span = asked.expires.as_deref().map_or(Ok(of.good_for()), Millis::parse)?;
     let expires = app.now().plus(span);
-    let hook = secret(app, by).await?.sign(app.home(), (Of::Gate, named), expires);
-    Ok((format!("{PATH}{hook}"), expires.to_string()))
+    let path = secret(app, by).await?.path(app.home(), (of, named), expires);
+    Ok((path, expires.to_string()))
 }
 
 fn webhook_gate(work: &Work, text: &str) -> Done<String> {
@@ -77,7 +80,7 @@ fn webhook_gate(work: &Work, text: &str) -> Done<String> {
 }
 
 /// The workspace's secret; made when the first address is asked for, by one at a time.
-pub(super) async fn secret(app: &App, by: Name) -> Done<Secret> {
+async fn secret(app: &App, by: Name) -> Done<Secret> {
     let _turn = app.hooks().lock().await;
     if let Some(secret) = kept(app).await? {
         return Ok(secret);
