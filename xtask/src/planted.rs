@@ -63,6 +63,11 @@ fn prove(root: &Path, part: &str, record: bool) -> Result<(), String> {
     judge(&hunted, part.is_empty())
 }
 
+/// Whether every bug still stands where its file says: what nobody needs to build anything for.
+pub fn in_place(tree: &Tree) -> Result<(), String> {
+    copy::planted(tree, &bug::read_all(tree)?).map(drop)
+}
+
 /// Without any bug the same seeds find nothing: what is found is the bug.
 fn is_sound(binary: &Path, tier: Tier, seeds: u64) -> Result<(), String> {
     match hunt::hunt(binary, "", tier, seeds)? {

@@ -5,6 +5,7 @@
 mod architecture;
 mod direction;
 mod fold_files;
+mod planted;
 mod promises;
 mod purity;
 mod size;
@@ -58,6 +59,7 @@ const RULES: &[(&str, Rule)] = &[
     ("one statement per SQL file", sql::one_statement),
     ("one fold file per event", fold_files::check),
     ("tests in PROMISES.md exist", promises::tests_exist),
+    ("planted bugs have a place", planted::in_place),
 ];
 
 /// Checks the project; prints every complaint, and the files that grow large.
