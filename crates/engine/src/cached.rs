@@ -180,8 +180,11 @@ impl Cached {
         Some(change)
     }
 
-    /// The rows are written: what is over in loops takes no more memory.
+    /// The rows are written: what is over in loops takes no more memory, nor does the room for the next events.
     pub fn rows_written(&mut self) {
+        if self.events.is_empty() {
+            self.events = Vec::new();
+        }
         if self.over.is_empty() {
             return;
         }

@@ -79,7 +79,8 @@ pub(crate) struct Desk {
     pub source: Arc<str>,
     pub entropy: Entropy,
     pub now: Time,
-    pub runs: QuickMap<RunId, Cached>,
+    /// Each behind a pointer: a table has room for more than is in it, and moves all of it when it grows.
+    pub runs: QuickMap<RunId, Box<Cached>>,
     pub frozen: BTreeMap<RunId, String>,
     /// Flows, schedules and settings.
     pub control: CachedControl,
@@ -233,7 +234,7 @@ impl Desk {
         if !self.runs.contains_key(&run) {
             self.load(run)?;
         }
-        self.runs.get_mut(&run).ok_or_else(|| no_such_run(run))
+        self.runs.get_mut(&run).map(Box::as_mut).ok_or_else(|| no_such_run(run))
     }
 
     /// A plan that is in the ledger.
@@ -244,7 +245,7 @@ impl Desk {
     /// The run that a hint is about. One that cannot be read now is loaded later, and brings its hints along.
     pub fn open_hinted(&mut self, run: RunId) -> Option<&mut Cached> {
         match self.open(run).map(drop) {
-            Ok(()) => self.runs.get_mut(&run),
+            Ok(()) => self.runs.get_mut(&run).map(Box::as_mut),
             Err(error) => {
                 if error.kind == Kind::Unavailable {
                     self.unloaded.insert(run);
@@ -281,7 +282,7 @@ impl Desk {
         let run = cached.run.id;
         self.put_away(run);
         self.fresh.push(run);
-        self.runs.insert(run, cached);
+        self.runs.insert(run, Box::new(cached));
         self.recount(run);
     }
 

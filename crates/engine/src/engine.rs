@@ -9,11 +9,13 @@
 //!
 //! Commands arrive on a bounded channel; the committer takes what is there, without artificial delay.
 
+mod shell;
+
 use crate::command::{Answer, Command, RunAct, Start};
 use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
-use crate::metrics::{Counts, Durations, Pulse};
+use crate::metrics::{Counts, Pulse};
 use crate::publish::{self, Listeners, Publishing};
 use crate::queues::Queues;
 use crate::retention::Retention;
@@ -25,21 +27,18 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{Done, Op, Work};
 use edgewise_core::{Error, Result};
-use edgewise_store::{Domain, Flush, Ledger, Projections};
+use edgewise_store::{Domain, Ledger, Projections};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use shell::Shell;
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 /// Most bundles waiting for the committer before whoever asks must wait.
 const WAITING: usize = 10_000;
-/// How often the sweep looks for what was forgotten, while there are runs.
-const SWEEP_EVERY: Millis = Millis(5_000);
-/// Most bundles taken into one commit.
-const BATCH: usize = 2_000;
 
 /// Where the engine's time comes from.
 pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
@@ -174,12 +173,10 @@ impl Engine {
         let (flushes, work) = sync_channel(1);
         let back = inbox.clone();
         let (tell, trouble) = watch::channel(None);
-        let compactor = spawn("edgewise-compactor", move || compact(writer, keeping.logs.as_deref(), &work, &back))?;
-        let committer = spawn("edgewise-committer", move || {
-            let (listeners, idle, held, leaving, looks, looking, commit) = Default::default();
-            Shell { committer, clock, flushes, listeners, idle, held, leaving, looks, looking, tell, commit }
-                .run(&messages)
-        })?;
+        let compactor =
+            spawn("edgewise-compactor", move || shell::compact(writer, keeping.logs.as_deref(), &work, &back))?;
+        let shell = move || Shell::new(committer, clock, flushes, tell).run(&messages);
+        let committer = spawn("edgewise-committer", shell)?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor, publishing })));
         Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads, listeners })
     }
@@ -337,189 +334,10 @@ fn unexpected(answer: &Answer) -> Error {
     Error::bug("unexpected_answer", format!("the engine answered something else: {answer:?}"))
 }
 
-struct Shell {
-    committer: Committer<Reply>,
-    clock: Clock,
-    flushes: SyncSender<Flush>,
-    listeners: Vec<mpsc::UnboundedSender<Revoked>>,
-    /// Asked since the last step; answered after the next, when what was asked before them is decided.
-    idle: Vec<oneshot::Sender<bool>>,
-    /// Whose leases are counted after the next step.
-    held: Vec<(Arc<str>, oneshot::Sender<usize>)>,
-    leaving: Vec<(mpsc::UnboundedSender<Result<Answer>>, oneshot::Sender<()>)>,
-    /// Who looks at the work graph after the next step.
-    looks: Vec<(Box<Look>, oneshot::Sender<Result<Value>>)>,
-    looking: Vec<Looking>,
-    tell: watch::Sender<Option<String>>,
-    /// How long commits took.
-    commit: Durations,
-}
-
-impl Shell {
-    /// Takes what is there, makes it durable, answers; until told to stop or a sync fails.
-    fn run(mut self, messages: &Receiver<Message>) -> Result<Counts> {
-        let mut wake = Some((self.clock)());
-        let mut swept = (self.clock)();
-        loop {
-            let mut bundle = Vec::new();
-            let mut go_on = self.take(messages, wake, &mut bundle);
-            let now = (self.clock)();
-            // A clock that went back must not put the sweep off.
-            if now.since(swept) >= SWEEP_EVERY || now < swept {
-                swept = now;
-                self.committer.sweep(now);
-                // Whoever waits for a while and asks again would be kept each time, until the run ends.
-                self.committer.drop_waits(|to| matches!(to, Reply::Once(once) if once.is_closed()));
-            }
-            let hasty = bundle.iter().any(|request| matches!(request.reply, Reply::Now(_)));
-            let (begun, commits) = (Instant::now(), self.committer.counts().commits);
-            let step = self.committer.step(now, bundle)?;
-            if self.committer.counts().commits > commits {
-                self.commit.add(begun.elapsed());
-            }
-            let sweep = self.committer.has_runs().then(|| swept.plus(SWEEP_EVERY));
-            wake = if step.more { Some(now) } else { step.wake.into_iter().chain(sweep).min() };
-            self.tell_trouble();
-            for (reply, answer) in step.answers {
-                let unheard = match reply {
-                    Reply::Once(once) | Reply::Now(once) => once.send(answer).err(),
-                    Reply::Many(many) => many.send(answer).err().map(|e| e.0),
-                };
-                // Whoever asked may be gone. What was decided stays, but for leases that nobody has.
-                if let Some(Ok(Answer::Granted { grants, .. })) = unheard {
-                    self.committer.bring_back(&grants);
-                    wake = Some(now);
-                }
-            }
-            if hasty {
-                self.committer.drop_claims(|to| matches!(to, Reply::Now(_)));
-            }
-            for revoked in step.revoked {
-                self.listeners.retain(|l| l.send(revoked).is_ok());
-            }
-            self.answer_later();
-            self.committer.retain(now)?;
-            if let Some(flush) = self.committer.flush(now)? {
-                go_on &= self.flushes.send(flush).is_ok();
-            }
-            if !go_on {
-                return self.finish(messages);
-            }
-        }
-    }
-
-    fn answer_later(&mut self) {
-        for (gone, reply) in self.leaving.drain(..) {
-            self.committer.drop_claims(|to| matches!(to, Reply::Many(answers) if answers.same_channel(&gone)));
-            let _ = reply.send(());
-        }
-        for reply in self.idle.drain(..) {
-            let _ = reply.send(self.committer.is_idle());
-        }
-        for (worker, reply) in self.held.drain(..) {
-            let _ = reply.send(self.committer.held(&worker));
-        }
-        let now = (self.clock)();
-        for (look, reply) in self.looks.drain(..) {
-            let _ = reply.send(self.committer.look(now, &look));
-        }
-        for looking in self.looking.drain(..) {
-            looking(self.committer.work(now), now);
-        }
-    }
-
-    /// Says what is wrong when it begins, and that it is over when it is.
-    fn tell_trouble(&self) {
-        self.tell.send_if_modified(|known| {
-            let changed = known.as_deref() != self.committer.trouble();
-            if changed {
-                *known = self.committer.trouble().map(str::to_owned);
-            }
-            changed
-        });
-    }
-
-    /// Waits for a first message until `wake`, then takes all that are there. False to stop.
-    fn take(&mut self, messages: &Receiver<Message>, wake: Option<Time>, bundle: &mut Vec<Request<Reply>>) -> bool {
-        let mut next = match wake.map(|wake| patience(wake, (self.clock)())) {
-            Some(Duration::ZERO) => messages.try_recv().ok(),
-            Some(patience) => match messages.recv_timeout(patience) {
-                Ok(message) => Some(message),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return false,
-            },
-            None => match messages.recv() {
-                Ok(message) => Some(message),
-                Err(_) => return false,
-            },
-        };
-        let mut taken = 0;
-        while let Some(message) = next {
-            match message {
-                Message::Ask(requests, _permit) => bundle.extend(requests),
-                Message::Flushed(result) => self.committer.flushed((self.clock)(), &result),
-                Message::Listen(listener) => self.listeners.push(listener),
-                Message::Counts(reply) => drop(reply.send(self.committer.counts())),
-                Message::Pulse(reply) => {
-                    let _ = reply.send(Pulse { commit: self.commit, ..self.committer.pulse() });
-                }
-                Message::Idle(reply) => self.idle.push(reply),
-                Message::Held(worker, reply) => self.held.push((worker, reply)),
-                Message::Look(look, reply) => self.looks.push((look, reply)),
-                Message::WithWork(looking) => self.looking.push(looking),
-                Message::Leave(gone, reply) => self.leaving.push((gone, reply)),
-                Message::Stop => return false,
-            }
-            taken += 1;
-            next = if taken < BATCH { messages.try_recv().ok() } else { None };
-        }
-        true
-    }
-
-    /// Writes what the rows are behind, so that the next start has nothing to catch up with.
-    fn finish(mut self, messages: &Receiver<Message>) -> Result<Counts> {
-        while self.committer.is_flushing() {
-            match messages.recv() {
-                Ok(Message::Flushed(result)) => self.committer.flushed((self.clock)(), &result),
-                Ok(_) => {}
-                Err(_) => return Ok(self.committer.counts()),
-            }
-        }
-        let flush = self.committer.flush_all()?;
-        if self.flushes.send(flush).is_ok() {
-            while let Ok(message) = messages.recv() {
-                if let Message::Flushed(_) = message {
-                    break;
-                }
-            }
-        }
-        Ok(self.committer.counts())
-    }
-}
-
-/// How long to sleep for what is due at `wake`. A sleep does not see that the clock is set forwards or that the machine
-/// was suspended; so it is short, and whatever is due then is late by no more than it.
-fn patience(wake: Time, now: Time) -> Duration {
-    Duration::from_millis(wake.since(now).0.min(SWEEP_EVERY.0))
-}
-
-/// Writes rows, one flush after the other, until the committer is gone.
-fn compact(mut rows: Box<dyn Projections>, logs: Option<&Path>, work: &Receiver<Flush>, back: &Sender<Message>) {
-    while let Ok(flush) = work.recv() {
-        // Logs before rows: as long as there are rows, what was not finished is found again.
-        for (logs, gone) in logs.into_iter().flat_map(|logs| flush.gone.iter().map(move |gone| (logs, gone))) {
-            // A run of actions has none; what cannot be deleted now harms nobody.
-            let _ = std::fs::remove_dir_all(logs.join(gone.run.to_string()));
-        }
-        if back.send(Message::Flushed(rows.flush(&flush))).is_err() {
-            return;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_clock_at_or_before_its_beginning_never_says_that_nothing_has_happened() {
@@ -529,18 +347,5 @@ mod tests {
         check(UNIX_EPOCH - Duration::from_secs(3_600), 1);
         check(UNIX_EPOCH + Duration::from_millis(1), 1);
         check(UNIX_EPOCH + Duration::from_millis(2), 2);
-    }
-
-    #[test]
-    fn nobody_sleeps_so_long_that_a_clock_that_is_set_forwards_goes_unseen() {
-        let check = |wake: u64, sleep: u64| {
-            assert_eq!(patience(Time(wake), Time(1_000_000)), Duration::from_millis(sleep), "due at {wake}");
-        };
-        check(1_000_000, 0);
-        check(999_000, 0);
-        check(1_000_040, 40);
-        check(1_005_000, 5_000);
-        check(1_005_001, 5_000);
-        check(u64::MAX, 5_000);
     }
 }

@@ -20,10 +20,12 @@ pub const BACKLOG: u32 = 500_000;
 pub const ASIDE: u32 = 100_000;
 /// Starts that are under way at once while the backlog is made.
 const STARTING: usize = 4_000;
+/// How often the load is measured, with and without what waits.
+const ROUNDS: u32 = 5;
 const STUCK: &str = "stuck";
 
 /// What a load costs alone, and beside what waits.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Beside {
     /// What waits.
     pub waiting: u32,
@@ -46,7 +48,6 @@ pub struct Beside {
 /// A load beside runs that wait: for a worker that does not come, for a person, for an instant.
 pub async fn backlog(load: &Load, dir: &Path, waiting: u32) -> Result<Beside> {
     let plan = Arc::new(load.plan()?);
-    let alone = alone(load, &plan, &dir.join("alone")).await?;
     let full = dir.join("full");
     let engine = open(&full)?;
     let texts = [
@@ -70,7 +71,8 @@ pub async fn backlog(load: &Load, dir: &Path, waiting: u32) -> Result<Beside> {
     let clock = Instant::now();
     let engine = open(&full)?;
     let start_ms = clock.elapsed().as_secs_f64() * 1e3;
-    beside(load, &plan, engine, (alone, waiting, start_ms)).await
+    let figures = Beside { waiting, start_ms, started_mb: memory_mb("VmRSS:"), ..Beside::default() };
+    in_turns(load, &plan, [open(&dir.join("alone"))?, engine], figures).await
 }
 
 /// A load with a key of its own beside tasks whose key is full.
@@ -79,7 +81,6 @@ pub async fn limits(load: &Load, dir: &Path, waiting: u32) -> Result<Beside> {
     let limit = Limit { key: Expr::literal("other".into()), max: Some(1_000), rate: None };
     plan.specs.iter_mut().for_each(|spec| spec.share = Share { limit: Some(limit.clone()), ..Share::default() });
     let plan = Arc::new(plan);
-    let alone = alone(load, &plan, &dir.join("alone")).await?;
     let engine = open(&dir.join("full"))?;
     let of = |action: &str, items: u32| {
         let text = format!(
@@ -95,7 +96,8 @@ pub async fn limits(load: &Load, dir: &Path, waiting: u32) -> Result<Beside> {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let figures = beside(load, &plan, engine, (alone, waiting, 0.0)).await;
+    let figures = Beside { waiting, started_mb: memory_mb("VmRSS:"), ..Beside::default() };
+    let figures = in_turns(load, &plan, [open(&dir.join("alone"))?, engine], figures).await;
     worker.stop(Duration::ZERO).await;
     figures
 }
@@ -112,45 +114,39 @@ fn flow(text: &str) -> Result<Arc<Plan>> {
     Ok(Arc::new(compiled.plan))
 }
 
-async fn alone(load: &Load, plan: &Arc<Plan>, dir: &Path) -> Result<(f64, f64)> {
-    let engine = open(dir)?;
-    let worker = stuck(load, &engine)?;
-    let figures = twice(load, plan, &engine).await?;
-    worker.stop(Duration::ZERO).await;
-    engine.stop()?;
-    Ok(figures)
+/// The load on an empty store and beside what waits, in turns: both see the same minutes of the machine.
+async fn in_turns(load: &Load, plan: &Arc<Plan>, engines: [Engine; 2], figures: Beside) -> Result<Beside> {
+    let workers = [stuck(load, &engines[0])?, stuck(load, &engines[1])?];
+    let mut taken = [const { Vec::new() }; 2];
+    for round in 0..=ROUNDS {
+        for (engine, taken) in engines.iter().zip(&mut taken) {
+            let one = timed(load, plan, engine).await?;
+            // The first is to warm up.
+            taken.extend((round > 0).then_some(one));
+        }
+    }
+    for (worker, engine) in workers.into_iter().zip(&engines) {
+        worker.stop(Duration::ZERO).await;
+        engine.stop()?;
+    }
+    let [(alone_per_second, alone_cpu_us), (beside_per_second, beside_cpu_us)] = taken.map(medians);
+    let peak_mb = memory_mb("VmHWM:");
+    Ok(Beside { alone_per_second, alone_cpu_us, beside_per_second, beside_cpu_us, peak_mb, ..figures })
 }
 
-async fn beside(
-    load: &Load,
-    plan: &Arc<Plan>,
-    engine: Engine,
-    (alone, waiting, start_ms): ((f64, f64), u32, f64),
-) -> Result<Beside> {
-    let started_mb = memory_mb("VmRSS:");
-    let worker = stuck(load, &engine)?;
-    let (beside_per_second, beside_cpu_us) = twice(load, plan, &engine).await?;
-    worker.stop(Duration::ZERO).await;
-    engine.stop()?;
-    let ((alone_per_second, alone_cpu_us), peak_mb) = (alone, memory_mb("VmHWM:"));
-    Ok(Beside {
-        waiting,
-        alone_per_second,
-        beside_per_second,
-        alone_cpu_us,
-        beside_cpu_us,
-        start_ms,
-        started_mb,
-        peak_mb,
-    })
-}
-
-/// Once to warm up, once to measure: tasks each second, and processor time for each of them.
-async fn twice(load: &Load, plan: &Arc<Plan>, engine: &Engine) -> Result<(f64, f64)> {
-    once(load, plan, engine).await?;
+/// Tasks each second, and processor time for each of them.
+async fn timed(load: &Load, plan: &Arc<Plan>, engine: &Engine) -> Result<(f64, f64)> {
     let (cpu, clock) = (cpu_time(), Instant::now());
     once(load, plan, engine).await?;
     let tasks = f64::from(load.runs) * f64::from(load.tasks);
     let cpu = cpu_time().saturating_sub(cpu).as_secs_f64() * 1e6 / tasks;
     Ok((tasks / clock.elapsed().as_secs_f64(), cpu))
+}
+
+fn medians(mut taken: Vec<(f64, f64)>) -> (f64, f64) {
+    let half = taken.len() / 2;
+    taken.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let rate = taken[half].0;
+    taken.sort_by(|a, b| a.1.total_cmp(&b.1));
+    (rate, taken[half].1)
 }

@@ -5,7 +5,6 @@
 //! busy is coalesced more. A flush that fails costs a reload, never a fact.
 
 use super::Committer;
-use crate::cached::Cached;
 use edgewise_core::id::RunId;
 use edgewise_core::rows::LeaseRow;
 use edgewise_core::time::{Millis, Time};
@@ -51,7 +50,7 @@ impl<R> Committer<R> {
         let Some(due) = self.flush_due() else { return Ok(None) };
         // A clock that went back must not keep rows waiting.
         let early = now < due && due <= now.plus(LATEST);
-        if early && self.desk.rows_behind < MANY {
+        if early && self.desk.rows_behind < MANY && self.desk.dirty.len() <= CACHED_RUNS {
             return Ok(None);
         }
         self.rows.began = now;
@@ -127,13 +126,19 @@ impl<R> Committer<R> {
 
     /// Whether a run's rows are behind or being written.
     pub(super) fn is_being_written(&self, run: RunId) -> bool {
-        let dirty = self.desk.dirty.contains(&run) || self.desk.runs.get(&run).is_some_and(Cached::is_dirty);
+        let dirty = self.desk.dirty.contains(&run) || self.desk.runs.get(&run).is_some_and(|cached| cached.is_dirty());
         dirty || self.rows.flushing.as_ref().is_some_and(|runs| runs.contains(&run))
     }
 
     /// Whether a flush is under way.
     pub fn is_flushing(&self) -> bool {
         self.rows.flushing.is_some()
+    }
+
+    /// Whether as many runs are behind a flush that is under way as are kept at hand: rows that are slower than the
+    /// ledger must hold up whoever asks, not fill the memory.
+    pub fn is_behind(&self) -> bool {
+        self.is_flushing() && self.desk.dirty.len() > CACHED_RUNS
     }
 
     /// Gives memory back: what is over goes at once, the rest when there is too much of it.
