@@ -14,7 +14,7 @@ use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
 use crate::metrics::{Counts, Durations, Pulse};
-use crate::publish::{self, Listeners, Publishing};
+use crate::publish::{self, Listeners, Publishing, Telling};
 use crate::queues::Queues;
 use crate::retention::Retention;
 use crate::work::{Look, Ops};
@@ -25,7 +25,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{Done, Op, Work};
 use edgewise_core::{Error, Result};
-use edgewise_store::{Domain, Flush, Ledger, Projections};
+use edgewise_store::{Flush, Ledger, Projections};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -148,8 +148,8 @@ impl Engine {
         Self::start_telling(parts, keeping, None)
     }
 
-    /// The same, and it publishes domain events: `domain` is another handle on the ledger, with its queues.
-    pub fn start_telling(parts: Parts, keeping: Keeping, domain: Option<Box<dyn Domain>>) -> Result<Self> {
+    /// The same, and it publishes domain events if it is given handles on the ledger for it.
+    pub fn start_telling(parts: Parts, keeping: Keeping, telling: Option<Telling>) -> Result<Self> {
         let Parts { ledger, reader, writer, home, clock, mut entropy, queues } = parts;
         // Short: it stands in every record.
         let source: Arc<str> = format!("e{:06x}", entropy.bits() & 0xff_ffff).into();
@@ -157,11 +157,11 @@ impl Engine {
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
         committer.set_queues(&queues);
         let known_as = keeping.known_as;
-        let publishing = domain.map(|domain| Listeners::publishing(domain, &told_of, known_as)).transpose()?;
+        let publishing = telling.map(|telling| Listeners::publishing(telling, &told_of, known_as)).transpose()?;
         committer.recover(clock())?;
         let (listeners, publishing) = match publishing {
-            Some((listeners, publisher)) => {
-                let (publishing, tap) = publish::start(publisher, Arc::clone(&clock), keeping.events)?;
+            Some((listeners, both)) => {
+                let (publishing, tap) = publish::start(both, Arc::clone(&clock), keeping.events)?;
                 committer.tell(tap);
                 (listeners, Some(publishing))
             }
@@ -322,7 +322,7 @@ impl Engine {
     }
 }
 
-fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
+pub(crate) fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
     std::thread::Builder::new()
         .name(name.into())
         .spawn(work)
