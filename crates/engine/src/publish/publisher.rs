@@ -4,10 +4,10 @@
 use super::derive::{Deriving, PAGE, Part};
 use super::listeners::Listeners;
 use super::tap::News;
-use edgewise_core::Result;
+use edgewise_core::{Error, Kind, Result};
 use edgewise_core::domain::DomainEvent;
 use edgewise_core::time::{Millis, Time};
-use edgewise_store::{Domain, Fresh, Position, Space};
+use edgewise_store::{Domain, Fresh, Position, Space, Span};
 
 /// Events that wait to be written; more of them are derived again from the ledger.
 pub(super) const WAITING: usize = 10_000;
@@ -34,14 +34,7 @@ impl Publisher {
     /// Begins where the last publisher ended; where nobody ever published, behind all that is there, because nothing
     /// of it was told to anybody.
     pub fn open(mut ledger: Box<dyn Domain>, space: Space, listeners: Listeners) -> Result<Self> {
-        let at = match ledger.published(&space)? {
-            Some(at) => at,
-            None => {
-                let tail = ledger.tail()?;
-                ledger.publish(&space, &[], tail)?;
-                tail
-            }
-        };
+        let at = cursor(&mut *ledger, &space)?;
         Ok(Self::at(ledger, space, listeners, at))
     }
 
@@ -123,23 +116,30 @@ impl Publisher {
         self.waiting.len()
     }
 
-    /// Writes what waits, with the cursor, in one transaction.
+    /// Writes what waits, with the cursor, in one transaction. After an error it must be rewound.
     pub fn write(&mut self) -> Result<()> {
         if !self.is_behind() {
             return Ok(());
         }
         let upto = self.deriving.at;
-        let fresh = self.ledger.publish(&self.space, &self.waiting, upto)?;
+        let span = Span { after: Some(self.written), upto };
+        let Some(fresh) = self.ledger.publish(&self.space, &self.waiting, span)? else {
+            let message = "somebody else published meanwhile: read on from where they came to";
+            return Err(Error::new(Kind::Conflict, "published_elsewhere", message));
+        };
         self.waiting.clear();
         self.written = upto;
         self.listeners.queued(fresh);
         Ok(())
     }
 
-    /// Forgets what could not be written: it is derived again from the cursor.
-    pub fn rewind(&mut self) {
+    /// Forgets what could not be written: it is derived again from the cursor. Where that is, the ledger says: the write
+    /// may have landed, or somebody else may have published, and what was taken away since must not be put in again.
+    pub fn rewind(&mut self) -> Result<()> {
+        self.written = cursor(&mut *self.ledger, &self.space)?;
         self.waiting.clear();
         self.deriving.go_to(self.written);
+        Ok(())
     }
 
     /// Takes events away that everybody has acknowledged and that are old enough.
@@ -147,6 +147,17 @@ impl Publisher {
         let before = Time(now.0.saturating_sub(kept.0));
         while self.ledger.expire_events(&self.space, before, EXPIRED)? == EXPIRED {}
         Ok(())
+    }
+}
+
+/// Where the last publisher ended; the end of the ledger, and that is said, where nobody ever published.
+fn cursor(ledger: &mut dyn Domain, space: &Space) -> Result<Position> {
+    loop {
+        if let Some(at) = ledger.published(space)? {
+            return Ok(at);
+        }
+        let upto = ledger.tail()?;
+        ledger.publish(space, &[], Span { after: None, upto })?;
     }
 }
 

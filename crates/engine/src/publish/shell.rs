@@ -118,8 +118,7 @@ impl Shell {
             return;
         }
         self.wrote = Some(Instant::now());
-        self.publisher.rewind();
-        self.troubled = self.publisher.look().is_err();
+        self.troubled = self.publisher.rewind().and_then(|()| self.publisher.look()).is_err();
     }
 
     /// How long to wait for news; as long as it takes if nothing is to be written.
