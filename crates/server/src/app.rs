@@ -162,7 +162,13 @@ impl App {
 
     /// Exports spans of what is committed from now on to a collector of OTLP.
     pub async fn export(&self, collector: &str) -> Result<()> {
-        let exported = otlp::start(self, collector).await?;
+        let Home { tenant, workspace, .. } = self.home();
+        self.export_as(collector, (tenant.to_string(), workspace.to_string())).await
+    }
+
+    /// The same for a workspace that is called otherwise outside: its tenant and its name.
+    pub(crate) async fn export_as(&self, collector: &str, known_as: (String, String)) -> Result<()> {
+        let exported = otlp::start(self, collector, known_as).await?;
         // Only the first collector is counted.
         let _ = self.0.exported.set(exported);
         Ok(())
