@@ -28,6 +28,7 @@ use edgewise_core::{Error, Result};
 use edgewise_store::{Flush, Ledger, Projections};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -129,6 +130,8 @@ pub struct Engine {
     trouble: watch::Receiver<Option<String>>,
     threads: Arc<Mutex<Option<Threads>>>,
     listeners: Listeners,
+    /// The state of control, and one more; 0 while it is not known.
+    control: Arc<AtomicU64>,
 }
 
 struct Threads {
@@ -159,6 +162,8 @@ impl Engine {
         let known_as = keeping.known_as;
         let publishing = telling.map(|telling| Listeners::publishing(telling, &told_of, known_as)).transpose()?;
         committer.recover(clock())?;
+        let control = Arc::<AtomicU64>::default();
+        let said = Arc::clone(&control);
         let (listeners, publishing) = match publishing {
             Some((listeners, both)) => {
                 let (publishing, tap) = publish::start(both, Arc::clone(&clock), keeping.events)?;
@@ -177,11 +182,11 @@ impl Engine {
         let compactor = spawn("edgewise-compactor", move || compact(writer, keeping.logs.as_deref(), &work, &back))?;
         let committer = spawn("edgewise-committer", move || {
             let (listeners, idle, held, leaving, looks, looking, commit) = Default::default();
-            Shell { committer, clock, flushes, listeners, idle, held, leaving, looks, looking, tell, commit }
+            Shell { committer, clock, flushes, listeners, idle, held, leaving, looks, looking, tell, commit, control }
                 .run(&messages)
         })?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor, publishing })));
-        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads, listeners })
+        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads, listeners, control: said })
     }
 
     /// Which engine this is.
@@ -192,6 +197,12 @@ impl Engine {
     /// Whoever listens to domain events, and who begins to.
     pub fn listeners(&self) -> &Listeners {
         &self.listeners
+    }
+
+    /// The state that flows, schedules and settings are in: as long as it is the same, so are they. A change has another
+    /// one before whoever made it is answered; `None` while it is not known.
+    pub fn control_seq(&self) -> Option<u64> {
+        self.control.load(Ordering::Acquire).checked_sub(1)
     }
 
     /// Why nothing can be written at the moment, such as a full disk. Work goes on when it can be again.
@@ -353,6 +364,8 @@ struct Shell {
     tell: watch::Sender<Option<String>>,
     /// How long commits took.
     commit: Durations,
+    /// The state of control, and one more; 0 while it is not known.
+    control: Arc<AtomicU64>,
 }
 
 impl Shell {
@@ -380,6 +393,7 @@ impl Shell {
             let sweep = self.committer.has_runs().then(|| swept.plus(SWEEP_EVERY));
             wake = if step.more { Some(now) } else { step.wake.into_iter().chain(sweep).min() };
             self.tell_trouble();
+            self.control.store(self.committer.control_seq().map_or(0, |seq| seq + 1), Ordering::Release);
             for (reply, answer) in step.answers {
                 let unheard = match reply {
                     Reply::Once(once) | Reply::Now(once) => once.send(answer).err(),

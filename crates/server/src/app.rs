@@ -3,6 +3,7 @@
 use crate::audit::Audit;
 use crate::auth::Tokens;
 use crate::idempotency::Repeats;
+use crate::known_flows::KnownFlows;
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::otlp::{self, Exported};
@@ -57,6 +58,7 @@ struct Inner {
     starts: Pace<Name>,
     tail: Tail,
     pages: Pages,
+    flows: KnownFlows,
     queues: OnceLock<Queues>,
     shelf: OnceLock<Shelf>,
     push: Push,
@@ -82,6 +84,7 @@ impl App {
             starts: Pace::new(Some(limits::START_RATE)),
             tail,
             pages: Pages::default(),
+            flows: KnownFlows::default(),
             queues: OnceLock::new(),
             shelf: OnceLock::new(),
             push: Push::default(),
@@ -121,6 +124,11 @@ impl App {
 
     pub(crate) fn queues(&self) -> Queues {
         self.0.queues.get().cloned().unwrap_or_default()
+    }
+
+    /// The flows whose plans need not be read.
+    pub(crate) fn flows(&self) -> &KnownFlows {
+        &self.0.flows
     }
 
     /// What readers of the workspace's events share.
