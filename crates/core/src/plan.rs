@@ -22,7 +22,7 @@ pub use http::{Body, Http, Method, OWN_HEADERS, is_header};
 pub(crate) use naming::check_label;
 pub use naming::{Identity, Naming};
 pub use outline::Outlined;
-pub use publish::{Condition, Delivery, Emit, Publish};
+pub use publish::{Condition, Delivery, Emit, Publish, Tells};
 pub use region::{InEdge, OutEdge, Region};
 pub use script::{Statement, Var};
 pub use share::{Limit, Share};
@@ -60,8 +60,8 @@ pub struct Plan {
     pub output: Option<Template>,
     /// What the outside world is told when a run ends.
     pub publish: Vec<Publish>,
-    /// Whether the outside world is told anything at all, by the flow or by a task of it.
-    pub tells: bool,
+    /// Whether the outside world is told anything at all, by the flow or by a task of it, and how that travels.
+    pub tells: Tells,
 }
 
 /// What a permanent failure does to the rest of the run.

@@ -98,6 +98,11 @@ impl<R> Committer<R> {
         queues.iter().for_each(|(name, set)| self.desk.set_queue(name, *set));
     }
 
+    /// The seq of control that the ledger has and everybody is judged by; none while it is to be loaded anew.
+    pub(crate) fn control_seq(&self) -> Option<u64> {
+        self.desk.control.loaded.then_some(self.desk.control.durable)
+    }
+
     /// Whoever publishes hears of every commit from now on.
     pub(crate) fn tell(&mut self, tap: crate::publish::Tap) {
         self.desk.tap = Some(tap);

@@ -16,7 +16,7 @@ use crate::committer::{Committer, Request};
 use crate::desk::Home;
 use crate::entropy::Entropy;
 use crate::metrics::{Counts, Pulse};
-use crate::publish::{self, Listeners, Publishing};
+use crate::publish::{self, Listeners, Publishing, Telling};
 use crate::queues::Queues;
 use crate::retention::Retention;
 use crate::work::{Look, Ops};
@@ -27,10 +27,11 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{Done, Op, Work};
 use edgewise_core::{Error, Result};
-use edgewise_store::{Domain, Ledger, Projections};
+use edgewise_store::{Ledger, Projections};
 use serde_json::Value;
 use shell::Shell;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -128,6 +129,8 @@ pub struct Engine {
     trouble: watch::Receiver<Option<String>>,
     threads: Arc<Mutex<Option<Threads>>>,
     listeners: Listeners,
+    /// The state of control, and one more; 0 while it is not known.
+    control: Arc<AtomicU64>,
 }
 
 struct Threads {
@@ -147,8 +150,8 @@ impl Engine {
         Self::start_telling(parts, keeping, None)
     }
 
-    /// The same, and it publishes domain events: `domain` is another handle on the ledger, with its queues.
-    pub fn start_telling(parts: Parts, keeping: Keeping, domain: Option<Box<dyn Domain>>) -> Result<Self> {
+    /// The same, and it publishes domain events if it is given handles on the ledger for it.
+    pub fn start_telling(parts: Parts, keeping: Keeping, telling: Option<Telling>) -> Result<Self> {
         let Parts { ledger, reader, writer, home, clock, mut entropy, queues } = parts;
         // Short: it stands in every record.
         let source: Arc<str> = format!("e{:06x}", entropy.bits() & 0xff_ffff).into();
@@ -156,11 +159,13 @@ impl Engine {
         let mut committer = Committer::new(ledger, reader, home, Arc::clone(&source), entropy);
         committer.set_queues(&queues);
         let known_as = keeping.known_as;
-        let publishing = domain.map(|domain| Listeners::publishing(domain, &told_of, known_as)).transpose()?;
+        let publishing = telling.map(|telling| Listeners::publishing(telling, &told_of, known_as)).transpose()?;
         committer.recover(clock())?;
+        let control = Arc::<AtomicU64>::default();
+        let said = Arc::clone(&control);
         let (listeners, publishing) = match publishing {
-            Some((listeners, publisher)) => {
-                let (publishing, tap) = publish::start(publisher, Arc::clone(&clock), keeping.events)?;
+            Some((listeners, both)) => {
+                let (publishing, tap) = publish::start(both, Arc::clone(&clock), keeping.events)?;
                 committer.tell(tap);
                 (listeners, Some(publishing))
             }
@@ -175,10 +180,10 @@ impl Engine {
         let (tell, trouble) = watch::channel(None);
         let compactor =
             spawn("edgewise-compactor", move || shell::compact(writer, keeping.logs.as_deref(), &work, &back))?;
-        let shell = move || Shell::new(committer, clock, flushes, tell).run(&messages);
+        let shell = move || Shell::new(committer, clock, flushes, tell, control).run(&messages);
         let committer = spawn("edgewise-committer", shell)?;
         let threads = Arc::new(Mutex::new(Some(Threads { committer, compactor, publishing })));
-        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads, listeners })
+        Ok(Self { inbox, room: Arc::new(Semaphore::new(WAITING)), source, trouble, threads, listeners, control: said })
     }
 
     /// Which engine this is.
@@ -189,6 +194,12 @@ impl Engine {
     /// Whoever listens to domain events, and who begins to.
     pub fn listeners(&self) -> &Listeners {
         &self.listeners
+    }
+
+    /// The state that flows, schedules and settings are in: as long as it is the same, so are they. A change has another
+    /// one before whoever made it is answered; `None` while it is not known.
+    pub fn control_seq(&self) -> Option<u64> {
+        self.control.load(Ordering::Acquire).checked_sub(1)
     }
 
     /// Why nothing can be written at the moment, such as a full disk. Work goes on when it can be again.
@@ -319,7 +330,7 @@ impl Engine {
     }
 }
 
-fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
+pub(crate) fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
     std::thread::Builder::new()
         .name(name.into())
         .spawn(work)

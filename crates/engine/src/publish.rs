@@ -1,16 +1,19 @@
 //! Publishing: domain events are derived from the ledger after the commit, and nothing waits for them.
 //!
 //! ```text
-//! committer ──tap──► publisher: fold ─► derive ─┬─► whoever listens now       fast, broadcast
-//!    (never waits)        ▲                     └─► queue and cursor, one     durable, broadcast
-//!                      ledger                       transaction
+//! committer ──tap──┬─► herald: fold ─► derive ─────► whoever listens now       fast, broadcast
+//!    (never waits)  └─► publisher: fold ─► derive ──► queue and cursor, one     durable, broadcast
+//!                            ▲                        transaction
+//!                         ledger
 //! ```
 //!
-//! The publisher folds the runs that tell something a second time, so that what it tells is a function of the ledger
-//! alone. A tap that is full, an engine that was killed and a ledger that others wrote to all end the same way: the
-//! publisher reads on from its cursor.
+//! Both fold the runs that tell something of their part once more, so that what they tell is a function of the ledger
+//! alone, and neither waits for the other: who listens does not wait for a queue to be written. A tap that is full, an
+//! engine that was killed and a ledger that others wrote to all end the same way: the publisher reads on from its cursor.
 
+mod derive;
 mod ear;
+mod herald;
 mod listeners;
 mod publisher;
 mod shelf;
@@ -26,6 +29,16 @@ pub(crate) use shell::{Publishing, start};
 pub(crate) use tap::{Moved, Tap};
 
 use edgewise_core::time::Millis;
+use edgewise_store::{Domain, Ledger};
+
+/// Handles on a ledger for whoever publishes beside the committer. Two, because one who writes queues keeps nobody from
+/// reading who tells of what happens now.
+pub struct Telling {
+    /// Read for what fast events tell of.
+    pub news: Box<dyn Ledger>,
+    /// Read for what durable events tell of, and written.
+    pub queues: Box<dyn Domain>,
+}
 
 /// How long an event is kept that every consumer of its queue has acknowledged, unless it is said otherwise.
 pub const KEPT: Millis = Millis(7 * 24 * 3_600_000);

@@ -3,6 +3,7 @@
 use crate::audit::Audit;
 use crate::auth::Tokens;
 use crate::idempotency::Repeats;
+use crate::known_flows::KnownFlows;
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::otlp::{self, Exported};
@@ -57,6 +58,7 @@ struct Inner {
     starts: Pace<Name>,
     tail: Tail,
     pages: Pages,
+    flows: KnownFlows,
     queues: OnceLock<Queues>,
     shelf: OnceLock<Shelf>,
     push: Push,
@@ -82,6 +84,7 @@ impl App {
             starts: Pace::new(Some(limits::START_RATE)),
             tail,
             pages: Pages::default(),
+            flows: KnownFlows::default(),
             queues: OnceLock::new(),
             shelf: OnceLock::new(),
             push: Push::default(),
@@ -123,6 +126,11 @@ impl App {
         self.0.queues.get().cloned().unwrap_or_default()
     }
 
+    /// The flows whose plans need not be read.
+    pub(crate) fn flows(&self) -> &KnownFlows {
+        &self.0.flows
+    }
+
     /// What readers of the workspace's events share.
     pub(crate) fn pages(&self) -> &Pages {
         &self.0.pages
@@ -162,7 +170,13 @@ impl App {
 
     /// Exports spans of what is committed from now on to a collector of OTLP.
     pub async fn export(&self, collector: &str) -> Result<()> {
-        let exported = otlp::start(self, collector).await?;
+        let Home { tenant, workspace, .. } = self.home();
+        self.export_as(collector, (tenant.to_string(), workspace.to_string())).await
+    }
+
+    /// The same for a workspace that is called otherwise outside: its tenant and its name.
+    pub(crate) async fn export_as(&self, collector: &str, known_as: (String, String)) -> Result<()> {
+        let exported = otlp::start(self, collector, known_as).await?;
         // Only the first collector is counted.
         let _ = self.0.exported.set(exported);
         Ok(())

@@ -142,22 +142,26 @@ impl Visit {
     /// Whether the address may ask now.
     pub fn may_ask(&self) -> Result<(), Box<Response>> {
         let asked = self.door.addresses.ask(asker(self.peer), (self.door.clock)());
-        asked.map_err(|wait| too_often("this address", wait))
+        asked.map_err(|wait| asks_too_often("this address", wait))
     }
 
     /// Whether somebody may ask now.
     pub fn may_ask_as(&self, name: &str) -> Result<(), Box<Response>> {
         let asked = self.door.tokens.ask((Arc::clone(&self.place), name.to_owned()), (self.door.clock)());
-        asked.map_err(|wait| too_often(name, wait))
+        asked.map_err(|wait| asks_too_often(name, wait))
     }
 }
 
-fn too_often(who: &str, wait: Millis) -> Box<Response> {
+fn asks_too_often(who: &str, wait: Millis) -> Box<Response> {
+    Box::new(too_often(format!("{who} asks too often: come again in {wait}, and ask for more at once"), wait))
+}
+
+/// Somebody is to come again after so long.
+pub(crate) fn too_often(message: String, wait: Millis) -> Response {
     let seconds = wait.0.div_ceil(1_000).max(1);
-    let message = format!("{who} asks too often: come again in {wait}, and ask for more at once");
     let mut response = Problem(Error::limit("too_often", message)).into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    Box::new(response)
+    response
 }
 
 /// One connection of an address; dropping it makes room for another.

@@ -21,6 +21,7 @@ mod entrance;
 mod guard;
 pub mod hook;
 mod idempotency;
+mod known_flows;
 pub mod limits;
 pub mod listed;
 mod metrics;

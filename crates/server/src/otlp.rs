@@ -41,8 +41,8 @@ pub(crate) struct Exported {
     pub dropped: AtomicU64,
 }
 
-/// Exports what is committed from now on to a collector, such as `http://localhost:4318`.
-pub(crate) async fn start(app: &App, collector: &str) -> Result<Arc<Exported>> {
+/// Exports what is committed from now on to a collector, such as `http://localhost:4318`, as of a tenant's workspace.
+pub(crate) async fn start(app: &App, collector: &str, known_as: (String, String)) -> Result<Arc<Exported>> {
     let exported = Arc::new(Exported::default());
     let home = app.home().clone();
     let tracer = app.readers().look(move |reader| Tracer::new(home, reader)).await?;
@@ -53,7 +53,7 @@ pub(crate) async fn start(app: &App, collector: &str) -> Result<Arc<Exported>> {
     })?;
     let url = format!("{}{PATH}", collector.trim_end_matches('/'));
     let (queue, spans) = mpsc::channel(QUEUE);
-    tokio::spawn(send(client, url, spans, Arc::clone(&exported)));
+    tokio::spawn(send((client, url), known_as, spans, Arc::clone(&exported)));
     tokio::spawn(follow(app.clone(), tracer, queue, Arc::clone(&exported)));
     Ok(exported)
 }
@@ -76,11 +76,16 @@ async fn follow(app: App, mut tracer: Tracer, queue: mpsc::Sender<Span>, exporte
     }
 }
 
-async fn send(client: reqwest::Client, url: String, mut spans: mpsc::Receiver<Span>, exported: Arc<Exported>) {
+async fn send(
+    (client, url): (reqwest::Client, String),
+    known_as: (String, String),
+    mut spans: mpsc::Receiver<Span>,
+    exported: Arc<Exported>,
+) {
     let mut batch = Vec::with_capacity(BATCH);
     while spans.recv_many(&mut batch, BATCH).await > 0 {
         let count = batch.len() as u64;
-        let request = client.post(&url).header("content-type", "application/json").body(body(&batch));
+        let request = client.post(&url).header("content-type", "application/json").body(body(&known_as, &batch));
         let taken = request.send().await.is_ok_and(|answer| answer.status().is_success());
         let counter = if taken { &exported.sent } else { &exported.dropped };
         counter.fetch_add(count, Ordering::Relaxed);

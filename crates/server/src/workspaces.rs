@@ -231,13 +231,13 @@ impl Workspaces {
         let open = folder.open_engine(&self.0.options).await?.ok_or_else(|| {
             Error::unavailable("workspace_busy", format!("another process is the engine of {place}: stop it first"))
         })?;
-        let room = Arc::new(self.furnish(dir, open).await?);
+        let room = Arc::new(self.furnish((tenant, workspace), dir, open).await?);
         rooms.insert(place.to_owned(), Arc::clone(&room));
         Ok(room)
     }
 
     /// A workspace with all that it tells the world.
-    async fn furnish(&self, dir: PathBuf, open: Open) -> Result<Room> {
+    async fn furnish(&self, (tenant, workspace): (&str, &str), dir: PathBuf, open: Open) -> Result<Room> {
         let Outside { collector, http, .. } = &self.0.outside;
         let app = App::new(Parts {
             engine: open.engine.clone(),
@@ -248,7 +248,7 @@ impl Workspaces {
         });
         app.set_queues(self.0.options.queues.clone());
         if let Some(collector) = collector {
-            app.export(collector).await?;
+            app.export_as(collector, (tenant.to_owned(), workspace.to_owned())).await?;
         }
         let means = http.means(open.engine.listeners().watch_queues());
         let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);

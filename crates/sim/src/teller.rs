@@ -38,8 +38,7 @@ impl Teller {
     /// Writes what waits; reads everything again first if something went wrong.
     pub fn write(&mut self) {
         if self.troubled {
-            self.publisher.rewind();
-            self.troubled = self.publisher.look().is_err();
+            self.troubled = self.publisher.rewind().and_then(|()| self.publisher.look()).is_err();
         }
         if !self.troubled {
             self.troubled = self.publisher.write().is_err();

@@ -105,6 +105,7 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         listing::waiting_tasks_timers_and_leases_are_listed_in_order,
         listing::a_plan_is_known_once_it_was_written,
         domain::what_was_published_is_read_back_in_order_and_once_for_each_id,
+        domain::what_was_published_by_somebody_else_since_is_not_published_again,
         domain::queues_of_two_tenants_are_apart,
         domain::each_consumer_moves_on_by_itself_and_never_back,
         domain::only_what_is_old_and_acknowledged_by_all_is_taken_away,

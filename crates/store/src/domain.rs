@@ -32,6 +32,15 @@ pub struct Fresh {
     pub body: String,
 }
 
+/// The part of a ledger whose events are published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Everything up to here was published; `None` if nobody ever published.
+    pub after: Option<Position>,
+    /// Everything up to here is, from now on.
+    pub upto: Position,
+}
+
 /// A domain event in its queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queued {
@@ -95,8 +104,9 @@ pub trait Domain: Ledger {
     fn published(&mut self, space: &Space) -> Result<Option<Position>>;
 
     /// Puts events in, in this order, and says that everything up to a position is published. All of it durably, or
-    /// nothing. How many were not there already.
-    fn publish(&mut self, space: &Space, events: &[Fresh], upto: Position) -> Result<usize>;
+    /// nothing. How many were not there already; `None`, and nothing is put in, if what is published does not end where
+    /// the span begins: what somebody else put in since may have been taken away again, and must not come a second time.
+    fn publish(&mut self, space: &Space, events: &[Fresh], span: Span) -> Result<Option<usize>>;
 
     /// The events of a queue after a place, in order, at most `limit` of them.
     fn queued(&mut self, space: &Space, namespace: &Name, after: u64, limit: usize) -> Result<Vec<Queued>>;

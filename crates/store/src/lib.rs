@@ -16,7 +16,7 @@ pub mod projections;
 pub mod quick;
 pub mod sqlite;
 
-pub use domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space};
+pub use domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space, Span};
 pub use ledger::{
     Append, Appended, Gone, Guard, Head, KeyClaim, KeyOwner, Ledger, Marking, Position, Removal, Removed, Stored,
     Stream,

@@ -287,6 +287,10 @@ class AsyncClient:
         """Takes a yes back."""
         return not (await self.ask(calls.speak("withdraw", run, gate, comment)))["already"]
 
+    async def satisfy(self, run: str, gate: str, output: Any = None, *, comment: str | None = None) -> bool:
+        """What a webhook or external gate waits for is so; `output` becomes the gate's."""
+        return not (await self.ask(calls.satisfy(run, gate, output, comment)))["already"]
+
 
 @dataclass(frozen=True)
 class AsyncRun:

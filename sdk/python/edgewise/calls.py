@@ -109,3 +109,7 @@ def supply(run: str, task: str, output: Any, why: str | None) -> Call:
 
 def speak(verb: str, run: str, gate: str, comment: str | None) -> Call:
     return post(_run(run, f"/{verb}"), {"task": gate, "comment": comment})
+
+
+def satisfy(run: str, gate: str, output: Any, comment: str | None) -> Call:
+    return post(_run(run, "/satisfy"), {"task": gate, "output": output, "comment": comment})

@@ -285,6 +285,10 @@ class Client:
         """Says no to a gate."""
         return not self.ask(calls.speak("reject", run, gate, comment))["already"]
 
+    def satisfy(self, run: str, gate: str, output: Any = None, *, comment: str | None = None) -> bool:
+        """What a webhook or external gate waits for is so; `output` becomes the gate's."""
+        return not self.ask(calls.satisfy(run, gate, output, comment))["already"]
+
 
 @dataclass(frozen=True)
 class Run:
@@ -322,3 +326,7 @@ class Run:
     def reject(self, gate: str, *, comment: str | None = None) -> bool:
         """Says no to a gate."""
         return self.client.reject(self.id, gate, comment=comment)
+
+    def satisfy(self, gate: str, output: Any = None, *, comment: str | None = None) -> bool:
+        """What a webhook or external gate waits for is so."""
+        return self.client.satisfy(self.id, gate, output, comment=comment)

@@ -126,6 +126,17 @@ class Acting(unittest.TestCase):
             self.assertTrue(server.client().reject(run.id, gate))
         self.assertEqual(run.wait(20).state, "Error")
 
+    def test_gates_that_the_world_opens_are_satisfied_with_what_came(self) -> None:
+        client = server.client()
+        f = flow("satisfied")
+        f.task("hook", webhook())
+        f.task("ticket", external("jira", "ABC-2"))
+        run = client.start(f)
+        self.assertTrue(client.satisfy(run.id, "hook", {"state": "merged"}, comment="seen by hand"))
+        self.assertFalse(run.satisfy("hook", {"state": "merged"}), "it is open")
+        self.assertTrue(run.satisfy("ticket"))
+        self.assertEqual(run.result(20), {"hook": {"state": "merged"}, "ticket": None})
+
     def test_a_run_is_paused_resumed_and_done_again(self) -> None:
         client = server.client()
         f = flow("again")
@@ -205,6 +216,11 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
                 await run.wait(0.05)
             self.assertTrue(await client.approve(run.id, "ask"))
             self.assertTrue((await run.wait(20)).ok)
+            g = flow("satisfied")
+            g.task("hook", webhook())
+            waiting = await client.start(g)
+            self.assertTrue(await client.satisfy(waiting.id, "hook", 7))
+            self.assertEqual((await waiting.wait(20)).result(), {"hook": 7})
             other = await client.start(f)
             self.assertTrue(await other.cancel())
             self.assertEqual((await other.wait(20)).state, "Cancelled")

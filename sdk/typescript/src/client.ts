@@ -331,6 +331,11 @@ export class Client {
     return this.#speak("reject", run, gate, comment);
   }
 
+  /** What a webhook or external gate waits for is so; `output` becomes the gate's. */
+  async satisfy(run: string, gate: string, output?: unknown, comment?: string): Promise<boolean> {
+    return !(await this.ask(post(at(run, "/satisfy"), { task: gate, output, comment }))).already;
+  }
+
   async #speak(verb: string, run: string, task: string, comment: string | undefined): Promise<boolean> {
     return !(await this.ask(post(at(run, `/${verb}`), { task, comment }))).already;
   }
@@ -378,6 +383,11 @@ export class Run {
   /** Says no to a gate. */
   reject(gate: string, comment?: string): Promise<boolean> {
     return this.client.reject(this.id, gate, comment);
+  }
+
+  /** What a webhook or external gate waits for is so. */
+  satisfy(gate: string, output?: unknown, comment?: string): Promise<boolean> {
+    return this.client.satisfy(this.id, gate, output, comment);
   }
 }
 

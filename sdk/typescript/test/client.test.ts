@@ -122,6 +122,18 @@ test("gates that the world opens are built, and may be refused by anybody", asyn
   assert.equal((await run.wait(20_000)).state, "Error");
 });
 
+test("gates that the world opens are satisfied with what came", async () => {
+  const f = flow("satisfied");
+  f.task("hook", webhook());
+  f.task("ticket", external("jira", "ABC-2"));
+  const client = server.client();
+  const run = await client.start(f);
+  assert.equal(await client.satisfy(run.id, "hook", { state: "merged" }, "seen by hand"), true);
+  assert.equal(await run.satisfy("hook", { state: "merged" }), false, "it is open");
+  assert.equal(await run.satisfy("ticket"), true);
+  assert.deepEqual(await run.result(20_000), { hook: { state: "merged" }, ticket: null });
+});
+
 test("a run is paused, resumed and done again", async () => {
   const client = server.client();
   const f = flow("again");

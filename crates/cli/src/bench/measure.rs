@@ -11,6 +11,7 @@ use edgewise_engine::engine::{Engine, Parts, wall_clock};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::handler::Handlers;
 use edgewise_engine::metrics::Counts;
+use edgewise_engine::publish::Telling;
 use edgewise_engine::queues::Queues;
 use edgewise_engine::worker::Worker;
 use edgewise_store::sqlite;
@@ -105,7 +106,9 @@ pub(super) fn open(dir: &Path) -> Result<Engine> {
 /// One that publishes domain events, as a server's does.
 pub(super) fn open_telling(dir: &Path) -> Result<Engine> {
     let parts = parts(dir)?;
-    Engine::start_telling(parts, Default::default(), Some(Box::new(sqlite::open_ledger(dir)?)))
+    let telling =
+        Telling { news: Box::new(sqlite::open_ledger_reader(dir)?), queues: Box::new(sqlite::open_ledger(dir)?) };
+    Engine::start_telling(parts, Default::default(), Some(telling))
 }
 
 fn parts(dir: &Path) -> Result<Parts> {

@@ -1,7 +1,7 @@
 //! Making a plan: whatever is wrong with a graph is found here, before anything is written.
 
 use super::region::Names;
-use super::{Accepts, InEdge, Join, Naming, OnFailure, OutEdge, Plan, Publish, Region, Spec, Statement, Work};
+use super::{Accepts, InEdge, Join, Naming, OnFailure, OutEdge, Plan, Publish, Region, Spec, Statement, Tells};
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
@@ -117,8 +117,7 @@ impl PlanDraft {
             return Err(problems);
         }
         let Self { specs, on_failure, inputs, output, naming, publish, .. } = self;
-        let told = |spec: &Spec| !spec.publish.is_empty() || matches!(spec.work, Work::Emit(_));
-        let tells = !publish.is_empty() || specs.iter().any(told);
+        let tells = Tells::of(&publish, &specs);
         Ok(Plan { flow, naming, on_failure, specs, regions, inputs, output, publish, tells })
     }
 

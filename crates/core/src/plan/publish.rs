@@ -1,6 +1,6 @@
 //! What a flow tells the outside world: domain events, said beside the work that they are about.
 
-use super::is_default;
+use super::{Spec, Work, is_default};
 use crate::name::Name;
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,35 @@ pub struct Emit {
     /// What is told; also the task's output.
     #[serde(default, skip_serializing_if = "is_default")]
     pub payload: Template,
+}
+
+/// How what a plan tells travels: whoever derives events of one kind need not look at runs that tell none of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tells {
+    /// Something is told to whoever listens right now.
+    pub fast: bool,
+    /// Something is kept in a queue.
+    pub durable: bool,
+}
+
+impl Tells {
+    /// What a flow and the tasks of these specs tell.
+    pub fn of(publish: &[Publish], specs: &[Spec]) -> Self {
+        let emitted = |spec: &Spec| match &spec.work {
+            Work::Emit(emit) => Some(emit.delivery),
+            _ => None,
+        };
+        let told = specs.iter().flat_map(|spec| spec.publish.iter().map(|one| one.delivery).chain(emitted(spec)));
+        publish.iter().map(|one| one.delivery).chain(told).fold(Self::default(), |tells, delivery| Self {
+            fast: tells.fast || delivery.is_fast(),
+            durable: tells.durable || delivery.is_durable(),
+        })
+    }
+
+    /// Whether anything is told at all.
+    pub fn anything(self) -> bool {
+        self.fast || self.durable
+    }
 }
 
 /// When a domain event is told: how an attempt, a task or a run ended.

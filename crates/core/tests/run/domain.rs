@@ -4,7 +4,7 @@ use crate::driver::*;
 use edgewise_core::domain::{DomainEvent, told};
 use edgewise_core::event::TimerKind;
 use edgewise_core::flow::compile;
-use edgewise_core::plan::{Condition, Delivery, Plan};
+use edgewise_core::plan::{Condition, Delivery, Plan, Tells};
 use serde_json::{Value, json};
 
 const APPLIED: edgewise_core::fold::Verdict = edgewise_core::fold::Verdict::Applied;
@@ -223,9 +223,13 @@ tasks:
     return x
 ";
     let (graph, program) = (flow(yaml), program(text));
+    let both = Tells { fast: true, durable: true };
     assert_eq!(graph.publish, program.publish);
     assert_eq!(graph.specs[0].publish, program.specs[0].publish);
-    assert_eq!((graph.tells, program.tells), (true, true));
+    assert_eq!((graph.tells, program.tells), (both, both));
+    assert_eq!(flow("flow: f\ntasks: { a: { emit: x } }").tells, Tells { fast: false, durable: true });
+    let fast = flow("flow: f\ntasks: { a: { emit: { name: x, delivery: fast } } }");
+    assert_eq!(fast.tells, Tells { fast: true, durable: false });
     let told = |plan: Plan| {
         let mut told = Told::of(plan);
         told.driver.fail("x");
@@ -308,13 +312,13 @@ fn the_form_that_travels_is_a_cloud_event() {
 #[test]
 fn what_is_published_is_in_the_plan_and_in_its_words() {
     let plan = every_condition();
-    assert!(plan.tells);
+    assert!(plan.tells.anything());
     let (hash, bytes) = plan.encode();
     let read = Plan::decode(&bytes).unwrap();
     assert_eq!(read, plan);
     assert_eq!(read.specs[0].publish[1].condition, Condition::Failure);
     let quiet = flow("flow: f\ntasks: { a: { action: x, retry: 2 } }");
-    assert!(!quiet.tells);
+    assert!(!quiet.tells.anything());
     assert_ne!(quiet.encode().0, hash);
     let lines = plan.outline().remove(0);
     assert!(lines.head.contains("publishes run.success on success (durable)"), "{}", lines.head);

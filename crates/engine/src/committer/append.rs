@@ -76,14 +76,14 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
     Ok(landed)
 }
 
-/// Tells the publisher what landed, in runs that tell something; without a position the ledger must say what did.
+/// Tells publisher and herald what landed, in runs that tell something; without a position the ledger must say what did.
 fn tell(desk: &mut Desk, at: Option<Position>) {
     let Desk { tap: Some(tap), runs, batch, now, .. } = desk else { return };
     let Some(at) = at else { return tap.look() };
     let durable = Instant::now();
     let mut moved = Vec::new();
     for run in &batch.touched {
-        let Some(cached) = runs.get_mut(run).filter(|cached| cached.run.plan.tells) else { continue };
+        let Some(cached) = runs.get_mut(run).filter(|cached| cached.run.plan.tells.anything()) else { continue };
         moved.push(Moved {
             run: *run,
             plan_hash: cached.run.plan_hash,

@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -42,6 +43,8 @@ pub(super) struct Shell {
     tell: watch::Sender<Option<String>>,
     /// How long commits took.
     commit: Durations,
+    /// The state of control, and one more; 0 while it is not known.
+    control: Arc<AtomicU64>,
 }
 
 impl Shell {
@@ -50,9 +53,24 @@ impl Shell {
         clock: Clock,
         flushes: SyncSender<Flush>,
         tell: watch::Sender<Option<String>>,
+        control: Arc<AtomicU64>,
     ) -> Self {
         let (put_off, listeners, idle, held, leaving, looks, looking, commit) = Default::default();
-        Self { committer, clock, flushes, put_off, listeners, idle, held, leaving, looks, looking, tell, commit }
+        Self {
+            committer,
+            clock,
+            flushes,
+            put_off,
+            listeners,
+            idle,
+            held,
+            leaving,
+            looks,
+            looking,
+            tell,
+            commit,
+            control,
+        }
     }
 
     /// Takes what is there, makes it durable, answers; until told to stop or a sync fails.
@@ -79,6 +97,7 @@ impl Shell {
             let sweep = self.committer.has_runs().then(|| swept.plus(SWEEP_EVERY));
             wake = if step.more { Some(now) } else { step.wake.into_iter().chain(sweep).min() };
             self.tell_trouble();
+            self.control.store(self.committer.control_seq().map_or(0, |seq| seq + 1), Ordering::Release);
             for (reply, answer) in step.answers {
                 let unheard = match reply {
                     Reply::Once(once) | Reply::Now(once) => once.send(answer).err(),
@@ -291,7 +310,7 @@ mod tests {
         let mut committer = Committer::new(Box::new(ledger), Box::new(rows), home, "e1".into(), entropy);
         committer.recover(Time(1_000)).unwrap();
         let ((inbox, messages), (flushes, flushed)) = (channel(), sync_channel(1));
-        let shell = Shell::new(committer, Arc::new(|| Time(1_000)), flushes, watch::channel(None).0);
+        let shell = Shell::new(committer, Arc::new(|| Time(1_000)), flushes, watch::channel(None).0, Arc::default());
         let thread = std::thread::spawn(move || shell.run(&messages));
         let answered = |answers: Vec<oneshot::Receiver<Result<Answer>>>| {
             answers.into_iter().for_each(|answer| drop(answer.blocking_recv().unwrap().unwrap()));

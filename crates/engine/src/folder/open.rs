@@ -7,6 +7,7 @@ use crate::engine::{Engine, Keeping, Parts, wall_clock};
 use crate::entropy::Entropy;
 use crate::handler::Handlers;
 use crate::http::Http;
+use crate::publish::Telling;
 use crate::runner::orphans;
 use crate::worker::{Commands, Worker, Working};
 use edgewise_core::{Error, Result};
@@ -140,7 +141,7 @@ fn start(folder: &Folder, options: &Options) -> Result<Engine> {
         entropy: Entropy::from_system()?,
         queues: options.queues.clone(),
     };
-    // Another handle: queues are written beside the committer, which must not wait for them.
-    let domain = sqlite::open_ledger(folder.dir())?;
-    Engine::start_telling(parts, keeping, Some(Box::new(domain)))
+    // Handles of their own: queues are written beside the committer, which must not wait for them.
+    let queues = sqlite::open_ledger(folder.dir())?;
+    Engine::start_telling(parts, keeping, Some(Telling { news: Box::new(reader.ledger), queues: Box::new(queues) }))
 }

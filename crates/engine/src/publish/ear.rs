@@ -1,5 +1,6 @@
 //! The publisher's end of a tap, for whoever has no thread for it: the simulator hears when its dice say so.
 
+use super::derive::Part;
 use super::publisher::Publisher;
 use super::tap::{Spout, tap};
 use crate::committer::Committer;
@@ -11,7 +12,7 @@ pub struct Ear(Spout);
 impl Ear {
     /// An engine says from now on what it commits. So much of it waits; what is more must be read from the ledger.
     pub fn of<R>(committer: &mut Committer<R>, ahead: usize) -> Self {
-        let (tap, news) = tap(ahead);
+        let (tap, news) = tap(Part::Durable, ahead);
         committer.tell(tap);
         Self(news)
     }

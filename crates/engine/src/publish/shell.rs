@@ -1,12 +1,15 @@
-//! The publisher's thread: takes what the committer says, writes queues now and then, and begins again after errors.
+//! The threads of publisher and herald. The publisher's takes what the committer says, writes queues now and then, and
+//! begins again after errors.
 
-use super::KEPT;
+use super::derive::Part;
+use super::herald::Herald;
 use super::listeners::Listeners;
+use super::{KEPT, Telling};
 use super::publisher::{Publisher, WAITING};
 use super::tap::{News, Spout, Tap, tap};
-use crate::engine::Clock;
+use crate::engine::{Clock, spawn};
 use edgewise_core::time::{Millis, Time};
-use edgewise_core::{Error, Result};
+use edgewise_core::Result;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -15,8 +18,8 @@ use std::time::{Duration, Instant};
 const AHEAD: usize = 4_096;
 /// Queues are written at most so often: each time costs the committer a look at its streams.
 const PACE: Duration = Duration::from_millis(100);
-/// Between two writes so many times as long passes as the last one took: fast events wait while queues are written, and
-/// fewer than one of a hundred may.
+/// Between two writes so many times as long passes as the last one took: a ledger has one writer at a time, and runs are
+/// not to wait for queues.
 const REST: u32 = 150;
 /// The longest that a queue waits to be written for that reason.
 const REST_MOST: Duration = Duration::from_secs(1);
@@ -25,24 +28,33 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// How often it is looked for events that nobody needs any more.
 const EXPIRE_EVERY: Millis = Millis(60_000);
 
-/// The publisher at work.
+/// Publisher and herald at work.
 pub(crate) struct Publishing {
-    stop: SyncSender<News>,
-    thread: JoinHandle<()>,
+    stops: Vec<SyncSender<News>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Publishing {
-    /// Writes what is there, and ends.
+    /// Tells and writes what is there, and ends.
     pub fn stop(self) {
-        let _ = self.stop.send(News::Stop);
-        let _ = self.thread.join();
+        for stop in self.stops {
+            // One that has ended already needs no word.
+            let _ = stop.send(News::Stop);
+        }
+        for thread in self.threads {
+            let _ = thread.join();
+        }
     }
 }
 
-/// Starts the thread; the tap is for the committer.
-pub(crate) fn start(publisher: Publisher, clock: Clock, kept: Option<Millis>) -> Result<(Publishing, Tap)> {
-    let (tap, news) = tap(AHEAD);
-    let stop = tap.stop();
+/// Starts both threads; the tap is for the committer.
+pub(crate) fn start(
+    (publisher, herald): (Publisher, Herald),
+    clock: Clock,
+    kept: Option<Millis>,
+) -> Result<(Publishing, Tap)> {
+    let (durable, durable_news) = tap(Part::Durable, AHEAD);
+    let (fast, fast_news) = tap(Part::Fast, AHEAD);
     let shell = Shell {
         publisher,
         clock,
@@ -52,11 +64,11 @@ pub(crate) fn start(publisher: Publisher, clock: Clock, kept: Option<Millis>) ->
         expired: Time::NEVER,
         troubled: false,
     };
-    let thread = std::thread::Builder::new()
-        .name("edgewise-publisher".into())
-        .spawn(move || shell.run(&news))
-        .map_err(|e| Error::unavailable("no_thread", "the system gave no thread").with_source(e))?;
-    Ok((Publishing { stop, thread }, tap))
+    // Whichever cannot be started: the other ends with the tap, which is dropped.
+    let publisher = spawn("edgewise-publisher", move || shell.run(&durable_news))?;
+    let herald = spawn("edgewise-herald", move || herald.run(&fast_news))?;
+    let tap = durable.and(fast);
+    Ok((Publishing { stops: tap.stops(), threads: vec![publisher, herald] }, tap))
 }
 
 struct Shell {
@@ -106,8 +118,7 @@ impl Shell {
             return;
         }
         self.wrote = Some(Instant::now());
-        self.publisher.rewind();
-        self.troubled = self.publisher.look().is_err();
+        self.troubled = self.publisher.rewind().and_then(|()| self.publisher.look()).is_err();
     }
 
     /// How long to wait for news; as long as it takes if nothing is to be written.
@@ -147,16 +158,18 @@ fn pace_after(took: Duration) -> Duration {
 }
 
 impl Listeners {
-    /// Listeners, and a publisher that tells them and keeps the queues.
+    /// Listeners, a publisher that keeps the queues, and a herald that tells them.
     pub(crate) fn publishing(
-        ledger: Box<dyn edgewise_store::Domain>,
+        telling: Telling,
         home: &crate::desk::Home,
         known_as: Option<(String, String)>,
-    ) -> Result<(Self, Publisher)> {
+    ) -> Result<(Self, (Publisher, Herald))> {
         let listeners = Self::default();
         let space = edgewise_store::Space { tenant: home.tenant.clone(), workspace: home.workspace.clone() };
-        let publisher = Publisher::open(ledger, space, listeners.clone())?;
-        Ok((listeners, publisher.known_as(known_as)))
+        let known_as = known_as.unwrap_or_else(|| (home.tenant.to_string(), home.workspace.to_string()));
+        let herald = Herald::new(telling.news, space.clone(), known_as.clone(), listeners.clone())?;
+        let publisher = Publisher::open(telling.queues, space, listeners.clone())?;
+        Ok((listeners, (publisher.known_as(known_as), herald)))
     }
 }
 

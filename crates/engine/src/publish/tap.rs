@@ -1,5 +1,6 @@
 //! The tap: what the committer tells the publisher of. It never waits and costs nothing where nothing is told.
 
+use super::derive::Part;
 use edgewise_core::event::Event;
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::plan::Plan;
@@ -26,10 +27,10 @@ pub(crate) struct Moved {
     pub events: Vec<Event>,
 }
 
-/// What the publisher hears.
+/// What publisher and herald hear.
 pub(crate) enum News {
     /// A commit of this engine, right after what was told before.
-    Moved { runs: Vec<Moved>, upto: Position, durable: Instant },
+    Moved { runs: Vec<Arc<Moved>>, upto: Position, durable: Instant },
     /// Up to here nothing is to be told that was not told.
     Quiet(Position),
     /// Something was missed: the ledger knows.
@@ -38,25 +39,30 @@ pub(crate) enum News {
     Stop,
 }
 
-/// The committer's end.
-pub(crate) struct Tap {
+/// The committer's end: a line to each who hears.
+pub(crate) struct Tap(Vec<Line>);
+
+struct Line {
+    /// What is heard at its end: of runs that tell nothing of it nothing is said.
+    part: Part,
     to: SyncSender<News>,
-    /// Something could not be told: the publisher must look at the ledger.
+    /// Something could not be told: whoever hears must look at the ledger.
     missed: Arc<AtomicBool>,
     quiet_since: u64,
 }
 
-/// The publisher's end.
+/// The end of whoever hears.
 pub(crate) struct Spout {
     news: Receiver<News>,
     missed: Arc<AtomicBool>,
 }
 
-/// Both ends; so many news wait between them.
-pub(crate) fn tap(ahead: usize) -> (Tap, Spout) {
+/// Both ends, for somebody who derives a part; so many news wait between them.
+pub(crate) fn tap(part: Part, ahead: usize) -> (Tap, Spout) {
     let (to, news) = sync_channel(ahead);
     let missed = Arc::<AtomicBool>::default();
-    (Tap { to, missed: Arc::clone(&missed), quiet_since: 0 }, Spout { news, missed })
+    let line = Line { part, to, missed: Arc::clone(&missed), quiet_since: 0 };
+    (Tap(vec![line]), Spout { news, missed })
 }
 
 impl Spout {
@@ -82,13 +88,33 @@ impl Spout {
 }
 
 impl Tap {
-    /// A way to say that there is nothing more to come.
-    pub fn stop(&self) -> SyncSender<News> {
-        self.to.clone()
+    /// Both are told of every commit.
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// A way to say to everybody that there is nothing more to come.
+    pub fn stops(&self) -> Vec<SyncSender<News>> {
+        self.0.iter().map(|line| line.to.clone()).collect()
     }
 
     /// A commit landed, right behind all that this engine knows of the ledger, and was durable at this moment.
     pub fn landed(&mut self, runs: Vec<Moved>, upto: Position, durable: Instant) {
+        let runs: Vec<_> = runs.into_iter().map(Arc::new).collect();
+        self.0.iter_mut().for_each(|line| line.landed(&runs, upto, durable));
+    }
+
+    /// Others wrote to the ledger, or it is not known where a commit landed.
+    pub fn look(&mut self) {
+        self.0.iter_mut().for_each(|line| line.send(News::Look));
+    }
+}
+
+impl Line {
+    fn landed(&mut self, runs: &[Arc<Moved>], upto: Position, durable: Instant) {
+        let told = runs.iter().filter(|moved| self.part.is_told_by(moved.plan.tells));
+        let runs: Vec<_> = told.map(Arc::clone).collect();
         if !runs.is_empty() {
             self.send(News::Moved { runs, upto, durable });
         } else if upto.0 - self.quiet_since.min(upto.0) >= QUIET {
@@ -97,11 +123,6 @@ impl Tap {
             return;
         }
         self.quiet_since = upto.0;
-    }
-
-    /// Others wrote to the ledger, or it is not known where a commit landed.
-    pub fn look(&mut self) {
-        self.send(News::Look);
     }
 
     fn send(&mut self, news: News) {

@@ -7,11 +7,14 @@ use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
 use edgewise_store::{Position, Stored};
+use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
+use std::fmt;
 
 /// An event, and where in the ledger it stands.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Told {
     /// The place of its record in the order over all streams.
     pub position: u64,
@@ -34,7 +37,7 @@ pub struct Told {
     /// Which engine wrote it.
     pub source: String,
     /// What it says, as it is kept.
-    pub payload: Value,
+    pub payload: Box<RawValue>,
 }
 
 /// A record as it is kept, whatever stream it is of.
@@ -43,7 +46,41 @@ struct Kept {
     id: EventId,
     at: Time,
     by: String,
-    e: Vec<Value>,
+    e: Vec<One>,
+}
+
+/// An event as it is kept: its kind, and what it says. That is not looked into: it is told as it stands there.
+struct One {
+    kind: String,
+    payload: Option<Box<RawValue>>,
+}
+
+impl<'de> Deserialize<'de> for One {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        from.deserialize_any(OneForm)
+    }
+}
+
+struct OneForm;
+
+impl<'de> Visitor<'de> for OneForm {
+    type Value = One;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("an event: its kind, or an object with its kind as the only key")
+    }
+
+    fn visit_str<E: de::Error>(self, kind: &str) -> std::result::Result<One, E> {
+        Ok(One { kind: kind.to_owned(), payload: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<One, A::Error> {
+        let (kind, payload) = map.next_entry()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+        match map.next_key::<IgnoredAny>()? {
+            None => Ok(One { kind, payload: Some(payload) }),
+            Some(_) => Err(de::Error::invalid_length(2, &self)),
+        }
+    }
 }
 
 impl Reader {
@@ -77,17 +114,13 @@ fn events(stored: &Stored, all: &mut Vec<Told>) -> Result<()> {
         RunId::WORK => (None, "work".to_owned()),
         run => (Some(run), format!("run/{run}")),
     };
-    for (place, event) in (0..).zip(kept.e) {
-        let (kind, mut payload) = match event {
-            Value::Object(one) => one.into_iter().next().unwrap_or_default(),
-            Value::String(name) => (name, Value::Null),
-            _ => continue,
+    let time = rfc3339(kept.at);
+    for (place, One { kind, payload }) in (0..).zip(kept.e) {
+        let payload = match payload {
+            Some(payload) if stored.stream.run == RunId::CONTROL && kind == "SettingChanged" => unsaid(&payload)?,
+            Some(payload) => payload,
+            None => RawValue::NULL.to_owned(),
         };
-        if let (RunId::CONTROL, "SettingChanged", Some(fields)) =
-            (stored.stream.run, kind.as_str(), payload.as_object_mut())
-        {
-            fields.remove("value");
-        }
         all.push(Told {
             position: stored.position.0,
             place,
@@ -95,11 +128,18 @@ fn events(stored: &Stored, all: &mut Vec<Told>) -> Result<()> {
             run,
             seq: stored.record.first + u64::from(place),
             event_id: kept.id.plus(u64::from(place)),
-            time: rfc3339(kept.at),
+            time: time.clone(),
             kind,
             source: kept.by.clone(),
             payload,
         });
     }
     Ok(())
+}
+
+/// A setting that was changed, without what it was set to.
+fn unsaid(payload: &RawValue) -> Result<Box<RawValue>> {
+    let mut fields: Map<String, Value> = serde_json::from_str(payload.get()).unwrap_or_default();
+    fields.remove("value");
+    to_raw_value(&fields).map_err(|error| Error::bug("unprintable", "a setting has no JSON form").with_source(error))
 }

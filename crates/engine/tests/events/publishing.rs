@@ -3,7 +3,7 @@
 use crate::stage::*;
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::publish::{Heard, Listener};
-use edgewise_store::{Domain, Ledger, Position};
+use edgewise_store::{Domain, Ledger, Position, Span};
 use std::collections::BTreeSet;
 
 /// What a listener hears until an event of a name.
@@ -95,10 +95,12 @@ async fn a_publisher_that_lost_its_cursor_tells_nothing_twice() {
     let queue = place.queue("f");
     assert_eq!(queue.len(), 1);
     let mut ledger = place.ledger.clone();
-    // As if the cursor had stood at the start.
+    // As if the cursor stood at the start, and everything were derived again.
     let events: Vec<_> =
         ledger.queued(&space(), &name("f"), 0, 9).unwrap().into_iter().map(|queued| queued.event).collect();
-    assert_eq!(ledger.publish(&space(), &events, Position(0)).unwrap(), 0, "its id is known");
+    let at = ledger.published(&space()).unwrap();
+    let span = Span { after: at, upto: at.unwrap() };
+    assert_eq!(ledger.publish(&space(), &events, span).unwrap(), Some(0), "its id is known");
     assert_eq!(place.queue("f"), queue);
 }
 
@@ -178,6 +180,45 @@ async fn consumers_read_until_they_acknowledge_each_for_itself() {
     assert_eq!(place.names("f"), ["over"], "audit never acknowledged anything, so it is nobody's consumer yet");
 }
 
+#[tokio::test]
+async fn a_publisher_that_stood_still_until_events_were_taken_away_does_not_queue_them_again() {
+    let place = Place::default();
+    // One has read everything and not written; one has not even read.
+    let (mut read, mut unread) = (place.publisher(), place.publisher());
+    tells(&place.silent_engine()).await;
+    read.look().unwrap();
+    let mut other = place.publisher();
+    other.look().unwrap();
+    other.write().unwrap();
+    assert_eq!(place.names("f"), ["one", "two"]);
+    let shelf = place.shelf();
+    let last = shelf.next(&name("f"), "billing", 9).unwrap().events[1].place;
+    shelf.acknowledge(&name("f"), "billing", last, Time(1)).unwrap();
+    other.expire(Time(u64::MAX), Millis(0)).unwrap();
+    unread.look().unwrap();
+    for still in [&mut read, &mut unread] {
+        assert_eq!(still.write().unwrap_err().code, "published_elsewhere");
+        assert_eq!(place.names("f"), [""; 0], "they were told, and are gone");
+        still.rewind().unwrap();
+        still.look().unwrap();
+        still.write().unwrap();
+        assert_eq!(place.names("f"), [""; 0]);
+    }
+    tells(&place.silent_engine()).await;
+    for still in [&mut read, &mut unread] {
+        still.rewind().unwrap();
+        still.look().unwrap();
+        still.write().unwrap();
+    }
+    assert_eq!(place.names("f"), ["one", "two"], "what came after is told, once");
+}
+
+/// Says that everything up to a place was published.
+fn move_cursor(ledger: &mut impl Domain, upto: Position) {
+    let after = ledger.published(&space()).unwrap();
+    ledger.publish(&space(), &[], Span { after, upto }).unwrap().unwrap();
+}
+
 /// What the doctor says of the queues.
 fn examined(place: &Place) -> Vec<&'static str> {
     let found = edgewise_engine::doctor::queues(Box::new(place.ledger.clone()), &space()).unwrap();
@@ -201,12 +242,12 @@ async fn the_doctor_finds_what_a_queue_lacks_and_nothing_in_one_that_is_whole() 
     tells(&place.silent_engine()).await;
     let mut ledger = place.ledger.clone();
     let tail = ledger.tail().unwrap();
-    ledger.publish(&space(), &[], tail).unwrap();
+    move_cursor(&mut ledger, tail);
     assert_eq!(examined(&place), ["events_missing"]);
     let consumer = edgewise_store::Consumer { namespace: name("f"), name: "c".into(), place: 99, at: Time(1) };
     ledger.acknowledge(&space(), &consumer).unwrap();
     assert_eq!(examined(&place), ["consumer_beyond_end", "events_missing"]);
-    ledger.publish(&space(), &[], Position(tail.0 + 50)).unwrap();
+    move_cursor(&mut ledger, Position(tail.0 + 50));
     assert_eq!(examined(&place)[0], "published_beyond_end");
 }
 
@@ -221,6 +262,6 @@ async fn the_doctor_finds_events_that_stand_in_another_order_than_in_the_ledger(
     // Taken away and put in again, the wrong way round.
     assert_eq!(ledger.expire_events(&space(), Time(u64::MAX), 9).unwrap(), 2);
     events.reverse();
-    assert_eq!(ledger.publish(&space(), &events, upto).unwrap(), 2);
+    assert_eq!(ledger.publish(&space(), &events, Span { after: Some(upto), upto }).unwrap(), Some(2));
     assert_eq!(examined(&place), ["event_out_of_order"]);
 }

@@ -9,7 +9,7 @@ use edgewise_engine::command::Start;
 use edgewise_engine::engine::{Clock, Keeping};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::handler::Handlers;
-use edgewise_engine::publish::{Listeners, Publisher, Shelf};
+use edgewise_engine::publish::{Listeners, Publisher, Shelf, Telling};
 use edgewise_engine::worker::{Worker, Working};
 use edgewise_engine::{Engine, Home, Parts};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
@@ -64,7 +64,8 @@ impl Place {
 
     /// An engine that publishes.
     pub fn engine(&self) -> Engine {
-        Engine::start_telling(self.parts(), Keeping::default(), Some(Box::new(self.ledger.clone()))).unwrap()
+        let telling = Telling { news: Box::new(self.ledger.clone()), queues: Box::new(self.ledger.clone()) };
+        Engine::start_telling(self.parts(), Keeping::default(), Some(telling)).unwrap()
     }
 
     /// One that was killed before it published anything: as if its publisher had never got a turn.

@@ -4,11 +4,12 @@ use super::tracer::Span;
 use edgewise_core::time::Time;
 use serde_json::{Value, json};
 
-/// One request with spans.
-pub(super) fn body(spans: &[Span]) -> String {
+/// One request with spans of a workspace. It is named: the workspaces of one server send to the same collector.
+pub(super) fn body((tenant, workspace): &(String, String), spans: &[Span]) -> String {
     let spans: Vec<Value> = spans.iter().map(span).collect();
+    let about = [("service.name", "edgewise"), ("edgewise.tenant", tenant), ("edgewise.workspace", workspace)];
     json!({ "resourceSpans": [{
-        "resource": { "attributes": attributes(&[("service.name", "edgewise")]) },
+        "resource": { "attributes": attributes(&about) },
         "scopeSpans": [{ "scope": { "name": "edgewise", "version": env!("CARGO_PKG_VERSION") }, "spans": spans }],
     }] })
     .to_string()

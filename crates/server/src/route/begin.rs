@@ -5,12 +5,14 @@ use crate::app::App;
 use crate::audit::Made;
 use crate::auth::Principal;
 use crate::body::{Json, read_within};
+use crate::door::too_often;
 use crate::hook::{Of, flow_in_address, flow_of_address, no_hook};
 use crate::limits;
 use crate::params::Path;
 use crate::problem::Result;
 use axum::extract::{Extension, Request, State};
 use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
 use edgewise_client::wire;
 use edgewise_core::control::Hook;
 use edgewise_core::input;
@@ -56,12 +58,12 @@ pub async fn deliver(
     Path(hook): Path<String>,
     headers: HeaderMap,
     request: Request,
-) -> Result<(Extension<Made>, Json<wire::Started>)> {
+) -> Result<Response> {
     let secret = kept(&app).await?.ok_or_else(|| no_hook(Of::Flow))?;
     let flow = flow_of_address(secret.check(app.home(), Of::Flow, &hook, app.now())?)?;
     if let Err(wait) = app.starts().ask(flow.clone(), app.now()) {
         let message = format!("the address of flow {flow} is called too often: come again in {wait}");
-        return Err(Error::limit("too_often", message).into());
+        return Ok(too_often(message, wait));
     }
     let body = read_within(request, limits::START_BYTES).await?;
     let id = headers.get(DELIVERY).and_then(|id| id.to_str().ok());
@@ -69,7 +71,7 @@ pub async fn deliver(
     let start = app.readers().look(move |reader| prepare(reader, &flow, key, &body)).await?;
     let (run, new) = app.engine().start_run(start).await?;
     let run = run.to_string();
-    Ok((Extension(Made(run.clone())), Json(wire::Started { run, new })))
+    Ok((Extension(Made(run.clone())), Json(wire::Started { run, new })).into_response())
 }
 
 /// The same delivery to the same flow has the same key, and so begins nothing twice.

@@ -25,6 +25,7 @@ pub(crate) use pages::Pages;
 use pages::{Marked, Page};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::{fmt, io};
 
 pub async fn of_run(State(app): State<App>, Path(run): Path<String>, headers: HeaderMap) -> Result<Response> {
     let run = find(&app, run).await?;
@@ -65,14 +66,14 @@ impl Source for OfRun {
 
 impl OfRun {
     fn read(&mut self, reader: &mut Reader) -> Done<Looked> {
-        let mut text = String::new();
+        let mut text = Vec::new();
         let records = reader.some_records(self.run, self.told)?;
         let more = !records.is_empty();
         for entry in records.into_iter().flat_map(Committed::entries) {
             self.told = entry.seq;
             let facts = self.teller.tell(&entry)?;
             if entry.seq > self.after {
-                text.push_str(&written(&entry.seq.to_string(), entry.event.name(), &facts)?);
+                write(&mut text, format_args!("{}", entry.seq), entry.event.name(), &facts)?;
             }
         }
         let over = !more && self.teller.run.state.is_done();
@@ -80,10 +81,12 @@ impl OfRun {
     }
 }
 
-fn written(id: &str, kind: &str, facts: &impl Serialize) -> Done<String> {
-    let data = serde_json::to_string(facts)
-        .map_err(|error| Error::bug("unprintable", "an event has no JSON form").with_source(error))?;
-    Ok(format!("id: {id}\nevent: {kind}\ndata: {data}\n\n"))
+fn write(text: &mut Vec<u8>, id: fmt::Arguments<'_>, kind: &str, facts: &impl Serialize) -> Done<()> {
+    let unprintable = |error| Error::bug("unprintable", "an event has no JSON form").with_source(error);
+    let head = io::Write::write_fmt(text, format_args!("id: {id}\nevent: {kind}\ndata: "));
+    head.map_err(serde_json::Error::io).and_then(|()| serde_json::to_writer(&mut *text, facts)).map_err(unprintable)?;
+    text.extend_from_slice(b"\n\n");
+    Ok(())
 }
 
 /// Which events of a workspace.

@@ -42,19 +42,37 @@ pub async fn start(
     if let Some(trace) = trace {
         asked.labels.entry(trace::LABEL.into()).or_insert_with(|| trace.to_string());
     }
-    let start = app.readers().look(move |reader| prepare(asked, who.name, reader)).await?;
+    let start = prepared(&app, asked, who.name).await?;
     let (run, new) = app.engine().start_run(start).await?;
     let run = run.to_string();
     Ok((Extension(Made(run.clone())), Json(wire::Started { run, new })))
 }
 
 /// Everything that can be wrong is found here, before anything is written.
-fn prepare(asked: wire::Start, by: Name, reader: &mut Reader) -> Done<Start> {
-    let wire::Start { flow, source, file, input, key, labels } = asked;
-    let (plan, children) = match source {
-        Some(text) => compiled(&text, file.as_deref(), flow.as_deref())?,
-        None => (registered(flow.as_deref(), reader)?, Vec::new()),
+async fn prepared(app: &App, asked: wire::Start, by: Name) -> Done<Start> {
+    let (flow, seq) = (asked.flow.as_deref().filter(|_| asked.source.is_none()), app.engine().control_seq());
+    let Some(name) = flow.map(Name::parse).transpose()? else {
+        return app.readers().look(move |reader| prepare(asked, by, reader)).await;
     };
+    if let Some(plan) = app.flows().plan(seq, &name) {
+        return given(plan, Vec::new(), asked, by);
+    }
+    let start = app.readers().look(move |reader| prepare(asked, by, reader)).await?;
+    app.flows().keep(seq, name, Arc::clone(&start.plan));
+    Ok(start)
+}
+
+fn prepare(asked: wire::Start, by: Name, reader: &mut Reader) -> Done<Start> {
+    let (plan, children) = match &asked.source {
+        Some(text) => compiled(text, asked.file.as_deref(), asked.flow.as_deref())?,
+        None => (registered(asked.flow.as_deref(), reader)?, Vec::new()),
+    };
+    given(plan, children, asked, by)
+}
+
+/// A run of a plan with what it is given.
+fn given(plan: Arc<Plan>, children: Vec<Arc<Plan>>, asked: wire::Start, by: Name) -> Done<Start> {
+    let wire::Start { input, key, labels, .. } = asked;
     let given = match input {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(given)) => given,

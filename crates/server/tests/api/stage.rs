@@ -8,6 +8,7 @@ use edgewise_engine::Home;
 use edgewise_engine::command::Command;
 use edgewise_engine::engine::{Clock, Engine, Parts, wall_clock};
 use edgewise_engine::entropy::Entropy;
+use edgewise_engine::publish::Telling;
 use edgewise_engine::queues::Queues;
 use edgewise_server::auth::{Kept, PREFIX, Role};
 use edgewise_server::{App, Listen, Served, Serving, serve_as};
@@ -85,7 +86,8 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         let stores = sqlite::open(folder.path()).unwrap();
         let reader = sqlite::open_reader(folder.path()).unwrap();
-        let domain = sqlite::open_ledger(folder.path()).unwrap();
+        let queues = sqlite::open_ledger(folder.path()).unwrap();
+        let telling = Telling { news: Box::new(reader.ledger), queues: Box::new(queues) };
         let parts = Parts {
             ledger: Box::new(stores.ledger),
             reader: Box::new(reader.projections),
@@ -95,7 +97,7 @@ impl Stage {
             entropy: Entropy::from_system().unwrap(),
             queues: Queues::default(),
         };
-        let engine = Engine::start_telling(parts, Default::default(), Some(Box::new(domain))).unwrap();
+        let engine = Engine::start_telling(parts, Default::default(), Some(telling)).unwrap();
         let parts = edgewise_server::Parts {
             engine: engine.clone(),
             home: Home::local(),

@@ -135,6 +135,7 @@ async fn an_address_that_is_called_too_often_is_told_to_wait() {
     assert!(heard >= 10, "a few at once are fine, {heard} were heard");
     let refused = call(&stage, &path, "1", "[]").await;
     assert_eq!((refused.status, refused.code().as_str()), (429, "too_often"));
+    assert!(refused.head.to_lowercase().contains("\r\nretry-after: 1\r\n"), "{}", refused.head);
     let other = address(&stage, "whole").await;
     assert_eq!(call(&stage, &other, "1", "{}").await.status, 200, "other flows are not held up");
 }

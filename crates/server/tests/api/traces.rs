@@ -10,7 +10,7 @@ const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
 /// A collector that takes everything, and what it took.
-async fn collector() -> (String, mpsc::UnboundedReceiver<Value>) {
+pub async fn collector() -> (String, mpsc::UnboundedReceiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (tell, told) = mpsc::unbounded_channel();
@@ -40,6 +40,12 @@ async fn collector() -> (String, mpsc::UnboundedReceiver<Value>) {
     (url, told)
 }
 
+/// The attributes of something, by name.
+pub fn about(told: &Value) -> Value {
+    let all = told["attributes"].as_array().unwrap().iter();
+    all.map(|one| (one["key"].as_str().unwrap().to_owned(), one["value"]["stringValue"].clone())).collect()
+}
+
 /// Starts a run within a trace, has its task fail once and succeed then, and gives the leases.
 async fn performed(stage: &Stage) -> Vec<Value> {
     let traceparent = format!("00-{TRACE}-{PARENT}-01");
@@ -67,6 +73,8 @@ async fn a_run_and_its_attempts_are_spans_of_the_trace_that_started_it() {
     let mut spans: Vec<Value> = Vec::new();
     while spans.len() < 3 {
         let sent = told.recv().await.unwrap();
+        let named = json!({ "service.name": "edgewise", "edgewise.tenant": "local", "edgewise.workspace": "default" });
+        assert_eq!(about(&sent["resourceSpans"][0]["resource"]), named);
         spans.extend(sent["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone());
     }
     let run = spans.iter().find(|span| span["name"] == "greet").unwrap();

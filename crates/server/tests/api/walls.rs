@@ -1,6 +1,7 @@
 //! Many workspaces behind one address: what is in one cannot be reached from another.
 
 use crate::stage::{Answer, FLOW, ask, name, status};
+use crate::traces::{about, collector};
 use edgewise_core::control::SettingChanged;
 use edgewise_core::id::Token;
 use edgewise_core::time::Time;
@@ -51,7 +52,11 @@ struct Site {
 
 impl Site {
     async fn open(dir: TempDir) -> Self {
-        let workspaces = Workspaces::open(dir.path(), options(), outside()).await.unwrap();
+        Self::telling(dir, outside()).await
+    }
+
+    async fn telling(dir: TempDir, outside: Outside) -> Self {
+        let workspaces = Workspaces::open(dir.path(), options(), outside).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let serving = serve_as(listener, Served::Many(workspaces.clone()), Listen::default()).unwrap();
         Self { address: serving.address, workspaces, dir, _serving: serving }
@@ -72,6 +77,20 @@ async fn site() -> (Site, [String; 3]) {
         tokens.push(token(dir.path(), place, "ann", Role::Admin, None).await);
     }
     (Site::open(dir).await, tokens.try_into().unwrap())
+}
+
+#[tokio::test]
+async fn spans_say_which_workspace_they_are_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let token = token(dir.path(), "acme/web", "ann", Role::Admin, None).await;
+    let (collector, mut told) = collector().await;
+    let site = Site::telling(dir, Outside { collector: Some(collector), ..outside() }).await;
+    let body = json!({ "source": "flow: f\ntasks: { a: { emit: x } }" }).to_string();
+    let started = site.ask("POST", "/t/acme/web/api/v1/runs", &token, &body).await;
+    assert_eq!(started.status, 200, "{}", started.text);
+    let sent = told.recv().await.unwrap();
+    let about = about(&sent["resourceSpans"][0]["resource"]);
+    assert_eq!((&about["edgewise.tenant"], &about["edgewise.workspace"]), (&json!("acme"), &json!("web")));
 }
 
 /// A path with something that does not exist in place of each parameter.

@@ -4,7 +4,7 @@
 
 use crate::dice::Dice;
 use crate::driver::name;
-use edgewise_core::plan::{Condition, Delivery, ItemTask, Plan, Publish, Work};
+use edgewise_core::plan::{Condition, Delivery, ItemTask, Plan, Publish, Tells, Work};
 use edgewise_core::template::Template;
 use std::sync::Arc;
 
@@ -53,5 +53,5 @@ fn tell(dice: &mut Dice, plan: &mut Plan) {
             spec.publish.push(told("task.ended", condition, delivery));
         }
     }
-    plan.tells = true;
+    plan.tells = Tells::of(&plan.publish, &plan.specs);
 }

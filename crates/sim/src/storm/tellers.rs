@@ -39,6 +39,8 @@ impl Storm {
         for teller in self.orchestrators.iter_mut().filter_map(|o| o.teller.as_mut()) {
             teller.hear();
             teller.write();
+            // One that finds that another has published meanwhile reads on from there.
+            teller.write();
         }
         self.witness.look_at_queues()
     }

@@ -3,7 +3,7 @@
 
 use super::ledger::write;
 use super::{Fault, FaultyLedger, Op, error};
-use crate::domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space};
+use crate::domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space, Span};
 use crate::ledger::Position;
 use edgewise_core::Result;
 use edgewise_core::name::Name;
@@ -28,8 +28,8 @@ impl<L: Domain> Domain for FaultyLedger<L> {
         self.looking(|inner| inner.published(space))
     }
 
-    fn publish(&mut self, space: &Space, events: &[Fresh], upto: Position) -> Result<usize> {
-        self.changing(|inner| inner.publish(space, events, upto))
+    fn publish(&mut self, space: &Space, events: &[Fresh], span: Span) -> Result<Option<usize>> {
+        self.changing(|inner| inner.publish(space, events, span))
     }
 
     fn queued(&mut self, space: &Space, namespace: &Name, after: u64, limit: usize) -> Result<Vec<Queued>> {

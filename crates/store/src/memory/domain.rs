@@ -1,7 +1,7 @@
 //! Queues of domain events in memory.
 
 use super::ledger::MemoryLedger;
-use crate::domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space};
+use crate::domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space, Span};
 use crate::ledger::Position;
 use edgewise_core::Result;
 use edgewise_core::name::Name;
@@ -35,8 +35,11 @@ impl Domain for MemoryLedger {
         Ok(self.domain().published.get(space).copied())
     }
 
-    fn publish(&mut self, space: &Space, events: &[Fresh], upto: Position) -> Result<usize> {
+    fn publish(&mut self, space: &Space, events: &[Fresh], span: Span) -> Result<Option<usize>> {
         let mut domain = self.domain();
+        if domain.published.get(space).copied() != span.after {
+            return Ok(None);
+        }
         let mut fresh = 0;
         for event in events {
             if !domain.of(space).any(|(_, known)| known.id == event.id) {
@@ -44,9 +47,8 @@ impl Domain for MemoryLedger {
                 fresh += 1;
             }
         }
-        let known = domain.published.entry(space.clone()).or_default();
-        *known = (*known).max(upto);
-        Ok(fresh)
+        domain.published.insert(space.clone(), span.upto);
+        Ok(Some(fresh))
     }
 
     fn queued(&mut self, space: &Space, namespace: &Name, after: u64, limit: usize) -> Result<Vec<Queued>> {

@@ -4,7 +4,7 @@ use super::LEDGER;
 use super::error::{Explain, damaged};
 use super::ledger::SqliteLedger;
 use super::transaction::{Then, write};
-use crate::domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space};
+use crate::domain::{Consumer, Document, Domain, Fresh, Namespace, Queued, Space, Span};
 use crate::ledger::Position;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
@@ -105,14 +105,17 @@ impl Domain for SqliteLedger {
         Ok(place_of(&self.conn, space, PUBLISHER)?.map(Position))
     }
 
-    fn publish(&mut self, space: &Space, events: &[Fresh], upto: Position) -> Result<usize> {
+    fn publish(&mut self, space: &Space, events: &[Fresh], span: Span) -> Result<Option<usize>> {
         self.write_domain(|conn| {
+            if place_of(conn, space, PUBLISHER)?.map(Position) != span.after {
+                return Ok(None);
+            }
             let mut fresh = 0;
             for event in events {
                 fresh += add(conn, space, event)?;
             }
-            move_on(conn, space, PUBLISHER, upto.0, Time::NEVER)?;
-            Ok(fresh)
+            move_on(conn, space, PUBLISHER, span.upto.0, Time::NEVER)?;
+            Ok(Some(fresh))
         })
     }
 

@@ -1,7 +1,7 @@
 //! What many read is looked at once: readers of a workspace's events who stand at the same place share one look, and
 //! one text. Looks are made one at a time, so that however many read, they take one thread from whoever works.
 
-use super::written;
+use super::write;
 use crate::limits;
 use crate::readers::Readers;
 use axum::body::Bytes;
@@ -66,10 +66,10 @@ impl Pages {
 
 fn read(reader: &mut Reader, at: Position) -> Result<Page> {
     let (told, to) = reader.told(at, limits::STREAM_RECORDS)?;
-    let (mut text, mut events) = (String::new(), Vec::with_capacity(told.len()));
+    let (mut text, mut events) = (Vec::new(), Vec::with_capacity(told.len()));
     for event in told {
         let begin = text.len();
-        text.push_str(&written(&format!("{}.{}", event.position, event.place), &event.kind, &event)?);
+        write(&mut text, format_args!("{}.{}", event.position, event.place), &event.kind, &event)?;
         let (position, place, kind, run) = (event.position, event.place, event.kind, event.run);
         events.push(Marked { position, place, kind, run, at: begin..text.len() });
     }
