@@ -30,6 +30,11 @@ pub(crate) struct Cached {
     plan_written: bool,
     /// Iterations that are over and whose rows are being written.
     over: Vec<u32>,
+    /// Items of spreads that ended well, since rows were last begun to be written, and before that.
+    settled: Vec<TaskIx>,
+    settling: Vec<TaskIx>,
+    /// Whether what was inside of such items is only in the rows.
+    put_by: bool,
     dirty: Dirty,
     /// Composites whose beginnings are behind.
     given_behind: BTreeSet<TaskIx>,
@@ -62,6 +67,10 @@ impl Dirty {
         fresh
     }
 
+    fn has(&self, task: TaskIx) -> bool {
+        self.marks.get(task.0 as usize / 64).is_some_and(|word| word & (1u64 << (task.0 % 64)) != 0)
+    }
+
     fn take(&mut self) -> Vec<TaskIx> {
         for task in &self.list {
             self.marks[task.0 as usize / 64] &= !(1u64 << (task.0 % 64));
@@ -84,6 +93,9 @@ impl Cached {
             counted: 0,
             plan_written: false,
             over: Vec::new(),
+            settled: Vec::new(),
+            settling: Vec::new(),
+            put_by: false,
             dirty: Dirty::default(),
             given_behind: BTreeSet::new(),
             given: BTreeSet::new(),
@@ -101,6 +113,7 @@ impl Cached {
         cached.written = run.seq;
         cached.plan_written = true;
         cached.timers.clone_from(&run.timers);
+        cached.settled = run.composites.keys().copied().filter(|task| run.is_settled(*task)).collect();
         cached.given = run.present().chain([WHOLE_RUN]).filter(|task| run.has_given_row(*task)).collect();
         for task in run.present() {
             match run.tasks[task.0 as usize].state {
@@ -119,6 +132,8 @@ impl Cached {
     /// Remembers what a fold has changed; gives the number of rows that are behind only since.
     pub fn note(&mut self, changes: &Changes) -> usize {
         self.given_behind.extend(&changes.given);
+        let done = changes.moves.iter().filter(|step| step.to == TaskState::Complete).map(|step| step.task);
+        self.settled.extend(done.filter(|task| self.run.is_settled(*task)));
         let tasks = changes.moves.iter().map(|step| step.task).chain(changes.touched.iter().copied());
         tasks.map(|task| usize::from(self.dirty.mark(task))).sum()
     }
@@ -137,6 +152,11 @@ impl Cached {
     /// Whether its rows are behind what is durable.
     pub fn is_dirty(&self) -> bool {
         self.written < self.run.seq
+    }
+
+    /// Whether all that a run in memory should have is there: nothing was put by.
+    pub fn is_whole(&self) -> bool {
+        !self.put_by
     }
 
     /// How many task rows are behind.
@@ -177,18 +197,32 @@ impl Cached {
         self.change_whole(WHOLE_RUN, self.run.stall_row(), &mut change);
         self.change_whole(DISOWNED, self.run.disowned_row(), &mut change);
         self.over.append(&mut self.run.over);
+        self.settling.append(&mut self.settled);
         Some(change)
     }
 
-    /// The rows are written: what is over in loops takes no more memory, nor does the room for the next events.
+    /// The rows are written: what is over in loops takes no more memory, and neither does what rests in spreads, nor
+    /// the room for the next events.
     pub fn rows_written(&mut self) {
         if self.events.is_empty() {
             self.events = Vec::new();
         }
-        if self.over.is_empty() {
+        if self.over.is_empty() && self.settling.is_empty() {
             return;
         }
         self.run.release(std::mem::take(&mut self.over));
+        let settling = std::mem::take(&mut self.settling);
+        if !self.run.disowned.is_empty() {
+            // Whoever lets a child go must know what its task was.
+            self.settled.extend(settling);
+        } else {
+            for task in settling {
+                // What was opened again meanwhile has rows that are behind.
+                if self.run.is_settled(task) && !self.dirty.has(task) {
+                    self.put_by |= self.run.put_by(task);
+                }
+            }
+        }
         self.given.retain(|task| *task == WHOLE_RUN || self.run.task(*task).is_some());
     }
 

@@ -10,6 +10,7 @@ mod control;
 mod frozen;
 mod news;
 mod own;
+mod whole;
 mod work;
 
 pub(crate) use adopt::lost_lease;
@@ -309,6 +310,9 @@ impl Desk {
 
     /// Decides an event about a run on the desk, folds it, and keeps it for the append.
     pub fn record(&mut self, run: RunId, event: Event) -> std::result::Result<(), Ignored> {
+        if whole::opens(&event) && !self.make_whole(run) {
+            return Err(Ignored::Unknown);
+        }
         let Some(cached) = self.runs.get_mut(&run) else { return Err(Ignored::Unknown) };
         check(&cached.run, self.now, &event)?;
         if cached.events.is_empty() {

@@ -80,11 +80,23 @@ fn act_on_task(desk: &mut Desk, act: &TaskAct, event: impl FnOnce(Acted) -> Even
     answer(desk.decide(act.run, event)?, || format!("task `{}` of run {}", act.task, act.run))
 }
 
-/// The task of a path, and its generation.
-fn find_task(desk: &mut Desk, run: RunId, path: &str) -> Result<(TaskIx, u16)> {
-    if desk.open(run)?.run.find(path).is_none() {
+/// Has what a path names on the desk, if there is such a thing.
+fn look_for(desk: &mut Desk, run: RunId, path: &str) -> Result<()> {
+    let state = &desk.open(run)?.run;
+    if state.find(path).is_some() {
+        return Ok(());
+    }
+    if state.is_put_by(path) {
+        desk.whole(run)?;
+    } else {
         desk.has_news(run)?;
     }
+    Ok(())
+}
+
+/// The task of a path, and its generation.
+fn find_task(desk: &mut Desk, run: RunId, path: &str) -> Result<(TaskIx, u16)> {
+    look_for(desk, run, path)?;
     let state = &desk.open(run)?.run;
     match state.find(path) {
         Some(task) => Ok((task, state.task(task).map_or(1, |t| t.generation))),

@@ -67,7 +67,7 @@ pub const LOADS: [Load; 6] = [
 ];
 
 /// Programs of two lengths, only by their names: what a round or an item costs must not grow with their number.
-pub const PROGRAMS: [Load; 4] = [
+pub const PROGRAMS: [Load; 6] = [
     Load {
         name: "for-10k",
         about: "a program that goes over 10,000 items",
@@ -100,7 +100,25 @@ pub const PROGRAMS: [Load; 4] = [
         slots: 256,
         plan: || program("    spread range(100000):x -> @noop(v=x)\n"),
     },
+    Load {
+        name: "steps-10k",
+        about: "a program that spreads over 10,000 items of three steps",
+        runs: 1,
+        tasks: 40_001,
+        slots: 256,
+        plan: || program(&format!("    spread range(10000):x -> steps(x)\n{STEPS}")),
+    },
+    Load {
+        name: "steps-100k",
+        about: "a program that spreads over 100,000 items of three steps",
+        runs: 1,
+        tasks: 400_001,
+        slots: 256,
+        plan: || program(&format!("    spread range(100000):x -> steps(x)\n{STEPS}")),
+    },
 ];
+
+const STEPS: &str = "fn steps(x):\n    a = @noop(v=x)\n    b = @noop(v=a)\n    return @noop(v=b)\n";
 
 /// The action whose handler does nothing.
 pub const NOOP: &str = "noop";

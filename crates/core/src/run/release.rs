@@ -2,9 +2,14 @@
 //!
 //! The fold itself only says which scopes are over. Whoever keeps rows gives them back once these are written:
 //! what is asked about an old attempt afterwards is answered from there.
+//!
+//! What is inside of an item of a spread that ended well is not over: an operator may open it again. But until then
+//! nothing reads it, so whoever keeps rows may put it by, and loads the run anew before anything of it is opened.
 
 use super::Run;
 use crate::event::TaskIx;
+use crate::plan::Work;
+use crate::state::TaskState;
 
 impl Run {
     /// Gives back iterations that are over, as the run said, with all that is inside of them.
@@ -27,5 +32,29 @@ impl Run {
             }
             self.scopes.give_back(number as usize);
         }
+    }
+
+    /// Whether a task is all of an item that ended well: what is inside of it rests until an operator opens it again.
+    pub fn is_settled(&self, task: TaskIx) -> bool {
+        let Some(entry) = self.task(task).filter(|entry| entry.scope != 0) else { return false };
+        let parent = self.scopes[entry.scope as usize].parent;
+        entry.state == TaskState::Complete
+            && self.spec_of(task).work.is_composite()
+            && matches!(self.spec_of(parent).work, Work::Spread(_) | Work::Parallel(_))
+    }
+
+    /// Puts by what is inside of a settled task. Its rows must be written; the run is to be loaded from these before
+    /// finished work of it is opened again. False if there is nothing.
+    pub fn put_by(&mut self, task: TaskIx) -> bool {
+        let Some(composite) = self.composites.remove(&task) else { return false };
+        self.release(composite.scopes().collect());
+        true
+    }
+
+    /// Whether a path leads into something that was put by.
+    pub fn is_put_by(&self, path: &str) -> bool {
+        let ends = path.char_indices().filter(|(_, c)| matches!(c, '[' | '#' | '!' | '(' | '.'));
+        ends.filter_map(|(at, _)| self.find(&path[..at]))
+            .any(|task| self.is_settled(task) && !self.composites.contains_key(&task))
     }
 }

@@ -1,6 +1,6 @@
 //! Rerun: finished work is opened again, from this commit on. The only act that a cancelled run takes.
 
-use super::{answer, check_text};
+use super::{answer, check_text, look_for};
 use crate::command::{Answer, Rerun, RerunOf};
 use crate::desk::Desk;
 use edgewise_core::event::{self, Event, RerunFrom};
@@ -14,7 +14,7 @@ pub(crate) fn rerun(desk: &mut Desk, act: &Rerun) -> Result<Answer> {
         RerunOf::Failure => RerunFrom::Failure,
         RerunOf::Task(path) => task(desk, act, path)?,
     };
-    let run = &desk.open(act.run)?.run;
+    let run = &desk.whole(act.run)?.run;
     let event = event::Rerun { by: act.by.clone(), why: act.why.clone(), from, generation: run.generation };
     let opened = reopens(run, &event).unwrap_or_default();
     match desk.decide(act.run, Event::RunRerunRequested(event))? {
@@ -27,9 +27,7 @@ pub(crate) fn rerun(desk: &mut Desk, act: &Rerun) -> Result<Answer> {
 }
 
 fn task(desk: &mut Desk, act: &Rerun, path: &str) -> Result<RerunFrom> {
-    if desk.open(act.run)?.run.find(path).is_none() {
-        desk.has_news(act.run)?;
-    }
+    look_for(desk, act.run, path)?;
     let run = &desk.open(act.run)?.run;
     let Some(task) = run.find(path) else {
         let message = format!(

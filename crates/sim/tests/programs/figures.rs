@@ -7,7 +7,7 @@ use edgewise_core::event::{
 use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::id::{EventId, RunId, Token};
 use edgewise_core::run::{End, Run};
-use edgewise_core::state::RunState;
+use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_sim::driver::name;
 use serde_json::value::RawValue;
@@ -29,6 +29,8 @@ struct Long {
     held: usize,
     /// The most rows of variables and outputs at once.
     kept: usize,
+    /// Items that ended well since rows were last written.
+    settled: Vec<TaskIx>,
 }
 
 impl Long {
@@ -37,7 +39,8 @@ impl Long {
         let plan = compiled.into_iter().next().expect("a flow").plan;
         let (hash, _) = plan.encode();
         let run = Run::new(RunId(7), hash, Arc::new(plan));
-        let mut long = Self { run, changes: Changes::default(), ready: VecDeque::new(), events: 0, held: 0, kept: 0 };
+        let (changes, ready) = (Changes::default(), VecDeque::new());
+        let mut long = Self { run, changes, ready, events: 0, held: 0, kept: 0, settled: Vec::new() };
         let input = raw(&format!("{{\"n\":{items}}}"));
         let (flow, by, labels) = (name("t"), name("tester"), Default::default());
         long.say(&Event::RunTriggered(RunTriggered { flow, plan: hash, rules: RULES, input, by, key: None, labels }));
@@ -51,12 +54,17 @@ impl Long {
         self.changes.clear();
         assert_eq!(fold(&mut self.run, stamp, event, &mut self.changes), Verdict::Applied, "{event:?}");
         self.ready.extend(&self.changes.ready);
+        let moved = self.changes.moves.iter().map(|step| step.task);
+        self.settled.extend(moved.filter(|task| self.run.is_settled(*task)));
         self.events += 1;
         if self.events.is_multiple_of(500) {
             self.held = self.held.max(self.run.tasks.held());
             self.kept = self.kept.max(self.run.outputs.len() + self.run.before.len() + self.run.composites.len());
             let over = std::mem::take(&mut self.run.over);
             self.run.release(over);
+            for task in std::mem::take(&mut self.settled) {
+                self.run.put_by(task);
+            }
         }
     }
 
@@ -119,6 +127,18 @@ flow t(n=0):
     return sum(ys)
 ";
 
+const STEPS: &str = "
+flow t(n=0):
+    ys = spread range(n):x -> steps(x)
+    return sum(ys)
+
+fn steps(x):
+    a = @work(v=x)
+    b = @work(v=a)
+    c = @work(v=b)
+    return c
+";
+
 fn played(text: &str, items: u32) -> (Long, Duration) {
     let mut long = Long::new(text, items);
     let took = long.play();
@@ -139,6 +159,26 @@ fn a_long_loop_holds_what_a_short_one_holds() {
 fn a_wide_spread_is_two_events_an_item_and_one_for_each_ten_thousand() {
     let (wide, _) = played(SPREAD, 25_000);
     assert_eq!(wide.events, 2 + 2 * 25_000 + 3, "the rest of a spread waits for the next commit");
+}
+
+#[test]
+fn of_an_item_that_ended_well_a_spread_holds_its_state_and_its_output() {
+    let mut wide = Long::new(STEPS, 2_000);
+    // What began first is done first, as the engine's lines have it: all but the last few items end.
+    let began = wide.ready.make_contiguous();
+    began.sort_unstable();
+    let last: Vec<TaskIx> = began[1_990..].to_vec();
+    wide.ready.truncate(1_990);
+    wide.play_failing(|_| false);
+    let run = &wide.run;
+    assert_eq!(run.counts[TaskState::Complete as usize], 1_990 * 4, "an item is a call of three steps");
+    assert!(run.tasks.held() <= 2_001 + 1_024, "{} tasks held", run.tasks.held());
+    assert!(run.composites.len() <= 1 + 300, "{} composites held", run.composites.len());
+    assert!(run.outputs.len() <= 2_000 + 3 * 300, "{} outputs held", run.outputs.len());
+    assert!(run.chains.len() <= 1 + 2 * 10 && run.before.len() <= 3 * 300, "chains and variables of what is at work");
+    wide.ready.extend(last);
+    wide.play();
+    assert_eq!(wide.run.end, Some(End::Returned(Arc::new(2_000.into()))));
 }
 
 /// A run of 10,000 tasks of which so many failed.

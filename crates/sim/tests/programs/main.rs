@@ -1,6 +1,7 @@
 //! Programs grown from seeds come to what the reference says, however they are scheduled, crashed and reloaded.
 
 mod figures;
+mod put_by;
 mod released;
 mod stalls;
 

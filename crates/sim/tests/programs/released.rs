@@ -9,7 +9,7 @@ use edgewise_sim::driver::{World, boom};
 use edgewise_store::faulty::{Fault, Op};
 use std::sync::Arc;
 
-fn program(text: &str) -> Arc<Plan> {
+pub fn program(text: &str) -> Arc<Plan> {
     let compiled = edgewise_core::text::compile(text, "test.flow").unwrap_or_else(|problems| panic!("{problems}"));
     Arc::new(compiled.into_iter().next().expect("a flow").plan)
 }
