@@ -24,6 +24,8 @@ const MANY: usize = 50_000;
 const CACHED_TASKS: u64 = 4_000_000;
 /// Of runs that only wait so many are kept at hand: a backlog of half a million must not fill the memory.
 const CACHED_RUNS: usize = 20_000;
+/// So many runs behind are written without waiting, and while others are being written nothing more is decided.
+const BEHIND: usize = 10_000;
 
 /// When rows are written.
 #[derive(Default)]
@@ -50,7 +52,7 @@ impl<R> Committer<R> {
         let Some(due) = self.flush_due() else { return Ok(None) };
         // A clock that went back must not keep rows waiting.
         let early = now < due && due <= now.plus(LATEST);
-        if early && self.desk.rows_behind < MANY && self.desk.dirty.len() <= CACHED_RUNS {
+        if early && self.desk.rows_behind < MANY && self.desk.dirty.len() <= BEHIND {
             return Ok(None);
         }
         self.rows.began = now;
@@ -135,10 +137,10 @@ impl<R> Committer<R> {
         self.rows.flushing.is_some()
     }
 
-    /// Whether as many runs are behind a flush that is under way as are kept at hand: rows that are slower than the
-    /// ledger must hold up whoever asks, not fill the memory.
+    /// Whether too many runs are behind a flush that is under way: rows that are slower than the ledger must hold up
+    /// whoever asks, not fill the memory.
     pub fn is_behind(&self) -> bool {
-        self.is_flushing() && self.desk.dirty.len() > CACHED_RUNS
+        self.is_flushing() && self.desk.dirty.len() > BEHIND
     }
 
     /// Gives memory back: what is over goes at once, the rest when there is too much of it.

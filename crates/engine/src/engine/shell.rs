@@ -318,15 +318,15 @@ mod tests {
         answered(ask(&inbox, 1));
         // This test writes the rows, and takes its time.
         flushed.recv().unwrap();
-        answered(ask(&inbox, 20_001));
+        answered(ask(&inbox, 10_001));
         let mut late = ask(&inbox, 1);
         let (reply, counts) = oneshot::channel();
         inbox.send(Message::Counts(reply)).unwrap();
         counts.blocking_recv().unwrap();
-        assert!(late[0].try_recv().is_err(), "it was taken although 20,001 runs wait to be written");
+        assert!(late[0].try_recv().is_err(), "it was taken although 10,001 runs wait to be written");
         inbox.send(Message::Flushed(Ok(()))).unwrap();
         answered(late);
-        assert_eq!(flushed.recv().unwrap().runs.len(), 20_002);
+        assert_eq!(flushed.recv().unwrap().runs.len(), 10_002);
         inbox.send(Message::Flushed(Ok(()))).unwrap();
         inbox.send(Message::Stop).unwrap();
         flushed.recv().unwrap();
