@@ -4,9 +4,9 @@
 use super::derive::{Deriving, PAGE, Part};
 use super::listeners::Listeners;
 use super::tap::News;
-use edgewise_core::{Error, Kind, Result};
 use edgewise_core::domain::DomainEvent;
 use edgewise_core::time::{Millis, Time};
+use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Domain, Fresh, Position, Space, Span};
 
 /// Events that wait to be written; more of them are derived again from the ledger.

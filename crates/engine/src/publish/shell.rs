@@ -4,12 +4,12 @@
 use super::derive::Part;
 use super::herald::Herald;
 use super::listeners::Listeners;
-use super::{KEPT, Telling};
 use super::publisher::{Publisher, WAITING};
 use super::tap::{News, Spout, Tap, tap};
+use super::{KEPT, Telling};
 use crate::engine::{Clock, spawn};
-use edgewise_core::time::{Millis, Time};
 use edgewise_core::Result;
+use edgewise_core::time::{Millis, Time};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};

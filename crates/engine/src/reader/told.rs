@@ -118,6 +118,7 @@ fn events(stored: &Stored, all: &mut Vec<Told>) -> Result<()> {
     for (place, One { kind, payload }) in (0..).zip(kept.e) {
         let payload = match payload {
             Some(payload) if stored.stream.run == RunId::CONTROL && kind == "SettingChanged" => unsaid(&payload)?,
+            Some(payload) if payload.get().contains(['\n', '\r']) => on_one_line(&payload)?,
             Some(payload) => payload,
             None => RawValue::NULL.to_owned(),
         };
@@ -139,7 +140,54 @@ fn events(stored: &Stored, all: &mut Vec<Told>) -> Result<()> {
 
 /// A setting that was changed, without what it was set to.
 fn unsaid(payload: &RawValue) -> Result<Box<RawValue>> {
-    let mut fields: Map<String, Value> = serde_json::from_str(payload.get()).unwrap_or_default();
+    let mut fields: Map<String, Value> = serde_json::from_str(payload.get()).map_err(unprintable)?;
     fields.remove("value");
-    to_raw_value(&fields).map_err(|error| Error::bug("unprintable", "a setting has no JSON form").with_source(error))
+    to_raw_value(&fields).map_err(unprintable)
+}
+
+/// An output is kept as its worker wrote it, perhaps over several lines: where an event is told, a line ends it.
+fn on_one_line(payload: &RawValue) -> Result<Box<RawValue>> {
+    let value: Value = serde_json::from_str(payload.get()).map_err(unprintable)?;
+    to_raw_value(&value).map_err(unprintable)
+}
+
+fn unprintable(error: serde_json::Error) -> Error {
+    Error::bug("unprintable", "an event has no JSON form").with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use edgewise_core::event::Record;
+    use edgewise_core::name::Name;
+    use edgewise_store::Stream;
+
+    fn told(run: RunId, e: &str) -> Result<Vec<Told>> {
+        let name = |text| Name::parse(text).unwrap();
+        let stream = Stream { tenant: name("local"), workspace: name("default"), run };
+        let bytes = format!("{{\"v\":1,\"id\":\"{}\",\"at\":5,\"by\":\"e1\",\"e\":{e}}}", EventId(9));
+        let record = Record::new(&stream.label(), 7, 2, bytes.into_bytes());
+        let mut all = Vec::new();
+        events(&Stored { position: Position(3), stream, record }, &mut all).map(|()| all)
+    }
+
+    #[test]
+    fn an_event_is_told_as_it_is_kept_on_one_line_and_settings_without_their_values() {
+        let setting = r#"[{"SettingChanged":{"key":"k","value":{"secret":1},"by":"ann"}}]"#;
+        for (run, kept, expected) in [
+            (RunId(1), r#"["RunPaused"]"#, &[("RunPaused", "null")][..]),
+            (RunId(1), r#"[{"A":{"b":1.50,"c":[]}},"B"]"#, &[("A", r#"{"b":1.50,"c":[]}"#), ("B", "null")]),
+            (RunId(1), "[{\"A\":{\n \"b\":\r\n 1}}]", &[("A", r#"{"b":1}"#)]),
+            (RunId::CONTROL, setting, &[("SettingChanged", r#"{"by":"ann","key":"k"}"#)]),
+        ] {
+            let told = told(run, kept).unwrap();
+            let found: Vec<_> = told.iter().map(|one| (one.kind.as_str(), one.payload.get())).collect();
+            assert_eq!(found, expected, "{kept}");
+            let places: Vec<_> = told.iter().map(|one| (one.position, one.place, one.seq)).collect();
+            assert_eq!(places, [(3, 0, 7), (3, 1, 8)][..found.len()], "{kept}");
+        }
+        for bad in ["[{}]", r#"[{"A":1,"B":2}]"#, "[1]", "7"] {
+            assert_eq!(told(RunId(1), bad).unwrap_err().code, "bad_record", "{bad}");
+        }
+    }
 }

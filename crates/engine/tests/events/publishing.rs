@@ -3,6 +3,7 @@
 use crate::stage::*;
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::publish::{Heard, Listener};
+use edgewise_store::faulty::{Fault, Faults, FaultyLedger, Op};
 use edgewise_store::{Domain, Ledger, Position, Span};
 use std::collections::BTreeSet;
 
@@ -122,6 +123,36 @@ async fn a_slow_listener_loses_the_oldest_and_they_are_counted_and_nobody_waits_
     assert_eq!((told, queued), (5_000, 0));
     assert_eq!(dropped, lost);
     assert_eq!(lost, 5_000 - 4_096);
+}
+
+#[tokio::test]
+async fn queues_that_cannot_be_written_keep_no_fast_event_from_whoever_listens() {
+    let place = Place::default();
+    // The first says where the publisher begins.
+    let faults = (2..1_000).fold(Faults::none(), |faults, n| faults.fail_nth_of(Op::Publish, n, Fault::Refused));
+    let engine = place.engine_with(Box::new(FaultyLedger::new(place.ledger.clone(), faults.clone())));
+    let mut listener = engine.listeners().listen();
+    let text =
+        "flow: f\npublish: [{ name: over, condition: always, delivery: broadcast }]\ntasks: { a: { emit: one } }";
+    for _ in 0..2 {
+        for _ in 0..10 {
+            let id = run(&engine, flow(text)).await;
+            end(&engine, id).await;
+            assert_eq!(heard(&mut listener, "over").await, ["over"]);
+        }
+        let failed = async {
+            while faults.count(Op::Publish) < 2 {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("a write that fails", failed).await;
+    }
+    assert_eq!(place.names("f"), [""; 0]);
+    faults.calm();
+    engine.stop().unwrap();
+    assert_eq!(engine.listeners().counts().0, 20, "each was told once");
+    place.engine().stop().unwrap();
+    assert_eq!(place.names("f"), ["one", "over"].repeat(20), "and what is durable comes when it can");
 }
 
 #[tokio::test]

@@ -64,7 +64,12 @@ impl Place {
 
     /// An engine that publishes.
     pub fn engine(&self) -> Engine {
-        let telling = Telling { news: Box::new(self.ledger.clone()), queues: Box::new(self.ledger.clone()) };
+        self.engine_with(Box::new(self.ledger.clone()))
+    }
+
+    /// One that writes its queues through another handle.
+    pub fn engine_with(&self, queues: Box<dyn Domain>) -> Engine {
+        let telling = Telling { news: Box::new(self.ledger.clone()), queues };
         Engine::start_telling(self.parts(), Keeping::default(), Some(telling)).unwrap()
     }
 
