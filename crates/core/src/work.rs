@@ -25,6 +25,7 @@ mod link;
 mod note;
 mod op;
 mod order;
+pub mod part;
 mod query;
 mod ready;
 mod reason;

@@ -28,6 +28,7 @@ pub use view::{GateView, ItemView};
 
 use crate::command::Answer;
 use crate::desk::Desk;
+use crate::enqueue::overdue::overdue;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::work::{Done, Op};
@@ -55,6 +56,7 @@ const KEYED: &str = "work:";
 /// Decides operations.
 pub(crate) fn work(desk: &mut Desk, asked: &Ops) -> Result<Answer> {
     desk.newest_work()?;
+    overdue(desk);
     let claim = asked.key.as_deref().map(|key| key_claim(desk, key, asked)).transpose()?;
     if let Some(claim) = &claim
         && let Some(body) = used_up(desk, claim)?

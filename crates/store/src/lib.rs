@@ -22,7 +22,7 @@ pub use ledger::{
     Stream,
 };
 pub use projections::{
-    ControlChange, Flush, ItemOrder, ItemRows, Projections, RunChange, RunFilter, RunRows, Term, WorkChange,
+    ControlChange, Flush, ItemOrder, Projections, RunChange, RunFilter, RunRows, Term, WorkChange,
 };
 
 /// A store: ground, and what is derived from it.

@@ -89,6 +89,7 @@ impl CachedWork {
             from_seq: std::mem::replace(&mut self.written, self.state.seq),
             applied_seq: self.state.seq,
             version: self.state.last,
+            due: self.state.due(),
             items,
             items_gone,
             dependencies,
