@@ -66,21 +66,22 @@ pub(crate) fn work(desk: &mut Desk, asked: &Ops) -> Result<Answer> {
     let mark = desk.work.mark();
     match perform_all(desk, asked) {
         Ok(done) => {
-            if let Some(claim) = claim.filter(|_| desk.work.mark() > mark) {
+            desk.leave_work();
+            if let Some(claim) = claim.filter(|_| desk.work.since(&mark) > 0) {
                 desk.batch.answers.insert(claim.key.clone(), done.clone());
                 desk.batch.keys.push(claim);
             }
             Ok(Answer::Worked(done))
         }
         Err(error) => {
-            desk.take_work_back(mark)?;
+            desk.take_work_back(&mark);
             Err(error)
         }
     }
 }
 
 fn perform_all(desk: &mut Desk, asked: &Ops) -> Result<Vec<Done>> {
-    let mut stage = Stage::new(desk, &asked.by)?;
+    let mut stage = Stage::new(desk, asked)?;
     let mut done = Vec::with_capacity(asked.ops.len());
     for (n, op) in asked.ops.iter().enumerate() {
         match perform(&mut stage, op) {

@@ -14,7 +14,7 @@ use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::plan::Plan;
 use edgewise_core::rows::{GivenRow, LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::time::Time;
-use edgewise_core::work::part::Shelf;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 use std::sync::Arc;
@@ -204,11 +204,7 @@ pub trait Projections: Send {
 
     /// Lets somebody read single rows of a work graph, all in one snapshot; nobody is asked where it has none. Gives the
     /// seq that all of them are at.
-    fn work_shelf(
-        &mut self,
-        stream: &Stream,
-        see: &mut dyn FnMut(&mut dyn Shelf) -> Result<()>,
-    ) -> Result<u64>;
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64>;
 
     /// The ids of items and gates that begin so, in order, at most `limit` of them.
     fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>>;

@@ -15,7 +15,7 @@ use crate::limits;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Where rows are read one by one.
-pub trait Shelf {
+pub trait Drawer {
     /// An item, also a deleted one.
     fn item(&mut self, id: &str) -> Result<Option<ItemRow>>;
     /// A gate.
@@ -39,7 +39,7 @@ pub enum Extent {
     Bonds,
 }
 
-impl Names for dyn Shelf + '_ {
+impl Names for dyn Drawer + '_ {
     fn known(&mut self, text: &str) -> Result<Option<ItemId>> {
         if let Some(row) = self.item(text)? {
             return Ok(Some(row.id));
@@ -53,9 +53,9 @@ impl Names for dyn Shelf + '_ {
 }
 
 /// The item or gate that a text means, and the rows that it takes to say something of it.
-pub fn part(shelf: &mut dyn Shelf, text: &str, extent: Extent) -> Result<(ItemId, WorkRows)> {
-    let id = resolve(shelf, text)?;
-    let mut gather = Gather { shelf, items: BTreeMap::new(), judged: BTreeSet::new(), rows: Found::default() };
+pub fn part(drawer: &mut dyn Drawer, text: &str, extent: Extent) -> Result<(ItemId, WorkRows)> {
+    let id = resolve(drawer, text)?;
+    let mut gather = Gather { drawer, items: BTreeMap::new(), judged: BTreeSet::new(), rows: Found::default() };
     match extent {
         Extent::Reasons => gather.tell(&id)?,
         Extent::Bonds => gather.bind(&id)?,
@@ -72,7 +72,7 @@ pub fn part(shelf: &mut dyn Shelf, text: &str, extent: Extent) -> Result<(ItemId
 }
 
 struct Gather<'a> {
-    shelf: &'a mut dyn Shelf,
+    drawer: &'a mut dyn Drawer,
     items: BTreeMap<ItemId, ItemRow>,
     judged: BTreeSet<ItemId>,
     rows: Found,
@@ -94,9 +94,9 @@ impl Gather<'_> {
     fn know(&mut self, text: &str) -> Result<()> {
         let mut next = Some(text.to_owned());
         while let Some(text) = next.take().filter(|text| !self.items.contains_key(text.as_str())) {
-            let Some(row) = self.shelf.item(&text)? else { return self.know_other(&text) };
+            let Some(row) = self.drawer.item(&text)? else { return self.know_other(&text) };
             if row.parent.is_some() {
-                let all = self.shelf.dependencies(&text)?;
+                let all = self.drawer.dependencies(&text)?;
                 all.into_iter().filter(|one| one.kind == DependencyKind::ParentChild).for_each(|one| self.keep(one));
             }
             next = row.parent.as_ref().map(ToString::to_string);
@@ -106,10 +106,10 @@ impl Gather<'_> {
     }
 
     fn know_other(&mut self, text: &str) -> Result<()> {
-        if let Some(gate) = self.shelf.gate(text)? {
+        if let Some(gate) = self.drawer.gate(text)? {
             self.rows.gates.insert(gate.id.clone(), gate);
         } else if let Ok(run) = RunId::parse(text) {
-            let ended = self.shelf.run(run)?;
+            let ended = self.drawer.run(run)?;
             self.rows.runs.extend(ended.map(|row| (run, row)));
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Gather<'_> {
         self.know(text)?;
         let mut next = self.items.get(text).map(|row| row.id.clone());
         while let Some(id) = next.take().filter(|id| !self.judged.contains(id.as_str())) {
-            for row in self.shelf.dependencies(id.as_str())? {
+            for row in self.drawer.dependencies(id.as_str())? {
                 if matches!(row.kind, DependencyKind::Blocks | DependencyKind::Awaits) {
                     self.know(row.target.as_str())?;
                     self.keep(row);
@@ -158,7 +158,7 @@ impl Gather<'_> {
             return Ok(blockers.into_iter().map(|blocker| blocker.by.to_string()).collect());
         }
         let mut children = Vec::new();
-        for row in self.shelf.dependents(text)? {
+        for row in self.drawer.dependents(text)? {
             if row.kind == DependencyKind::ParentChild {
                 self.know(row.source.as_str())?;
                 children.push(row.source.to_string());
@@ -173,7 +173,7 @@ impl Gather<'_> {
     /// Reads all that something is bound to, each judged.
     fn bind(&mut self, id: &ItemId) -> Result<()> {
         self.judge(id.as_str())?;
-        let (of, on) = (self.shelf.dependencies(id.as_str())?, self.shelf.dependents(id.as_str())?);
+        let (of, on) = (self.drawer.dependencies(id.as_str())?, self.drawer.dependents(id.as_str())?);
         for row in of.into_iter().chain(on) {
             let other = if row.source == *id { row.target.to_string() } else { row.source.to_string() };
             self.judge(&other)?;
@@ -189,14 +189,14 @@ impl Gather<'_> {
     fn thread(&mut self, id: &ItemId) -> Result<()> {
         let reply = |row: &DependencyRow| row.kind == DependencyKind::RepliesTo;
         let mut top = id.to_string();
-        while let Some(row) = self.shelf.dependencies(&top)?.into_iter().find(reply) {
+        while let Some(row) = self.drawer.dependencies(&top)?.into_iter().find(reply) {
             top = row.target.to_string();
             self.know(&top)?;
             self.keep(row);
         }
         let mut open = vec![top];
         while let Some(text) = open.pop() {
-            for row in self.shelf.dependents(&text)?.into_iter().filter(reply) {
+            for row in self.drawer.dependents(&text)?.into_iter().filter(reply) {
                 self.know(row.source.as_str())?;
                 open.push(row.source.to_string());
                 self.keep(row);

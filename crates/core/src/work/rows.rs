@@ -290,7 +290,7 @@ impl Work {
         self.stand_last(Node::outer(n));
         if let Some(waiter) = waiter {
             let run = self.link_runs(&waiter);
-            self.runs[run as usize].made.push(n);
+            self.run_mut(run).made.push(n);
             self.arrange(&[(Node::run(run), Node::may(n))]);
             if !over {
                 self.lend(Node::run(run), Node::may(n));

@@ -12,12 +12,12 @@ use edgewise_core::event::{Record, TaskIx};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::time::Time;
-use edgewise_core::work::part::Shelf;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 use edgewise_store::{
-    Append, Appended, Flush, Gone, Head, ItemOrder, KeyClaim, KeyOwner, Ledger, Position, Projections,
-    Removal, Removed, RunFilter, RunRows, Stored, Stream,
+    Append, Appended, Flush, Gone, Head, ItemOrder, KeyClaim, KeyOwner, Ledger, Position, Projections, Removal,
+    Removed, RunFilter, RunRows, Stored, Stream,
 };
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -201,7 +201,7 @@ impl Projections for Far {
         Ok(None)
     }
 
-    fn work_shelf(&mut self, stream: &Stream, _: &mut dyn FnMut(&mut dyn Shelf) -> Result<()>) -> Result<u64> {
+    fn work_drawer(&mut self, stream: &Stream, _: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
         self.work_head(stream)
     }
 

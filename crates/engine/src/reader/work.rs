@@ -117,8 +117,8 @@ impl Reader {
     /// that are the whole truth.
     fn part(&mut self, stream: &Stream, text: &str, extent: Extent) -> Result<(u64, Option<Result<(ItemId, Work)>>)> {
         let mut found = None;
-        let seq = self.projections.work_shelf(stream, &mut |shelf| {
-            let made = part(shelf, text, extent).and_then(|(id, rows)| Ok((id, Work::from_part(&rows)?)));
+        let seq = self.projections.work_drawer(stream, &mut |drawer| {
+            let made = part(drawer, text, extent).and_then(|(id, rows)| Ok((id, Work::from_part(&rows)?)));
             found = Some(made);
             Ok(())
         })?;

@@ -30,14 +30,16 @@ pub(crate) fn import(desk: &mut Desk, asked: &Import) -> Result<Answer> {
     desk.newest_work()?;
     overdue(desk);
     let mark = desk.work.mark();
+    desk.work.remember();
     let events = events(desk, asked);
     match events.into_iter().try_for_each(|event| desk.record_work(event)) {
         Ok(()) => {
+            desk.leave_work();
             let id = asked.items.last().map(|item| item.id.clone());
             Ok(Answer::Worked(vec![Done { id, ..Done::default() }]))
         }
         Err(error) => {
-            desk.take_work_back(mark)?;
+            desk.take_work_back(&mark);
             Err(error)
         }
     }

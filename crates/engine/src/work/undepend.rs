@@ -1,8 +1,8 @@
 //! Undepend: dependencies are taken away, one or all that fit.
 
 use super::stage::Stage;
-use edgewise_core::{Error, Result};
 use edgewise_core::work::{Dependency, DependencyKind, DependencyRemoved, Done, WorkEvent};
+use edgewise_core::{Error, Result};
 
 pub(super) fn undepend(
     stage: &mut Stage<'_>,

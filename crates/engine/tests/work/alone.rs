@@ -47,7 +47,11 @@ fn an_item_is_told_of_by_a_few_rows_as_by_the_whole_graph() {
         let loads = world.faults.count(StoreOp::Work);
         for look in &looks {
             let (alone, there) = (world.reader().look(NOW, look), engine.look(NOW, look));
-            assert_eq!(alone.as_ref().map_err(ToString::to_string), there.as_ref().map_err(ToString::to_string), "{look:?} of {seed}");
+            assert_eq!(
+                alone.as_ref().map_err(ToString::to_string),
+                there.as_ref().map_err(ToString::to_string),
+                "{look:?} of {seed}"
+            );
             told += usize::from(alone.is_ok_and(|seen| seen["reason"]["because"][0]["because"].is_array()));
         }
         assert_eq!(world.faults.count(StoreOp::Work), loads, "nobody loaded all of it");

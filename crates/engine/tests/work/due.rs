@@ -1,7 +1,7 @@
 //! What time brings, for whoever asks first after it.
 
-use super::ground::{World, all, claim, depend, name, ready};
 use super::ground::{LEASE, NOW, add, needs};
+use super::ground::{World, all, claim, depend, name, ready};
 use edgewise_core::time::Time;
 use edgewise_core::work::{Add, DependencyKind, Filter, GateWait, ItemId, ItemKind, Op};
 use edgewise_engine::command::{Answer, Command};
@@ -25,8 +25,7 @@ fn left_alone() -> World {
         ..Add::default()
     }));
     let wait = depend("ew-a", "$gate", DependencyKind::Awaits);
-    let ops =
-        vec![add("ew-a"), add("ew-b"), instance, add("ew-c"), needs("ew-c", "ew-a"), gate, wait, claim("ew-b")];
+    let ops = vec![add("ew-a"), add("ew-b"), instance, add("ew-c"), needs("ew-c", "ew-a"), gate, wait, claim("ew-b")];
     all(&mut engine, "ada", ops).unwrap();
     world.flush(&mut engine);
     world

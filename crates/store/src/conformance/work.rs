@@ -214,19 +214,19 @@ pub fn one_item_is_read_with_what_is_tied_to_it<P: Place>(place: &P) {
     let (_, mut rows) = open(place);
     let sent = change_of("local", 0, 3);
     rows.flush(&of(sent.clone(), 0)).unwrap();
-    let at = rows.work_shelf(&work("local"), &mut |shelf| {
-        assert_eq!(shelf.item("ew-a")?.as_ref(), sent.items.first());
-        assert_eq!(shelf.dependencies("ew-a")?, sent.dependencies[..3]);
-        assert_eq!(shelf.dependents("ew-a")?, sent.dependencies[3..]);
-        assert_eq!(shelf.gate("ew-g2")?.as_ref(), sent.gates.get(1));
-        assert_eq!(shelf.run(RunId(2))?.as_ref(), sent.runs.get(1));
-        assert_eq!((shelf.item("ew-never")?, shelf.gate("ew-a")?, shelf.run(RunId(9))?), (None, None, None));
-        assert_eq!(shelf.ids_from("ew-b", 2)?, ["ew-c", "ew-g1"].map(id), "deleted items are left out");
-        assert_eq!(shelf.ids_from("ew-h", 3)?, []);
+    let at = rows.work_drawer(&work("local"), &mut |drawer| {
+        assert_eq!(drawer.item("ew-a")?.as_ref(), sent.items.first());
+        assert_eq!(drawer.dependencies("ew-a")?, sent.dependencies[..3]);
+        assert_eq!(drawer.dependents("ew-a")?, sent.dependencies[3..]);
+        assert_eq!(drawer.gate("ew-g2")?.as_ref(), sent.gates.get(1));
+        assert_eq!(drawer.run(RunId(2))?.as_ref(), sent.runs.get(1));
+        assert_eq!((drawer.item("ew-never")?, drawer.gate("ew-a")?, drawer.run(RunId(9))?), (None, None, None));
+        assert_eq!(drawer.ids_from("ew-b", 2)?, ["ew-c", "ew-g1"].map(id), "deleted items are left out");
+        assert_eq!(drawer.ids_from("ew-h", 3)?, []);
         Ok(())
     });
     assert_eq!((at.unwrap(), rows.work_due(&work("local")).unwrap()), (3, Some(Time(7))));
-    let nobody = rows.work_shelf(&work("other"), &mut |_| panic!("nothing is there"));
+    let nobody = rows.work_drawer(&work("other"), &mut |_| panic!("nothing is there"));
     assert_eq!((nobody.unwrap(), rows.work_due(&work("other")).unwrap()), (0, None));
     let ids = |rows: &mut P::Projections, prefix: &str, limit| -> Vec<String> {
         rows.work_ids(&work("local"), prefix, limit).unwrap().iter().map(ToString::to_string).collect()

@@ -9,7 +9,7 @@ use edgewise_core::event::TaskIx;
 use edgewise_core::id::PlanHash;
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::time::Time;
-use edgewise_core::work::part::Shelf;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 
@@ -95,8 +95,8 @@ impl<P: Projections> Projections for FaultyProjections<P> {
         self.read_or_fail(Op::WorkRows, |inner| inner.work_due(stream))
     }
 
-    fn work_shelf(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Shelf) -> Result<()>) -> Result<u64> {
-        self.read_or_fail(Op::WorkRows, |inner| inner.work_shelf(stream, see))
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
+        self.read_or_fail(Op::WorkRows, |inner| inner.work_drawer(stream, see))
     }
 
     fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {

@@ -10,7 +10,7 @@ use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::rows::{GivenRow, LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::time::Time;
-use edgewise_core::work::part::Shelf;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -226,7 +226,7 @@ impl Projections for MemoryProjections {
         Ok(self.0.lock().work.get(stream).and_then(|entry| entry.due))
     }
 
-    fn work_shelf(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Shelf) -> Result<()>) -> Result<u64> {
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
         let entry = self.0.lock().work.get(stream).cloned();
         let Some(mut entry) = entry else { return Ok(0) };
         see(&mut entry).map(|()| entry.applied_seq)

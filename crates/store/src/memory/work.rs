@@ -4,7 +4,7 @@ use crate::projections::{ItemOrder, WorkChange};
 use edgewise_core::Result;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
-use edgewise_core::work::part::Shelf;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{
     DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Status, Target, WorkRows,
 };
@@ -82,7 +82,7 @@ impl WorkEntry {
     }
 }
 
-impl Shelf for WorkEntry {
+impl Drawer for WorkEntry {
     fn item(&mut self, id: &str) -> Result<Option<ItemRow>> {
         Ok(self.items.get(id).cloned())
     }

@@ -16,7 +16,7 @@ use edgewise_core::event::TaskIx;
 use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
 use edgewise_core::time::Time;
-use edgewise_core::work::part::Shelf;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -143,8 +143,8 @@ impl Projections for SqliteProjections {
         Ok(work::head(&self.conn, stream)?.and_then(|head| head.due))
     }
 
-    fn work_shelf(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Shelf) -> Result<()>) -> Result<u64> {
-        read(&self.conn, STATE, |conn| work::shelf(conn, stream, see))
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
+        read(&self.conn, STATE, |conn| work::drawer(conn, stream, see))
     }
 
     fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {

@@ -1,10 +1,10 @@
 //! The rows of a workspace's work graph in `state.db`: writing them. What is not in the change is not touched.
 
+mod drawer;
 mod read;
-mod shelf;
 
+pub(super) use drawer::drawer;
 pub(super) use read::{head, ids, load, notes, walk};
-pub(super) use shelf::shelf;
 
 use super::STATE;
 use super::error::{Explain, damaged};

@@ -44,7 +44,7 @@ pub(super) fn check(work: &Work, event: &GateActed) -> Result<u32> {
 pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateActed) {
     let Some(n) = work.gate_number(event.gate.as_str()) else { return };
     let at = turn.stamp.at;
-    let gate = &mut work.gates[n as usize].gate;
+    let gate = &mut work.gate_mut(n).gate;
     gate.approvals.push(Approval { by: event.by.clone(), at });
     let enough = gate.needed().is_some_and(|needed| gate.approvals.len() >= needed);
     turn.changed.gates.insert(event.gate.clone());

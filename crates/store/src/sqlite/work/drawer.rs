@@ -4,7 +4,7 @@ use super::read::{dependency_row, gate_row, head, id, item_row, list, run_end_ro
 use crate::ledger::Stream;
 use edgewise_core::Result;
 use edgewise_core::id::RunId;
-use edgewise_core::work::part::Shelf;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{DependencyRow, GateRow, ItemId, ItemRow, RunEndRow};
 use rusqlite::Connection;
 
@@ -13,17 +13,17 @@ struct Rows<'c> {
     graph: i64,
 }
 
-pub(in super::super) fn shelf(
+pub(in super::super) fn drawer(
     conn: &Connection,
     stream: &Stream,
-    see: &mut dyn FnMut(&mut dyn Shelf) -> Result<()>,
+    see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>,
 ) -> Result<u64> {
     let Some(head) = head(conn, stream)? else { return Ok(0) };
     see(&mut Rows { conn, graph: head.graph })?;
     Ok(head.applied_seq)
 }
 
-impl Shelf for Rows<'_> {
+impl Drawer for Rows<'_> {
     fn item(&mut self, id: &str) -> Result<Option<ItemRow>> {
         let sql = include_str!("../sql/state_load_work_item.sql");
         Ok(list(self.conn, sql, (self.graph, id), item_row)?.pop())
@@ -49,6 +49,8 @@ impl Shelf for Rows<'_> {
 
     fn ids_from(&mut self, text: &str, limit: usize) -> Result<Vec<ItemId>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        list(self.conn, include_str!("../sql/state_find_work_ids_from.sql"), (self.graph, text, limit), |row| id(row, 0))
+        list(self.conn, include_str!("../sql/state_find_work_ids_from.sql"), (self.graph, text, limit), |row| {
+            id(row, 0)
+        })
     }
 }
