@@ -123,7 +123,8 @@ fn what_relates_to_an_item_is_seen_from_both_ends() {
     let place = Place::with(&["ew-a", "ew-b"]);
     place.check("dep add ew-b ew-a --type relates-to", "ew-a now relates to ew-b (relates-to)");
     for (one, other) in [("ew-a", "ew-b"), ("ew-b", "ew-a")] {
-        assert!(place.good(&format!("show {one}")).contains(&format!("relates to ◌ {other}")), "{one}");
+        let shown = place.good(&format!("show {one}"));
+        assert!(shown.lines().any(|line| line.contains("relates to") && line.contains(other)), "{shown}");
         for direction in ["down", "up", "both"] {
             assert_eq!(place.ids(&format!("dep list {one} --direction {direction}")), ["ew-a ew-b relates-to"]);
         }
@@ -137,7 +138,7 @@ fn a_plan_is_no_task_that_could_be_begun() {
     place.good("add Release --kind plan --id ew-p");
     place.good("update ew-a --parent ew-p");
     assert_eq!(place.ids("ready"), ["ew-a"]);
-    assert!(place.good("show ew-p").starts_with("◌ ew-p  Release  active"));
+    assert!(place.good("show ew-p").contains("ew-p  Release  active"));
     assert_eq!(place.json("stats")["ready"], 1, "as many as are listed");
     assert!(place.good("why ew-p").contains("it is done when its open child is"));
 }

@@ -13,6 +13,11 @@ use edgewise_core::work::{Filter, ItemId, ItemRow, Sort, Standing, Work, fold};
 use edgewise_store::{ItemOrder, Stream};
 use serde_json::{Value, json};
 
+/// What rows say, and the seq that they are at.
+type AtSeq<T> = Result<(u64, Option<T>)>;
+/// Something that was meant, in a part of the graph; or that nothing fits.
+type Meant = Result<(ItemId, Work)>;
+
 impl Reader {
     /// The whole work graph as it is written.
     pub fn work(&mut self) -> Result<Work> {
@@ -83,7 +88,7 @@ impl Reader {
         &mut self,
         stream: &Stream,
         now: Time,
-        read: &mut dyn FnMut(&mut Self) -> Result<(u64, Option<T>)>,
+        read: &mut dyn FnMut(&mut Self) -> AtSeq<T>,
     ) -> Result<Option<T>> {
         if self.projections.work_due(stream)?.is_some_and(|due| due <= now) {
             return Ok(None);
@@ -100,7 +105,7 @@ impl Reader {
         order: ItemOrder,
         (now, filter): (Time, &Filter),
         stands: &dyn Fn(&ItemRow) -> bool,
-    ) -> Result<(u64, Option<Value>)> {
+    ) -> AtSeq<Value> {
         let mut views = Vec::new();
         let limit = filter.limit.unwrap_or(usize::MAX);
         let seq = self.projections.walk_items(stream, order, &mut |row| {
@@ -115,7 +120,7 @@ impl Reader {
 
     /// A part of the graph, with the seq of the rows that it is made of. That nothing fits a text is only true of rows
     /// that are the whole truth.
-    fn part(&mut self, stream: &Stream, text: &str, extent: Extent) -> Result<(u64, Option<Result<(ItemId, Work)>>)> {
+    fn part(&mut self, stream: &Stream, text: &str, extent: Extent) -> AtSeq<Meant> {
         let mut found = None;
         let seq = self.projections.work_drawer(stream, &mut |drawer| {
             let made = part(drawer, text, extent).and_then(|(id, rows)| Ok((id, Work::from_part(&rows)?)));
