@@ -25,6 +25,7 @@ mod link;
 mod note;
 mod op;
 mod order;
+pub mod part;
 mod query;
 mod ready;
 mod reason;
@@ -36,6 +37,7 @@ mod standing;
 mod stats;
 mod table;
 mod tree;
+mod undo;
 mod urgency;
 mod waits;
 mod whole;
@@ -92,4 +94,6 @@ pub struct Work {
     /// Where each node of the waits-for graph stands.
     order: order::Order,
     pending: settle::Pending,
+    /// What to undo to, while a command may still be refused.
+    before: Option<Box<undo::Before>>,
 }

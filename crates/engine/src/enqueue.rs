@@ -8,7 +8,7 @@ mod grant;
 mod item;
 mod join;
 mod link;
-mod overdue;
+pub(crate) mod overdue;
 mod sweep;
 mod tick;
 

@@ -28,6 +28,7 @@ pub use view::{GateView, ItemView};
 
 use crate::command::Answer;
 use crate::desk::Desk;
+use crate::enqueue::overdue::overdue;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::work::{Done, Op};
@@ -55,6 +56,7 @@ const KEYED: &str = "work:";
 /// Decides operations.
 pub(crate) fn work(desk: &mut Desk, asked: &Ops) -> Result<Answer> {
     desk.newest_work()?;
+    overdue(desk);
     let claim = asked.key.as_deref().map(|key| key_claim(desk, key, asked)).transpose()?;
     if let Some(claim) = &claim
         && let Some(body) = used_up(desk, claim)?
@@ -64,21 +66,22 @@ pub(crate) fn work(desk: &mut Desk, asked: &Ops) -> Result<Answer> {
     let mark = desk.work.mark();
     match perform_all(desk, asked) {
         Ok(done) => {
-            if let Some(claim) = claim.filter(|_| desk.work.mark() > mark) {
+            desk.leave_work();
+            if let Some(claim) = claim.filter(|_| desk.work.since(&mark) > 0) {
                 desk.batch.answers.insert(claim.key.clone(), done.clone());
                 desk.batch.keys.push(claim);
             }
             Ok(Answer::Worked(done))
         }
         Err(error) => {
-            desk.take_work_back(mark)?;
+            desk.take_work_back(&mark);
             Err(error)
         }
     }
 }
 
 fn perform_all(desk: &mut Desk, asked: &Ops) -> Result<Vec<Done>> {
-    let mut stage = Stage::new(desk, &asked.by)?;
+    let mut stage = Stage::new(desk, asked)?;
     let mut done = Vec::with_capacity(asked.ops.len());
     for (n, op) in asked.ops.iter().enumerate() {
         match perform(&mut stage, op) {

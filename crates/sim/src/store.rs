@@ -5,12 +5,12 @@ use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::time::Time;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_store::faulty::{Faults, FaultyLedger, FaultyProjections};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
-use edgewise_store::{
-    Domain, Flush, ItemOrder, ItemRows, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite,
-};
+use edgewise_store::{Domain, Flush, ItemOrder, Ledger, Position, Projections, RunFilter, RunRows, Stream, sqlite};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
@@ -195,8 +195,12 @@ impl<P: Projections> Projections for Lagging<P> {
         self.inner.work_head(stream)
     }
 
-    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
-        self.inner.work_item(stream, id)
+    fn work_due(&mut self, stream: &Stream) -> Result<Option<Time>> {
+        self.inner.work_due(stream)
+    }
+
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
+        self.inner.work_drawer(stream, see)
     }
 
     fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {

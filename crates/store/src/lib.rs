@@ -21,9 +21,7 @@ pub use ledger::{
     Append, Appended, Gone, Guard, Head, KeyClaim, KeyOwner, Ledger, Marking, Position, Removal, Removed, Stored,
     Stream,
 };
-pub use projections::{
-    ControlChange, Flush, ItemOrder, ItemRows, Projections, RunChange, RunFilter, RunRows, Term, WorkChange,
-};
+pub use projections::{ControlChange, Flush, ItemOrder, Projections, RunChange, RunFilter, RunRows, Term, WorkChange};
 
 /// A store: ground, and what is derived from it.
 #[derive(Debug, Clone, Default)]

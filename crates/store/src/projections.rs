@@ -5,7 +5,7 @@ mod work;
 
 pub(crate) use filter::{Facts, names};
 pub use filter::{ID_WORD, RunFilter, Term};
-pub use work::{ItemOrder, ItemRows, WorkChange};
+pub use work::{ItemOrder, WorkChange};
 
 use crate::ledger::{Position, Stream};
 use edgewise_core::control::{ControlRow, ControlRows, Key};
@@ -13,6 +13,8 @@ use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::plan::Plan;
 use edgewise_core::rows::{GivenRow, LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::time::Time;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 use std::sync::Arc;
@@ -196,8 +198,13 @@ pub trait Projections: Send {
     /// The seq that the rows of a workspace's work graph are at; 0 if it has none.
     fn work_head(&mut self, stream: &Stream) -> Result<u64>;
 
-    /// An item and all that is tied to it in one snapshot; `None` if it is not in the rows.
-    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>>;
+    /// When something of a workspace's work graph happens by itself, by its rows: from then on these are not the whole
+    /// truth.
+    fn work_due(&mut self, stream: &Stream) -> Result<Option<Time>>;
+
+    /// Lets somebody read single rows of a work graph, all in one snapshot; nobody is asked where it has none. Gives the
+    /// seq that all of them are at.
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64>;
 
     /// The ids of items and gates that begin so, in order, at most `limit` of them.
     fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>>;

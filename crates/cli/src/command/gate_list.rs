@@ -1,7 +1,7 @@
 //! `edgewise gate list`: what waits for people or for the world, over all items and all runs that are not over.
 
 use super::Context;
-use super::work::{self, Board, Found, found};
+use super::work::{self, Asks, Board, Found, found};
 use crate::args::{GateList, RunRef};
 use crate::clock::Clock;
 use crate::exit::Exit;
@@ -23,7 +23,7 @@ const HEADER: [&str; 6] = ["of", "gate", "since", "until", "has", "for"];
 const SHOWN: usize = 5;
 
 pub(super) fn perform(args: &GateList, context: &mut Context<'_>) -> Result<Exit> {
-    let only = args.of.as_ref().map(|of| found(of, None, context)).transpose()?;
+    let only = args.of.as_ref().map(|of| found(of, None, Asks::Whole, context)).transpose()?;
     let (mut rows, mut commands) = (Vec::new(), Vec::new());
     if !matches!(only, Some(Found::Item(..))) {
         let run = only.as_ref().and_then(|only| if let Found::Run(run, _) = only { Some(run) } else { None });

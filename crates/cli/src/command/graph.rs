@@ -3,7 +3,7 @@
 mod text;
 
 use super::Context;
-use super::work::{Board, Found, found, refuse_past};
+use super::work::{Asks, Board, Found, found, refuse_past};
 use crate::args::{At, Form, Graph, Meant};
 use crate::exit::Exit;
 use crate::flow_file::FlowFile;
@@ -87,7 +87,7 @@ fn of_id(what: &str, at: Option<At>, context: &Context<'_>) -> Result<(Sketch, u
         Problem::new(Kind::NotFound, "nothing_to_draw", what)
             .next("give the file of a flow, an id or its beginning, or @ for the last one")
     })?;
-    let run = match found(&meant, None, context)? {
+    let run = match found(&meant, None, Asks::Whole, context)? {
         Found::Item(board, id) => {
             refuse_past(at)?;
             return Ok(sketch(&board.work, board.now, Some(&id)));

@@ -2,7 +2,7 @@
 //! people did, with who and why; also what moved nothing at once, such as a pause or the first of two approvals.
 
 use super::Context;
-use super::work::{self, Found, found};
+use super::work::{self, Asks, Found, found};
 use crate::args::History;
 use crate::clock::Clock;
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ const WIDE: [&str; 6] = ["seq", "time", "task", "by", "source", "move"];
 const WIDE_COLUMNS: usize = 110;
 
 pub(super) fn perform(args: &History, context: &mut Context<'_>) -> Result<Exit> {
-    let (run, task) = match found(&args.what, args.task.as_ref(), context)? {
+    let (run, task) = match found(&args.what, args.task.as_ref(), Asks::Whole, context)? {
         Found::Item(board, id) => return work::history(&board, &id, context),
         Found::Run(run, task) => (run, task),
     };

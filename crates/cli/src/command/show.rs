@@ -4,7 +4,7 @@ mod attempts;
 mod lines;
 mod task;
 
-use super::work::{self, Found, found, refuse_past};
+use super::work::{self, Asks, Found, found, refuse_past};
 use super::{Context, lock};
 use crate::args::Show;
 use crate::clock::Clock;
@@ -31,7 +31,7 @@ struct Past<'a> {
 }
 
 pub(super) fn perform(args: &Show, context: &mut Context<'_>) -> Result<Exit> {
-    let (run, task) = match found(&args.what, args.task.as_ref(), context)? {
+    let (run, task) = match found(&args.what, args.task.as_ref(), Asks::Bonds, context)? {
         Found::Item(board, id) => {
             refuse_past(args.at)?;
             return work::show(&board, &id, context);

@@ -2,7 +2,7 @@
 
 mod tree;
 
-use super::work::{self, Found, found, refuse_past};
+use super::work::{self, Asks, Found, found, refuse_past};
 use super::{Context, lock};
 use crate::args::{At, RunRef, Why as Args};
 use crate::clock::Clock;
@@ -121,7 +121,7 @@ pub(super) fn told(run: &RunRef, task: Option<String>, context: &Context<'_>) ->
 }
 
 pub(super) fn perform(args: &Args, context: &mut Context<'_>) -> Result<Exit> {
-    let (run, asked) = match found(&args.what, args.task.as_ref(), context)? {
+    let (run, asked) = match found(&args.what, args.task.as_ref(), Asks::Reasons, context)? {
         Found::Item(board, id) => {
             refuse_past(args.at)?;
             return work::why(&board, &id, context);

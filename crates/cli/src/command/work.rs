@@ -30,7 +30,7 @@ mod why;
 pub(super) use add::perform as add;
 pub(super) use batch::perform as batch;
 pub(super) use blocked::perform as blocked;
-pub(super) use board::{Board, Found, found, refuse_past};
+pub(super) use board::{Asks, Board, Found, found, refuse_past};
 pub(super) use change::{close, delete, reopen, update};
 pub(super) use claim::{claim, release};
 pub(super) use dep::perform as dep;

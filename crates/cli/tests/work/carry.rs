@@ -85,6 +85,15 @@ fn an_export_is_always_the_same_and_imports_to_the_same_graph() {
 }
 
 #[test]
+fn a_batch_under_a_key_is_done_once_and_says_so() {
+    let place = Place::new();
+    let text = "{\"op\":\"add\",\"title\":\"Build\"}";
+    assert!(place.fed(&["batch", "--key", "k"], text).good().out.starts_with("added ew-"));
+    assert_eq!(place.fed(&["batch", "--key", "k"], text).good().out.trim_end(), "was done before, under the same key");
+    assert_eq!(place.ids("list").len(), 1);
+}
+
+#[test]
 fn a_batch_is_one_commit_with_names_for_what_it_makes() {
     let place = Place::new();
     let lines = "{\"op\":\"add\",\"title\":\"Build\",\"as\":\"build\"}\n{\"op\":\"add\",\"title\":\"Ship\",\"needs\":[\"$build\"],\"priority\":1}\n";

@@ -39,9 +39,9 @@ fn a_timer_that_ran_out_while_nothing_was_there_is_open() {
     let place = Place::with(&["ew-a", "ew-b"]);
     place.good("gate create --until 2020-01-01T00:00:00Z --for ew-a");
     place.good("gate create --until 2199-01-01T00:00:00Z --for ew-b");
-    // The next command that writes is an engine, which looks at what fell due.
-    place.good("update ew-b --priority 2");
-    assert_eq!(place.ids("ready"), ["ew-a"]);
+    assert_eq!(place.ids("ready"), ["ew-a"], "also for who only looks");
+    assert_eq!(place.ids("blocked"), ["ew-b"]);
+    assert_eq!(place.json("ready --claim")["id"], "ew-a", "and for the first who acts");
     assert!(place.good("why ew-b").contains("2199"));
 }
 

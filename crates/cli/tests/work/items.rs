@@ -110,6 +110,40 @@ fn a_claim_is_exclusive_proved_by_its_token_and_can_be_given_back() {
 }
 
 #[test]
+fn whoever_has_an_item_takes_the_next_one() {
+    let place = Place::with(&["ew-a", "ew-b"]);
+    assert_eq!(place.json("ready --claim --as ann")["id"], "ew-a");
+    assert_eq!(place.json("ready --claim --as ann")["id"], "ew-b");
+    assert_eq!(place.run("ready --claim --as ann").code, 3);
+    assert_eq!(place.ids("ready --as ann"), ["ew-a", "ew-b"], "what one has is ready for oneself");
+}
+
+#[test]
+fn what_relates_to_an_item_is_seen_from_both_ends() {
+    let place = Place::with(&["ew-a", "ew-b"]);
+    place.check("dep add ew-b ew-a --type relates-to", "ew-a now relates to ew-b (relates-to)");
+    for (one, other) in [("ew-a", "ew-b"), ("ew-b", "ew-a")] {
+        let shown = place.good(&format!("show {one}"));
+        assert!(shown.lines().any(|line| line.contains("relates to") && line.contains(other)), "{shown}");
+        for direction in ["down", "up", "both"] {
+            assert_eq!(place.ids(&format!("dep list {one} --direction {direction}")), ["ew-a ew-b relates-to"]);
+        }
+    }
+    place.check("dep add ew-b ew-a --type caused-by", "ew-b was caused by ew-a (caused-by)");
+}
+
+#[test]
+fn a_plan_is_no_task_that_could_be_begun() {
+    let place = Place::with(&["ew-a"]);
+    place.good("add Release --kind plan --id ew-p");
+    place.good("update ew-a --parent ew-p");
+    assert_eq!(place.ids("ready"), ["ew-a"]);
+    assert!(place.good("show ew-p").contains("ew-p  Release  active"));
+    assert_eq!(place.json("stats")["ready"], 1, "as many as are listed");
+    assert!(place.good("why ew-p").contains("it is done when its open child is"));
+}
+
+#[test]
 fn ready_is_filtered_sorted_and_explained() {
     let place = Place::new();
     let lines = [

@@ -32,6 +32,9 @@ fn every_bad_input_has_its_code_and_changes_nothing() {
         ("add ''", 2, "bad_title"),
         ("gate satisfy ew-a", 3, "gate_not_found"),
         ("show ew-a --at 7", 2, "item_has_no_past"),
+        ("show ew-a build", 2, "item_has_no_tasks"),
+        ("dep remove ew-a ew-c", 3, "dependency_not_found"),
+        ("dep remove ew-b ew-a --type awaits", 3, "dependency_not_found"),
         ("batch", 2, "empty_batch"),
         ("import", 2, "empty_import"),
     ] {

@@ -52,10 +52,10 @@ impl Work {
 
     /// Ends a gate, and looks at whoever waits for it.
     pub(super) fn end_gate(&mut self, n: u32, ended: GateEnded, turn: &mut Turn<'_>) {
-        let slot = &mut self.gates[n as usize];
-        if let Some(at) = slot.gate.opens_at() {
+        if let Some(at) = self.gates[n as usize].gate.opens_at() {
             self.timers.remove(&(at, n));
         }
+        let slot = self.gate_mut(n);
         let (id, into) = (slot.gate.id.clone(), slot.into.clone());
         let why = ended.why.clone();
         let what = if ended.satisfied { NoteKind::Satisfied { why } } else { NoteKind::Rejected { why } };

@@ -152,7 +152,7 @@ impl GateWait {
                     _ if different.len() < named => bad("`requiredApprovers` names somebody twice".into()),
                     Some(0) => bad("`approvalCount` is 0: at least one person must approve".into()),
                     Some(count) if named > 0 && *count as usize > named => bad(format!(
-                        "`approvalCount` is {count}, but only {named} people may approve: name more of them, or ask for fewer"
+                        "`approvalCount` is {count}, but only {named} may approve: name more people, or ask for fewer"
                     )),
                     Some(count) if *count as usize > limits::APPROVERS => {
                         bad(format!("`approvalCount` is {count}: {} at most", limits::APPROVERS))

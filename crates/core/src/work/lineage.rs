@@ -31,8 +31,8 @@ impl Work {
             if self.runs[inner as usize].within.is_some() {
                 continue;
             }
-            self.runs[inner as usize].within = Some(outer);
-            self.runs[outer as usize].below.push(inner);
+            self.run_mut(inner).within = Some(outer);
+            self.run_mut(outer).below.push(inner);
             self.arrange(&[(Node::run(outer), Node::run(inner))]);
             self.lend(Node::run(outer), Node::run(inner));
         }

@@ -87,12 +87,9 @@ impl Work {
         }
         let outside = self.is_outside(source, end);
         let edge = Edge { dependency, source, end, outside, counted: false };
-        let n = self.free_edges.pop().unwrap_or(self.edges.len() as u32);
-        if n as usize == self.edges.len() {
-            self.edges.push(None);
-        }
+        let n = self.free_number();
         let (kind, waits) = (edge.dependency.kind, edge.waits());
-        self.edges[n as usize] = Some(edge);
+        *self.edge_place(n) = Some(edge);
         match end {
             End::Item(parent) if kind == DependencyKind::ParentChild => self.attach(n, source, parent),
             _ => {
@@ -124,11 +121,27 @@ impl Work {
             }
         }
         self.free_edges.push(n);
-        self.edges[n as usize].take().map(|edge| edge.dependency)
+        if let Some(before) = &mut self.before {
+            before.number_given_back();
+        }
+        self.edge_place(n).take().map(|edge| edge.dependency)
+    }
+
+    /// A number that no dependency has.
+    fn free_number(&mut self) -> u32 {
+        let Some(n) = self.free_edges.pop() else {
+            self.edges.push(None);
+            return self.edges.len() as u32 - 1;
+        };
+        if let Some(before) = &mut self.before {
+            before.number_taken(n);
+        }
+        n
     }
 
     fn forget_stranger(&mut self, target: &Target) {
         if self.strangers.get(target.as_str()).is_some_and(Vec::is_empty) {
+            self.keep_stranger(target);
             self.strangers.remove(target.as_str());
         }
     }
@@ -241,6 +254,7 @@ impl Work {
 
     /// Those who pointed to a text that nobody knew point to somebody now.
     pub(super) fn introduce(&mut self, target: &Target) {
+        self.keep_stranger(target);
         let Some(edges) = self.strangers.remove(target.as_str()) else { return };
         let end = self.end(target);
         for n in edges {

@@ -17,7 +17,7 @@ const SPREAD: u64 = 1 << 16;
 /// Which node has which label.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Order {
-    places: BTreeMap<u64, Node>,
+    pub(super) places: BTreeMap<u64, Node>,
     /// While rows are read labels are not kept: they are given once, at the end.
     pub loading: bool,
 }

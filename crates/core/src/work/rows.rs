@@ -245,6 +245,18 @@ impl Work {
         Ok(work)
     }
 
+    /// A part of the graph, as [`super::part::part`] found it. Urgency comes from items that are not in it: it is taken
+    /// from the rows.
+    pub fn from_part(rows: &WorkRows) -> Result<Self> {
+        let mut work = Self::from_rows(rows)?;
+        for row in &rows.items {
+            if let Some(n) = work.number(row.id.as_str()) {
+                work.slot_mut(n).may.level = row.effective;
+            }
+        }
+        Ok(work)
+    }
+
     fn load(&mut self, row: &DependencyRow) -> Result<()> {
         let mut dependency = row.dependency()?;
         let Some(source) = self.number(row.source.as_str()) else {
@@ -278,7 +290,7 @@ impl Work {
         self.stand_last(Node::outer(n));
         if let Some(waiter) = waiter {
             let run = self.link_runs(&waiter);
-            self.runs[run as usize].made.push(n);
+            self.run_mut(run).made.push(n);
             self.arrange(&[(Node::run(run), Node::may(n))]);
             if !over {
                 self.lend(Node::run(run), Node::may(n));

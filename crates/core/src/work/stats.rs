@@ -15,13 +15,13 @@ pub struct Stats {
     pub kinds: BTreeMap<ItemKind, usize>,
     /// Of those that can be done, by base status.
     pub status: BTreeMap<Status, usize>,
-    /// Somebody can begin.
+    /// Tasks that somebody can begin.
     pub ready: usize,
-    /// Something is in the way.
+    /// Tasks that something is in the way of.
     pub blocked: usize,
-    /// Somebody has it.
+    /// Tasks that somebody has.
     pub claimed: usize,
-    /// Its time has not come.
+    /// Tasks whose time has not come.
     pub scheduled: usize,
     /// Dependencies of all kinds.
     pub dependencies: usize,
@@ -44,6 +44,10 @@ impl Work {
             *stats.kinds.entry(item.kind).or_default() += 1;
             if item.kind.is_work() {
                 *stats.status.entry(item.status).or_default() += 1;
+            }
+            // As many as `ready` and `blocked` list: plans and instances are not begun themselves.
+            if item.kind != ItemKind::Task {
+                continue;
             }
             match self.facts(n).standing(now) {
                 Standing::Ready => stats.ready += 1,

@@ -157,7 +157,24 @@ impl Work {
     }
 
     pub(super) fn slot_mut(&mut self, n: u32) -> &mut Slot {
+        if let Some(before) = &mut self.before {
+            before.item(n, &self.items);
+        }
         &mut self.items[n as usize]
+    }
+
+    pub(super) fn gate_mut(&mut self, n: u32) -> &mut GateSlot {
+        if let Some(before) = &mut self.before {
+            before.gate(n, &self.gates);
+        }
+        &mut self.gates[n as usize]
+    }
+
+    pub(super) fn run_mut(&mut self, n: u32) -> &mut RunSlot {
+        if let Some(before) = &mut self.before {
+            before.run(n, &self.runs);
+        }
+        &mut self.runs[n as usize]
     }
 
     /// The dependency under a number that is in use.
@@ -165,8 +182,16 @@ impl Work {
         self.edges[n as usize].as_ref().expect("a number in a list of dependencies is one that is in use")
     }
 
+    /// What stands under a number of a dependency, in use or not.
+    pub(super) fn edge_place(&mut self, n: u32) -> &mut Option<Edge> {
+        if let Some(before) = &mut self.before {
+            before.edge(n, &self.edges);
+        }
+        &mut self.edges[n as usize]
+    }
+
     pub(super) fn edge_mut(&mut self, n: u32) -> &mut Edge {
-        self.edges[n as usize].as_mut().expect("a number in a list of dependencies is one that is in use")
+        self.edge_place(n).as_mut().expect("a number in a list of dependencies is one that is in use")
     }
 
     pub(super) fn id(&self, n: u32) -> &ItemId {
@@ -242,10 +267,19 @@ impl Work {
 
     pub(super) fn pointing_to(&mut self, end: End, target: &Target) -> &mut Vec<u32> {
         match end {
-            End::Item(n) => &mut self.items[n as usize].into,
-            End::Gate(n) => &mut self.gates[n as usize].into,
-            End::Run(n) => &mut self.runs[n as usize].into,
-            End::Nobody => self.strangers.entry(target.clone()).or_default(),
+            End::Item(n) => &mut self.slot_mut(n).into,
+            End::Gate(n) => &mut self.gate_mut(n).into,
+            End::Run(n) => &mut self.run_mut(n).into,
+            End::Nobody => {
+                self.keep_stranger(target);
+                self.strangers.entry(target.clone()).or_default()
+            }
+        }
+    }
+
+    pub(super) fn keep_stranger(&mut self, target: &Target) {
+        if let Some(before) = &mut self.before {
+            before.stranger(target, &self.strangers);
         }
     }
 

@@ -153,9 +153,9 @@ impl Work {
 
     pub(super) fn lent_mut(&mut self, node: Node) -> &mut Lent {
         match node.part() {
-            Part::May(n) => &mut self.items[n as usize].may,
-            Part::Outer(n) => &mut self.items[n as usize].outer,
-            Part::Run(n) => &mut self.runs[n as usize].may,
+            Part::May(n) => &mut self.slot_mut(n).may,
+            Part::Outer(n) => &mut self.slot_mut(n).outer,
+            Part::Run(n) => &mut self.run_mut(n).may,
         }
     }
 }

@@ -68,7 +68,10 @@ impl Telling<'_> {
             .collect();
         open.sort();
         reason.help.clear();
-        reason.says = format!("{}; it is done when its {} open children are", reason.says, open.len());
+        reason.says = match open.len() {
+            1 => format!("{}; it is done when its open child is", reason.says),
+            count => format!("{}; it is done when its {count} open children are", reason.says),
+        };
         for child in open {
             let because = self.tell(&child, depth + 1);
             reason.because.push(because);
@@ -175,8 +178,9 @@ impl Telling<'_> {
                 format!("gate {id} waits for {external_id} in {external_system}")
             }
             (None, GateWait::Webhook) => {
-                helps.push(help("anybody", "call its address, or open it", format!("edgewise gate satisfy {id}")));
-                format!("gate {id} waits until its call is reported")
+                helps.push(help("anybody", "call its address, which this prints", format!("edgewise gate url {id}")));
+                helps.push(help("anybody", "open it", format!("edgewise gate satisfy {id}")));
+                format!("gate {id} waits until its address is called")
             }
         };
         let title = gate.title.clone().unwrap_or_default();

@@ -192,6 +192,7 @@ fn play(seed: u64, steps: u64) {
     let mut world = World { now: 1_000, ..World::default() };
     let mut kept = Kept::default();
     for at in 0..steps {
+        refused_halfway(&mut world, &mut dice, &format!("seed {seed}, step {at}"));
         let from = world.log.len();
         step(&mut world, &mut dice);
         let wrong = scratch::disagreements(&world.work);
@@ -212,6 +213,23 @@ fn play(seed: u64, steps: u64) {
     }
     assert!(world.work.cycles().is_empty(), "seed {seed}");
     assert_eq!(replayed(&world.log).rows(), world.work.rows(), "seed {seed}: the same events give another graph");
+}
+
+/// Now and then a command of several steps that is refused in the end: all is as it was, to the last index.
+fn refused_halfway(world: &mut World, dice: &mut Dice, place: &str) {
+    if dice.below(4) != 0 {
+        return;
+    }
+    let was = (format!("{:?}", world.work), world.log.len(), world.now);
+    world.work.remember();
+    for _ in 0..=dice.below(6) {
+        step(world, dice);
+    }
+    let tried = world.log.split_off(was.1);
+    assert!(world.work.undo(), "{place}");
+    world.now = was.2;
+    assert_eq!(format!("{:?}", world.work), was.0, "{place}: {tried:?}");
+    assert!(!world.work.undo(), "{place}: nobody remembers any more");
 }
 
 fn everything(work: &Work) -> Kept {

@@ -265,7 +265,7 @@ fn a_gate_that_could_not_open_as_it_is_meant_is_refused() {
     let mut world = world(&[]);
     for (wait, words) in [
         (GateWait::Timer { wait_until: Time::NEVER }, "waitUntil"),
-        (approval(&["ann", "bob"], Some(3)), "only 2 people may approve"),
+        (approval(&["ann", "bob"], Some(3)), "only 2 may approve: name more people"),
         (approval(&["ann"], Some(0)), "at least one"),
         (approval(&["ann", "ann"], None), "twice"),
         (GateWait::External { external_system: String::new(), external_id: "7".into() }, "externalSystem"),
@@ -302,7 +302,8 @@ fn a_gate_is_opened_by_those_who_may_once_each_and_then_no_more() {
     world.approve("ew-g", "ann").unwrap();
     refused(world.approve("ew-g", "ann"), "already_approved", "different people");
     refused(world.satisfy("ew-g", Some("root")), "wrong_gate", "gate approve");
-    refused(world.approve("ew-t", "ann"), "wrong_gate", "timer");
+    refused(world.approve("ew-t", "ann"), "wrong_gate", "opens by itself at");
+    refused(world.approve("ew-w", "ann"), "wrong_gate", "`edgewise gate satisfy ew-w`");
     refused(world.satisfy("ew-t", None), "too_early", "not yet");
     refused(world.satisfy("ew-w", None), "wrong_gate", "nobody is named");
     world.approve("ew-g", "bob").unwrap();

@@ -1,7 +1,7 @@
 //! The workspace's work graph on the desk: staged in the same batch as the events of runs, undone with them.
 //!
-//! It is as large as a workspace's work, so it is loaded once and then kept: what others wrote is folded in, and only
-//! what was staged and did not land, or was refused halfway, costs a load. The guard of its stream makes sure that
+//! It is as large as a workspace's work, so it is loaded once and then kept: what others wrote is folded in, what was
+//! refused halfway is undone, and only what was staged and did not land costs a load. The guard of its stream makes sure that
 //! of two engines that give the same item to two people one conflicts, folds what the other wrote, and decides again.
 
 use super::Desk;
@@ -60,9 +60,22 @@ impl CachedWork {
         !self.events.is_empty()
     }
 
-    /// How much is staged: a place to come back to.
-    pub fn mark(&self) -> usize {
-        self.events.len()
+    /// A place to come back to.
+    pub fn mark(&self) -> Mark {
+        Mark { events: self.events.len(), notes: self.changed.notes.len() }
+    }
+
+    /// Keeps what a command touches as it was, so that it can be refused halfway. One of a single event need not ask for
+    /// it: such a command is refused before anything changes.
+    pub fn remember(&mut self) {
+        if !self.state.remembers() {
+            self.state.remember();
+        }
+    }
+
+    /// How many events were staged since.
+    pub fn since(&self, mark: &Mark) -> usize {
+        self.events.len() - mark.events
     }
 
     /// Adds what is staged to a batch.
@@ -89,6 +102,7 @@ impl CachedWork {
             from_seq: std::mem::replace(&mut self.written, self.state.seq),
             applied_seq: self.state.seq,
             version: self.state.last,
+            due: self.state.due(),
             items,
             items_gone,
             dependencies,
@@ -110,6 +124,12 @@ impl CachedWork {
     fn notes_of<'a>(&'a self, item: &'a str) -> impl Iterator<Item = &'a Note> {
         self.writing.iter().chain(&self.changed.notes).filter(move |note| note.item.as_str() == item)
     }
+}
+
+/// How much was staged, and told.
+pub(crate) struct Mark {
+    events: usize,
+    notes: usize,
 }
 
 /// Tasks of runs whose items are over since then; those of items that are open again have gone on.
@@ -240,34 +260,19 @@ impl Desk {
         folded
     }
 
-    /// Takes back what was staged after a mark: operations of one commit are all done, or none.
-    pub fn take_work_back(&mut self, mark: usize) -> Result<()> {
-        if self.work.events.len() == mark {
-            return Ok(());
-        }
-        let durable = self.work.durable;
-        let mut events = std::mem::take(&mut self.work.events);
-        events.truncate(mark);
-        let first_id = self.work.first_id;
-        self.forget_work();
-        let kept = self.stage_again(events, first_id);
-        if !self.work.loaded {
-            // Its rows may be behind, and no watermark may pass them until it is here again.
-            self.unloaded.insert(RunId::WORK);
-        }
-        // Were something new there now, what stays was decided on something else.
-        self.batch.spoiled |= mark > 0 && (kept.is_err() || self.work.durable != durable);
-        kept
+    /// What was staged after a mark stays: the command was not refused.
+    pub fn leave_work(&mut self) {
+        self.work.state.stay();
     }
 
-    fn stage_again(&mut self, events: Vec<WorkEvent>, first_id: EventId) -> Result<()> {
-        self.work()?;
-        for (n, event) in (0..).zip(&events) {
-            let stamp = Stamp { id: first_id.plus(n), at: self.now };
-            fold(&mut self.work.state, stamp, event, &mut self.work.changed)?;
+    /// Takes back what was staged after a mark: operations of one commit are all done, or none.
+    pub fn take_work_back(&mut self, mark: &Mark) {
+        // Where nobody remembers the way back, one event was checked and refused: there is nothing to take back.
+        if self.work.state.undo() {
+            // What is said to have changed and did not is written as it stands: no harm.
+            self.work.events.truncate(mark.events);
+            self.work.changed.notes.truncate(mark.notes);
         }
-        (self.work.events, self.work.first_id) = (events, first_id);
-        Ok(())
     }
 
     /// When something of the work graph happens by itself, or is to be looked at.

@@ -4,7 +4,8 @@
 use crate::committer::{AGAIN, CHORES};
 use crate::desk::Desk;
 
-pub(super) fn overdue(desk: &mut Desk) {
+/// Whoever decides something decides it on this.
+pub(crate) fn overdue(desk: &mut Desk) {
     if desk.overdue_at().is_none_or(|due| due > desk.now) {
         return;
     }

@@ -204,6 +204,6 @@ pub fn opens(wait: &GateWait) -> String {
         GateWait::External { external_system, external_id } => {
             format!("opens when {external_system} says so of {external_id}")
         }
-        GateWait::Webhook => "opens when its call is reported".to_owned(),
+        GateWait::Webhook => "opens when its address is called".to_owned(),
     }
 }

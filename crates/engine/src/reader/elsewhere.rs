@@ -11,11 +11,13 @@ use edgewise_core::control::ControlRows;
 use edgewise_core::event::{Record, TaskIx};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::time::Time;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 use edgewise_store::{
-    Append, Appended, Flush, Gone, Head, ItemOrder, ItemRows, KeyClaim, KeyOwner, Ledger, Position, Projections,
-    Removal, Removed, RunFilter, RunRows, Stored, Stream,
+    Append, Appended, Flush, Gone, Head, ItemOrder, KeyClaim, KeyOwner, Ledger, Position, Projections, Removal,
+    Removed, RunFilter, RunRows, Stored, Stream,
 };
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -195,8 +197,12 @@ impl Projections for Far {
         Ok(u64::MAX)
     }
 
-    fn work_item(&mut self, _: &Stream, _: &str) -> Result<Option<ItemRows>> {
+    fn work_due(&mut self, _: &Stream) -> Result<Option<Time>> {
         Ok(None)
+    }
+
+    fn work_drawer(&mut self, stream: &Stream, _: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
+        self.work_head(stream)
     }
 
     fn work_ids(&mut self, _: &Stream, _: &str, _: usize) -> Result<Vec<ItemId>> {

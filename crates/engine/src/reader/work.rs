@@ -1,40 +1,79 @@
 //! Looking at the work graph without being the engine: rows plus the ledger's tail.
 
 use super::Reader;
-use crate::load::load_work;
+use crate::load::{LoadedWork, load_work};
 use crate::work::{ItemView, Look, json, look};
 use edgewise_core::Result;
+use edgewise_core::fold::Stamp;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
-use edgewise_core::work::{DependencyRow, Filter, ItemRow, Sort, Standing, Work};
+use edgewise_core::work::part::{Extent, part};
+use edgewise_core::work::{Filter, ItemId, ItemRow, Sort, Standing, Work, fold};
 use edgewise_store::{ItemOrder, Stream};
 use serde_json::{Value, json};
 
+/// What rows say, and the seq that they are at.
+type AtSeq<T> = Result<(u64, Option<T>)>;
+/// Something that was meant, in a part of the graph; or that nothing fits.
+type Meant = Result<(ItemId, Work)>;
+
 impl Reader {
-    /// The whole work graph as it is now.
+    /// The whole work graph as it is written.
     pub fn work(&mut self) -> Result<Work> {
+        Ok(self.loaded()?.state)
+    }
+
+    /// The whole work graph at an instant: what time has brought, and nobody was there to write down, has happened.
+    pub fn work_at(&mut self, now: Time) -> Result<Work> {
+        let mut loaded = self.loaded()?;
+        pass(&mut loaded, now);
+        Ok(loaded.state)
+    }
+
+    /// Whether anything was ever written of the work graph.
+    pub fn has_work(&mut self) -> Result<bool> {
+        Ok(self.ledger.head(&self.home.stream(RunId::WORK))?.seq > 0)
+    }
+
+    fn loaded(&mut self) -> Result<LoadedWork> {
+        load_work(&mut *self.ledger, &mut *self.projections, &self.home.stream(RunId::WORK))
+    }
+
+    /// The item or gate that a text means, in as much of the work graph at an instant as it takes to say something of it.
+    pub fn work_about(&mut self, now: Time, text: &str, extent: Extent) -> Result<(ItemId, Work)> {
         let stream = self.home.stream(RunId::WORK);
-        Ok(load_work(&mut *self.ledger, &mut *self.projections, &stream)?.state)
+        if let Some(found) = self.by_rows(&stream, now, &mut |reader| reader.part(&stream, text, extent))? {
+            return found;
+        }
+        let work = self.work_at(now)?;
+        Ok((work.resolve(text)?, work))
     }
 
     /// What somebody asks to see of the work graph, as JSON: the same as its engine would answer. A few items are
     /// read off the rows alone where these have all that the ledger has.
     pub fn look(&mut self, now: Time, asked: &Look) -> Result<Value> {
         let stream = self.home.stream(RunId::WORK);
-        let head = self.ledger.head(&stream)?.seq;
         let found = match asked {
-            Look::Ready { filter, who } if by_rows(filter) => self.ready_rows(&stream, now, (filter, who.as_ref()))?,
-            Look::Show { id } => self.item_rows(&stream, now, id)?,
+            Look::Ready { filter, who } if in_order(filter) => self.by_rows(&stream, now, &mut |reader| {
+                reader.walk(&stream, ItemOrder::Ready, (now, filter), &|row| is_ready(row, now, filter, who.as_ref()))
+            })?,
+            Look::Blocked { filter } if in_order(filter) => self.by_rows(&stream, now, &mut |reader| {
+                let blocked = |row: &ItemRow| row.facts().standing(now) == Standing::Blocked;
+                reader.walk(&stream, ItemOrder::Blocked, (now, filter), &blocked)
+            })?,
+            Look::Show { id } => return look(&self.work_about(now, id, Extent::Bonds)?.1, now, asked),
+            Look::Why { id } => return look(&self.work_about(now, id, Extent::Reasons)?.1, now, asked),
             _ => None,
         };
-        if let Some((applied_seq, value)) = found
-            && applied_seq == head
-        {
+        if let Some(value) = found {
             return Ok(value);
         }
-        let loaded = load_work(&mut *self.ledger, &mut *self.projections, &stream)?;
-        let Look::History { id } = asked else { return look(&loaded.state, now, asked) };
+        let mut loaded = self.loaded()?;
+        let Look::History { id } = asked else {
+            pass(&mut loaded, now);
+            return look(&loaded.state, now, asked);
+        };
         let id = loaded.state.resolve(id)?;
         let mut notes = self.projections.work_notes(&stream, id.as_str())?;
         // The rows may have moved on since: what is in them is not said twice.
@@ -43,35 +82,66 @@ impl Reader {
         Ok(json!({ "id": id, "history": notes }))
     }
 
-    /// What is ready, with the seq of the rows that say so.
-    fn ready_rows(&mut self, stream: &Stream, now: Time, asked: (&Filter, Option<&Name>)) -> Result<Option<AtSeq>> {
-        let ((filter, who), mut views) = (asked, Vec::new());
+    /// What the rows say, if these are the whole truth at an instant: they have all that the ledger has, and nothing has
+    /// happened by itself since.
+    fn by_rows<T>(
+        &mut self,
+        stream: &Stream,
+        now: Time,
+        read: &mut dyn FnMut(&mut Self) -> AtSeq<T>,
+    ) -> Result<Option<T>> {
+        if self.projections.work_due(stream)?.is_some_and(|due| due <= now) {
+            return Ok(None);
+        }
+        let head = self.ledger.head(stream)?.seq;
+        let (seq, found) = read(self)?;
+        Ok(found.filter(|_| seq == head))
+    }
+
+    /// The first items of an order that fit, with the seq of the rows that say so.
+    fn walk(
+        &mut self,
+        stream: &Stream,
+        order: ItemOrder,
+        (now, filter): (Time, &Filter),
+        stands: &dyn Fn(&ItemRow) -> bool,
+    ) -> AtSeq<Value> {
+        let mut views = Vec::new();
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let seq = self.projections.walk_items(stream, ItemOrder::Ready, &mut |row| {
-            if views.len() < limit && is_ready(&row, now, filter, who) {
+        let seq = self.projections.walk_items(stream, order, &mut |row| {
+            if views.len() < limit && stands(&row) {
                 let view = ItemView::of_row(&row, now)?;
                 views.extend(filter.fits(&view.item).then_some(view));
             }
             Ok(views.len() < limit)
         })?;
-        Ok(Some((seq, json!({ "items": json(&views)? }))))
+        Ok((seq, Some(json!({ "items": json(&views)? }))))
     }
 
-    /// An item by its whole id, with the seq of the rows that say so.
-    fn item_rows(&mut self, stream: &Stream, now: Time, id: &str) -> Result<Option<AtSeq>> {
-        let Some(rows) = self.projections.work_item(stream, id)? else { return Ok(None) };
-        let all = |rows: &[DependencyRow]| rows.iter().map(DependencyRow::dependency).collect::<Result<Vec<_>>>();
-        let (dependencies, dependents) = (all(&rows.dependencies)?, all(&rows.dependents)?);
-        let view = ItemView { dependencies, dependents, ..ItemView::of_row(&rows.item, now)? };
-        Ok(Some((rows.applied_seq, json!({ "item": json(&view)? }))))
+    /// A part of the graph, with the seq of the rows that it is made of. That nothing fits a text is only true of rows
+    /// that are the whole truth.
+    fn part(&mut self, stream: &Stream, text: &str, extent: Extent) -> AtSeq<Meant> {
+        let mut found = None;
+        let seq = self.projections.work_drawer(stream, &mut |drawer| {
+            let made = part(drawer, text, extent).and_then(|(id, rows)| Ok((id, Work::from_part(&rows)?)));
+            found = Some(made);
+            Ok(())
+        })?;
+        Ok((seq, found))
     }
 }
 
-/// An answer, and the seq of the rows that gave it.
-type AtSeq = (u64, Value);
+/// Lets happen what has happened by itself up to an instant.
+fn pass(loaded: &mut LoadedWork, now: Time) {
+    for event in loaded.state.overdue(now) {
+        let stamp = Stamp { id: loaded.state.last.plus(1), at: now };
+        // What an instance took along has gone already: an event that does not count changes nothing.
+        let _ = fold(&mut loaded.state, stamp, &event, &mut loaded.changed);
+    }
+}
 
 /// Whether the rows are in the order that is asked for, and say all that it asks for.
-fn by_rows(filter: &Filter) -> bool {
+fn in_order(filter: &Filter) -> bool {
     filter.sort == Sort::Effective && filter.parent.is_none() && filter.plan.is_none()
 }
 

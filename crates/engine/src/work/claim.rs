@@ -14,7 +14,8 @@ pub(super) fn claim(stage: &mut Stage<'_>, id: &str, lease: Millis) -> Result<Do
 /// The first of those that are ready and fit; nothing is done where there is none.
 pub(super) fn claim_next(stage: &mut Stage<'_>, filter: &Filter, lease: Millis) -> Result<Done> {
     let filter = Filter { limit: Some(1), ..filter.clone() };
-    let ready = stage.work().ready(stage.desk.now, &filter, Some(stage.by))?;
+    // What they have already is ready for them, and they have it.
+    let ready = stage.work().ready(stage.desk.now, &filter, None)?;
     match ready.first().map(|item| item.id.clone()) {
         Some(id) => give(stage, id, lease),
         None => Ok(Done::default()),

@@ -5,6 +5,7 @@
 
 use crate::command::Answer;
 use crate::desk::Desk;
+use crate::enqueue::overdue::overdue;
 use edgewise_core::Result;
 use edgewise_core::id::Token;
 use edgewise_core::work::{Dependency, DependencyKind, Done, Item, RunEnded, WorkEvent, WorkGate};
@@ -27,15 +28,18 @@ pub struct Import {
 /// Brings a graph in.
 pub(crate) fn import(desk: &mut Desk, asked: &Import) -> Result<Answer> {
     desk.newest_work()?;
+    overdue(desk);
     let mark = desk.work.mark();
+    desk.work.remember();
     let events = events(desk, asked);
     match events.into_iter().try_for_each(|event| desk.record_work(event)) {
         Ok(()) => {
+            desk.leave_work();
             let id = asked.items.last().map(|item| item.id.clone());
             Ok(Answer::Worked(vec![Done { id, ..Done::default() }]))
         }
         Err(error) => {
-            desk.take_work_back(mark)?;
+            desk.take_work_back(&mark);
             Err(error)
         }
     }

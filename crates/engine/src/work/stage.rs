@@ -1,5 +1,6 @@
 //! The stage: what the operations of one command are decided on, and the names they give each other.
 
+use super::Ops;
 use crate::desk::Desk;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
@@ -18,17 +19,20 @@ pub(super) struct Stage<'d> {
     pub desk: &'d mut Desk,
     pub by: &'d Name,
     prefix: Name,
+    /// Whether other operations are behind this one, or before it.
+    several: bool,
     /// What earlier operations made, by the names they gave it.
     names: BTreeMap<String, ItemId>,
 }
 
 impl<'d> Stage<'d> {
-    pub fn new(desk: &'d mut Desk, by: &'d Name) -> Result<Self> {
+    pub fn new(desk: &'d mut Desk, asked: &'d Ops) -> Result<Self> {
         let setting = Name::parse(PREFIX_SETTING)?;
         // Without control, ids begin as they do by themselves.
         let set = desk.control().ok().and_then(|control| control.settings.get(&setting)?.value.as_str());
         let prefix = Name::parse(set.unwrap_or(PREFIX))?;
-        Ok(Self { desk, by, prefix, names: BTreeMap::new() })
+        let (by, several) = (&asked.by, asked.ops.len() > 1);
+        Ok(Self { desk, by, prefix, several, names: BTreeMap::new() })
     }
 
     pub fn work(&self) -> &Work {
@@ -104,6 +108,10 @@ impl<'d> Stage<'d> {
 
     /// Records events, and says whom they blocked and unblocked.
     pub fn record(&mut self, done: &mut Done, events: impl IntoIterator<Item = WorkEvent>) -> Result<()> {
+        let events: Vec<WorkEvent> = events.into_iter().collect();
+        if self.several || events.len() > 1 {
+            self.desk.work.remember();
+        }
         let before = self.desk.work.changed.notes.len();
         events.into_iter().try_for_each(|event| self.desk.record_work(event))?;
         for note in &self.desk.work.changed.notes[before..] {

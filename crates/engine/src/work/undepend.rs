@@ -1,8 +1,8 @@
 //! Undepend: dependencies are taken away, one or all that fit.
 
 use super::stage::Stage;
-use edgewise_core::Result;
 use edgewise_core::work::{Dependency, DependencyKind, DependencyRemoved, Done, WorkEvent};
+use edgewise_core::{Error, Result};
 
 pub(super) fn undepend(
     stage: &mut Stage<'_>,
@@ -24,6 +24,13 @@ pub(super) fn undepend(
             && target.as_ref().is_none_or(|target| known.source.as_str() == target.as_str())
     };
     found.extend(work.dependents_of(source.as_str()).into_iter().filter(related).cloned());
+    if let (Some(target), true) = (&target, found.is_empty()) {
+        let of = kind.map(|kind| format!(" ({})", kind.name())).unwrap_or_default();
+        let message = format!(
+            "{source} has no dependency on {target}{of} that could be taken away: `edgewise dep list {source}` shows those it has"
+        );
+        return Err(Error::not_found("dependency_not_found", message));
+    }
     let (removed, already) = (found.len() as u32, found.is_empty());
     let by = stage.by.clone();
     let events = found.into_iter().map(|Dependency { source, target, kind, .. }| {

@@ -4,7 +4,7 @@ use super::ground::{Engine, NOW, World, act, add, all, claim, close, name, needs
 use edgewise_core::work::{Add, Op, Work};
 use edgewise_engine::command::Command;
 use edgewise_engine::committer::Request;
-use edgewise_engine::work::Ops;
+use edgewise_engine::work::{Import, Ops};
 use edgewise_store::Projections;
 use edgewise_store::faulty::{Fault, FaultyProjections, Op as StoreOp};
 
@@ -139,23 +139,33 @@ fn an_import_of_ten_thousand_is_all_there_or_not_at_all() {
 }
 
 #[test]
-fn a_neighbour_of_what_is_refused_is_not_told_of_success_where_the_store_lost_it() {
+fn what_is_refused_at_its_last_operation_is_undone_and_nothing_is_read_again() {
     let mut world = World::default();
     let mut engine = world.engine(1);
-    all(&mut engine, "ada", vec![add("ew-a")]).unwrap();
+    let many = (0..500).map(|n| add(&format!("ew-i{n}")));
+    let chain = (1..500).map(|n| needs(&format!("ew-i{n}"), &format!("ew-i{}", n - 1)));
+    all(&mut engine, "ada", many.chain(chain).collect()).unwrap();
     world.flush(&mut engine);
+    let before = world.folded();
+    let (loads, reads) = (world.faults.count(StoreOp::Work), world.faults.count(StoreOp::Read));
     let ops = |ops: Vec<Op>| {
         let command = Command::Work(Ops { ops, by: name("ada"), key: None });
         Request { command, reply: 1 }
     };
-    // The rows cannot be read when the second command is taken back, and then they can again.
-    world.faults.fail_next(StoreOp::Work, Fault::Refused);
-    let asked = vec![ops(vec![add("ew-b")]), ops(vec![add("ew-c"), add("ew-a")])];
-    let step = engine.step(NOW, asked).unwrap();
-    let codes: Vec<_> = step.answers.iter().map(|(_, answer)| answer.as_ref().map(drop).map_err(|e| e.code)).collect();
-    assert_eq!(codes, [Ok(()), Err("id_taken")]);
+    for n in 0..50 {
+        let cycle = vec![add("ew-new"), close("ew-i0"), needs("ew-new", "ew-i9"), needs("ew-i1", "ew-i499")];
+        let (good, bad) = (format!("ew-n{n}"), vec![add("ew-c"), Op::Delete(act("ew-i7")), add("ew-i8")]);
+        let step = engine.step(NOW, vec![ops(cycle), ops(vec![add(&good)]), ops(bad)]).unwrap();
+        let codes: Vec<_> = step.answers.iter().map(|(_, told)| told.as_ref().map(drop).map_err(|e| e.code)).collect();
+        assert_eq!(codes, [Err("cycle_detected"), Ok(()), Err("id_taken")]);
+    }
+    let whole = Import { items: vec![before.items[0].item().unwrap()], ..Import::default() };
+    let twice = engine.step(NOW, vec![Request { command: Command::Import(whole), reply: 1 }]).unwrap();
+    assert_eq!(twice.answers[0].1.as_ref().map(drop).map_err(|e| e.code), Err("id_taken"));
+    assert_eq!((world.faults.count(StoreOp::Work), world.faults.count(StoreOp::Read)), (loads, reads));
     let work = world.work();
-    assert!(work.item("ew-b").is_some() && work.item("ew-c").is_none());
+    assert!(work.item("ew-n49").is_some() && work.item("ew-c").is_none() && work.is_blocked("ew-i1"));
     world.flush(&mut engine);
     assert_eq!(world.findings(), []);
+    assert_eq!(world.folded(), engine.work(NOW).unwrap().rows());
 }

@@ -46,7 +46,8 @@ impl World {
     }
 
     pub fn reader(&self) -> Reader {
-        Reader::over(Box::new(self.ledger.clone()), Box::new(self.rows.clone()), Home::local())
+        let rows = FaultyProjections::new(self.rows.clone(), self.faults.clone());
+        Reader::over(Box::new(self.ledger.clone()), Box::new(rows), Home::local())
     }
 
     /// The work graph as whoever reads rows and ledger sees it.

@@ -10,17 +10,17 @@ use edgewise_core::work::{
 use edgewise_engine::command::{Answer, Command};
 use edgewise_engine::work::Import;
 
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 }
 
 /// One operation of anything; many are refused, which is no matter.
-fn step(dice: &mut Dice, n: u64) -> Op {
+pub fn step(dice: &mut Dice, n: u64) -> Op {
     let id = |dice: &mut Dice| format!("ew-{}", dice.below(12));
     let (one, other, gate) = (id(dice), id(dice), format!("gate-{}", dice.below(3)));
     let how = [Close::Done, Close::Failed, Close::Cancelled][dice.below(3) as usize];

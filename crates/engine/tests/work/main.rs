@@ -1,5 +1,7 @@
 //! The work graph in the engine: operations are one commit, undone as one, the same for all engines and after any crash.
 
+mod alone;
+mod due;
 mod expect;
 mod faults;
 mod folder;
@@ -157,6 +159,7 @@ fn rows_that_are_lost_or_wrong_are_found_and_made_anew() {
         from_seq: good.applied_seq,
         applied_seq: good.applied_seq,
         version: good.version,
+        due: None,
         items: vec![wrong],
         items_gone: vec![],
         dependencies: vec![],

@@ -75,6 +75,7 @@ fn change_of(tenant: &str, from: u64, to: u64) -> WorkChange {
         from_seq: from,
         applied_seq: to,
         version: EventId(u128::MAX - u128::from(to)),
+        due: (to == 3).then_some(Time(7)),
         items: vec![item("ew-a", 2), bare("ew-b"), item("ew-c", 1)],
         items_gone: vec![],
         dependencies: vec![
@@ -197,6 +198,15 @@ pub fn items_are_walked_in_their_order_and_no_further_than_asked<P: Place>(place
     rows.flush(&of(change, 0)).unwrap();
     assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-c", "ew-y", "ew-z", "ew-a"]);
     assert_eq!(walked(&mut rows, ItemOrder::Ready, 2), ["ew-c", "ew-y"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Blocked, 9), ["ew-b"]);
+    let hidden = |row: ItemRow| ItemRow { structurally_ready: false, blocked: true, ..row };
+    let mut change = change_of("local", 3, 4);
+    change.items = vec![hidden(item("ew-c", 1)), hidden(item("ew-a", 2))];
+    rows.flush(&of(change, 0)).unwrap();
+    assert_eq!(walked(&mut rows, ItemOrder::Blocked, 9), ["ew-c", "ew-a", "ew-b"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Blocked, 1), ["ew-c"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-y", "ew-z"]);
+    assert_eq!(rows.work_due(&work("local")).unwrap(), None, "a change says anew what is to come");
     assert_eq!(walked(&mut rows, ItemOrder::Id, 9), ["ew-a", "ew-b", "ew-c", "ew-y", "ew-z"]);
 }
 
@@ -204,12 +214,20 @@ pub fn one_item_is_read_with_what_is_tied_to_it<P: Place>(place: &P) {
     let (_, mut rows) = open(place);
     let sent = change_of("local", 0, 3);
     rows.flush(&of(sent.clone(), 0)).unwrap();
-    let found = rows.work_item(&work("local"), "ew-a").unwrap().unwrap();
-    assert_eq!((found.applied_seq, &found.item), (3, &sent.items[0]));
-    assert_eq!(found.dependencies, sent.dependencies[..3]);
-    assert_eq!(found.dependents, sent.dependencies[3..]);
-    assert_eq!(rows.work_item(&work("local"), "ew-never").unwrap(), None);
-    assert_eq!(rows.work_item(&work("other"), "ew-a").unwrap(), None);
+    let at = rows.work_drawer(&work("local"), &mut |drawer| {
+        assert_eq!(drawer.item("ew-a")?.as_ref(), sent.items.first());
+        assert_eq!(drawer.dependencies("ew-a")?, sent.dependencies[..3]);
+        assert_eq!(drawer.dependents("ew-a")?, sent.dependencies[3..]);
+        assert_eq!(drawer.gate("ew-g2")?.as_ref(), sent.gates.get(1));
+        assert_eq!(drawer.run(RunId(2))?.as_ref(), sent.runs.get(1));
+        assert_eq!((drawer.item("ew-never")?, drawer.gate("ew-a")?, drawer.run(RunId(9))?), (None, None, None));
+        assert_eq!(drawer.ids_from("ew-b", 2)?, ["ew-c", "ew-g1"].map(id), "deleted items are left out");
+        assert_eq!(drawer.ids_from("ew-h", 3)?, []);
+        Ok(())
+    });
+    assert_eq!((at.unwrap(), rows.work_due(&work("local")).unwrap()), (3, Some(Time(7))));
+    let nobody = rows.work_drawer(&work("other"), &mut |_| panic!("nothing is there"));
+    assert_eq!((nobody.unwrap(), rows.work_due(&work("other")).unwrap()), (0, None));
     let ids = |rows: &mut P::Projections, prefix: &str, limit| -> Vec<String> {
         rows.work_ids(&work("local"), prefix, limit).unwrap().iter().map(ToString::to_string).collect()
     };

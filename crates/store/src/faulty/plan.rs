@@ -57,6 +57,7 @@ pub enum Op {
     Leases,
     Control,
     Work,
+    WorkRows,
     Forget,
     HasPlan,
 }

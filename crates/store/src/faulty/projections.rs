@@ -3,11 +3,13 @@
 use super::ledger::write;
 use super::{Fault, Faults, Op, error};
 use crate::ledger::{Position, Stream};
-use crate::projections::{Flush, ItemOrder, ItemRows, Projections, RunFilter, RunRows};
+use crate::projections::{Flush, ItemOrder, Projections, RunFilter, RunRows};
 use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::PlanHash;
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::time::Time;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use edgewise_core::{Error, Result};
 
@@ -89,12 +91,16 @@ impl<P: Projections> Projections for FaultyProjections<P> {
         self.read_or_fail(Op::Work, |inner| inner.work_head(stream))
     }
 
-    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
-        self.read_or_fail(Op::Work, |inner| inner.work_item(stream, id))
+    fn work_due(&mut self, stream: &Stream) -> Result<Option<Time>> {
+        self.read_or_fail(Op::WorkRows, |inner| inner.work_due(stream))
+    }
+
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
+        self.read_or_fail(Op::WorkRows, |inner| inner.work_drawer(stream, see))
     }
 
     fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {
-        self.read_or_fail(Op::Work, |inner| inner.work_ids(stream, prefix, limit))
+        self.read_or_fail(Op::WorkRows, |inner| inner.work_ids(stream, prefix, limit))
     }
 
     fn walk_items(
@@ -103,7 +109,7 @@ impl<P: Projections> Projections for FaultyProjections<P> {
         order: ItemOrder,
         see: &mut dyn FnMut(ItemRow) -> Result<bool>,
     ) -> Result<u64> {
-        self.read_or_fail(Op::Work, |inner| inner.walk_items(stream, order, see))
+        self.read_or_fail(Op::WorkRows, |inner| inner.walk_items(stream, order, see))
     }
 
     fn work_notes(&mut self, stream: &Stream, item: &str) -> Result<Vec<Note>> {

@@ -3,12 +3,14 @@
 use super::Shared;
 use super::work::WorkEntry;
 use crate::ledger::{Position, Stream};
-use crate::projections::{ControlChange, Flush, ItemOrder, ItemRows, Projections, RunChange, RunFilter, RunRows};
+use crate::projections::{ControlChange, Flush, ItemOrder, Projections, RunChange, RunFilter, RunRows};
 use edgewise_core::Result;
 use edgewise_core::control::{ControlRow, ControlRows, Key};
 use edgewise_core::event::{TaskIx, TimerKey};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::rows::{GivenRow, LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::time::Time;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -220,8 +222,14 @@ impl Projections for MemoryProjections {
         Ok(self.0.lock().work.get(stream).map_or(0, |entry| entry.applied_seq))
     }
 
-    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
-        Ok(self.0.lock().work.get(stream).and_then(|entry| entry.item(id)))
+    fn work_due(&mut self, stream: &Stream) -> Result<Option<Time>> {
+        Ok(self.0.lock().work.get(stream).and_then(|entry| entry.due))
+    }
+
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
+        let entry = self.0.lock().work.get(stream).cloned();
+        let Some(mut entry) = entry else { return Ok(0) };
+        see(&mut entry).map(|()| entry.applied_seq)
     }
 
     fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {

@@ -1,10 +1,12 @@
 //! The rows of a work graph in memory.
 
-use crate::projections::{ItemOrder, ItemRows, WorkChange};
+use crate::projections::{ItemOrder, WorkChange};
 use edgewise_core::Result;
 use edgewise_core::id::{EventId, RunId};
+use edgewise_core::time::Time;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{
-    DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Target, WorkRows,
+    DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Status, Target, WorkRows,
 };
 use std::collections::BTreeMap;
 
@@ -15,6 +17,7 @@ type Edge = (ItemId, DependencyKind, Target);
 pub(super) struct WorkEntry {
     pub applied_seq: u64,
     version: EventId,
+    pub due: Option<Time>,
     items: BTreeMap<ItemId, ItemRow>,
     dependencies: BTreeMap<Edge, DependencyRow>,
     gates: BTreeMap<ItemId, GateRow>,
@@ -25,7 +28,7 @@ pub(super) struct WorkEntry {
 impl WorkEntry {
     /// What goes away goes first.
     pub fn apply(&mut self, change: &WorkChange) {
-        (self.applied_seq, self.version) = (change.applied_seq, change.version);
+        (self.applied_seq, self.version, self.due) = (change.applied_seq, change.version, change.due);
         change.items_gone.iter().for_each(|id| drop(self.items.remove(id)));
         for DependencyKey { source, target, kind } in &change.dependencies_gone {
             self.dependencies.remove(&(source.clone(), *kind, target.clone()));
@@ -52,21 +55,6 @@ impl WorkEntry {
         }
     }
 
-    pub fn item(&self, id: &str) -> Option<ItemRows> {
-        let item = self.items.get(id)?.clone();
-        let (mut dependencies, mut dependents) = (Vec::new(), Vec::new());
-        for row in self.dependencies.values() {
-            if row.source.as_str() == id {
-                dependencies.push(row.clone());
-            }
-            if row.target.as_str() == id {
-                dependents.push(row.clone());
-            }
-        }
-        dependents.sort_by(|a: &DependencyRow, b| (a.kind, &a.source).cmp(&(b.kind, &b.source)));
-        Some(ItemRows { applied_seq: self.applied_seq, item, dependencies, dependents })
-    }
-
     pub fn ids(&self, prefix: &str, limit: usize) -> Vec<ItemId> {
         let items = self.items.keys().chain(self.gates.keys());
         let mut found: Vec<ItemId> = items.filter(|id| id.as_str().starts_with(prefix)).cloned().collect();
@@ -77,8 +65,8 @@ impl WorkEntry {
 
     pub fn walk(&self, order: ItemOrder, see: &mut dyn FnMut(ItemRow) -> Result<bool>) -> Result<()> {
         let mut rows: Vec<&ItemRow> = self.items.values().collect();
-        if order == ItemOrder::Ready {
-            rows.retain(|row| row.structurally_ready);
+        if order != ItemOrder::Id {
+            rows.retain(|row| if order == ItemOrder::Ready { row.structurally_ready } else { row.blocked });
             rows.sort_by(|a, b| place(a).cmp(&place(b)));
         }
         for row in rows {
@@ -91,6 +79,39 @@ impl WorkEntry {
 
     pub fn notes(&self, item: &str) -> Vec<Note> {
         self.notes.iter().filter(|note| note.item.as_str() == item).cloned().collect()
+    }
+}
+
+impl Drawer for WorkEntry {
+    fn item(&mut self, id: &str) -> Result<Option<ItemRow>> {
+        Ok(self.items.get(id).cloned())
+    }
+
+    fn gate(&mut self, id: &str) -> Result<Option<GateRow>> {
+        Ok(self.gates.get(id).cloned())
+    }
+
+    fn run(&mut self, run: RunId) -> Result<Option<RunEndRow>> {
+        Ok(self.runs.get(&run).cloned())
+    }
+
+    fn dependencies(&mut self, id: &str) -> Result<Vec<DependencyRow>> {
+        Ok(self.dependencies.values().filter(|row| row.source.as_str() == id).cloned().collect())
+    }
+
+    fn dependents(&mut self, target: &str) -> Result<Vec<DependencyRow>> {
+        let on = self.dependencies.values().filter(|row| row.target.as_str() == target);
+        let mut found: Vec<DependencyRow> = on.cloned().collect();
+        found.sort_by(|a, b| (a.kind, &a.source).cmp(&(b.kind, &b.source)));
+        Ok(found)
+    }
+
+    fn ids_from(&mut self, text: &str, limit: usize) -> Result<Vec<ItemId>> {
+        let alive = self.items.values().filter(|row| row.status != Status::Tombstone).map(|row| &row.id);
+        let mut found: Vec<ItemId> = alive.chain(self.gates.keys()).filter(|id| id.as_str() >= text).cloned().collect();
+        found.sort_unstable();
+        found.truncate(limit);
+        Ok(found)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{forwards, moved};
 use crate::ledger::Stream;
 use edgewise_core::id::{EventId, RunId};
+use edgewise_core::time::Time;
 use edgewise_core::work::{DependencyKey, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow};
 use edgewise_core::{Error, Result};
 
@@ -17,6 +18,8 @@ pub struct WorkChange {
     pub applied_seq: u64,
     /// The id of the event with that seq.
     pub version: EventId,
+    /// When something of it happens by itself.
+    pub due: Option<Time>,
     /// Items to write.
     pub items: Vec<ItemRow>,
     /// Items to take away.
@@ -42,21 +45,10 @@ pub struct WorkChange {
 pub enum ItemOrder {
     /// Those that nothing is in the way of: effective priority, priority, created, id.
     Ready,
+    /// Those that something is in the way of, in the same order.
+    Blocked,
     /// All of them, by id.
     Id,
-}
-
-/// An item and all that is tied to it, read in one snapshot.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ItemRows {
-    /// The seq that all rows are at.
-    pub applied_seq: u64,
-    /// Its own row.
-    pub item: ItemRow,
-    /// Its dependencies, by kind and target.
-    pub dependencies: Vec<DependencyRow>,
-    /// Those that point to it, by kind and source.
-    pub dependents: Vec<DependencyRow>,
 }
 
 impl WorkChange {

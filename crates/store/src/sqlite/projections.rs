@@ -9,12 +9,14 @@ use super::statements::Statements;
 use super::transaction::{Then, read, write};
 use super::{nodes, rows, search, work};
 use crate::ledger::{Position, Stream};
-use crate::projections::{Flush, ItemOrder, ItemRows, Projections, RunFilter, RunRows};
+use crate::projections::{Flush, ItemOrder, Projections, RunFilter, RunRows};
 use edgewise_core::Result;
 use edgewise_core::control::ControlRows;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::rows::{LeaseRow, OutboxRow, RunRow, TaskRow, TimerRow};
+use edgewise_core::time::Time;
+use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{ItemId, ItemRow, Note, WorkRows};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -137,8 +139,12 @@ impl Projections for SqliteProjections {
         Ok(work::head(&self.conn, stream)?.map_or(0, |head| head.applied_seq))
     }
 
-    fn work_item(&mut self, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
-        read(&self.conn, STATE, |conn| work::item(conn, stream, id))
+    fn work_due(&mut self, stream: &Stream) -> Result<Option<Time>> {
+        Ok(work::head(&self.conn, stream)?.and_then(|head| head.due))
+    }
+
+    fn work_drawer(&mut self, stream: &Stream, see: &mut dyn FnMut(&mut dyn Drawer) -> Result<()>) -> Result<u64> {
+        read(&self.conn, STATE, |conn| work::drawer(conn, stream, see))
     }
 
     fn work_ids(&mut self, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {

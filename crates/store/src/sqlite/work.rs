@@ -1,8 +1,10 @@
 //! The rows of a workspace's work graph in `state.db`: writing them. What is not in the change is not touched.
 
+mod drawer;
 mod read;
 
-pub(super) use read::{head, ids, item, load, notes, walk};
+pub(super) use drawer::drawer;
+pub(super) use read::{head, ids, load, notes, walk};
 
 use super::STATE;
 use super::error::{Explain, damaged};
@@ -48,12 +50,13 @@ pub(super) fn forget(conn: &Connection, stream: &Stream) -> Result<()> {
 fn move_head(conn: &Connection, change: &WorkChange) -> Result<Option<i64>> {
     let (tenant, workspace) = walls(&change.stream);
     let (seq, version, from) = (change.applied_seq as i64, change.version.to_string(), change.from_seq as i64);
+    let due = change.due.map(|due| due.0 as i64);
     if from == 0 {
         let mut add = conn.prepare_cached(include_str!("sql/state_add_work.sql")).of(STATE)?;
-        return add.query_row((tenant, workspace, seq, version), |row| row.get(0)).optional().of(STATE);
+        return add.query_row((tenant, workspace, seq, version, due), |row| row.get(0)).optional().of(STATE);
     }
     let mut set = conn.prepare_cached(include_str!("sql/state_set_work.sql")).of(STATE)?;
-    set.query_row((tenant, workspace, seq, version, from), |row| row.get(0)).optional().of(STATE)
+    set.query_row((tenant, workspace, seq, version, from, due), |row| row.get(0)).optional().of(STATE)
 }
 
 /// Writes the rows of one graph.

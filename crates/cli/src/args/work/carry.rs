@@ -64,7 +64,7 @@ Examples:
   END
 
 Operations: add, update, close, reopen, delete, move, claim, claim_next, extend, release, depend, undepend,
-make_gate, approve, withdraw, satisfy, reject.")]
+make_gate, approve, withdraw, satisfy, reject, deliver, expect.")]
 pub struct Batch {
     /// What to read [default: stdin]
     #[arg(value_name = "FILE")]

@@ -1,6 +1,6 @@
 //! `edgewise dep`: what waits for what.
 
-use super::board::Board;
+use super::board::{self, Board};
 use super::{act, said, spelled, tree};
 use crate::args::{Dep, DepAdd, DepCommand, DepList, DepRemove, DepTree, Toward};
 use crate::command::Context;
@@ -55,11 +55,9 @@ fn add(ops: &[Op], context: &mut Context<'_>) -> Result<Exit> {
     let done = act::perform(ops, context)?;
     let blocking = |op: &Op| matches!(op, Op::Depend(one) if one.kind.group() == Group::Blocking);
     let targets: Vec<&Done> = ops.iter().zip(&done).filter(|(op, _)| blocking(op)).map(|(_, done)| done).collect();
-    let board = Board::open(context)?;
     for target in targets.iter().filter_map(|done| done.target.as_ref()) {
         let text = target.as_str();
-        let known = board.work.item(text).is_some() || board.work.gate(text).is_some() || RunId::parse(text).is_ok();
-        if !known {
+        if RunId::parse(text).is_err() && !board::is_known(text, context)? {
             context.printer.say(&format!(
                 "nobody here knows {text}: it stays in the way until the dependency is removed or such an item is added"
             ));
@@ -78,24 +76,20 @@ fn take_away(args: &DepRemove, context: &mut Context<'_>) -> Result<Exit> {
 fn bonds(args: &DepList, context: &mut Context<'_>) -> Result<Exit> {
     let board = Board::open(context)?;
     let id = board.find(&args.id)?;
-    let mut all: Vec<(bool, &Dependency)> = Vec::new();
-    if args.direction != Toward::Up {
-        all.extend(board.needs(id.as_str()).into_iter().map(|one| (true, one)));
-    }
+    let mut all: Vec<&Dependency> = Vec::new();
+    // What it relates to is seen from both ends.
+    let down = |one: &&Dependency| args.direction != Toward::Up || one.kind == DependencyKind::RelatesTo;
+    all.extend(board.needs(id.as_str()).into_iter().filter(down));
     if args.direction != Toward::Down {
-        let back = board.needed_by(id.as_str()).into_iter();
-        all.extend(
-            back.filter(|one| args.direction == Toward::Up || one.kind != DependencyKind::RelatesTo)
-                .map(|one| (false, one)),
-        );
+        all.extend(board.needed_by(id.as_str()));
     }
-    all.retain(|(_, one)| args.kind.is_none_or(|kind| one.kind == kind));
+    all.retain(|one| args.kind.is_none_or(|kind| one.kind == kind));
     if all.is_empty() && context.printer.for_people() {
         context.printer.say(&format!("{id} has no dependencies of that sort"));
         return Ok(Exit::Ok);
     }
     let mut rows = Vec::new();
-    for (_, one) in all {
+    for one in all {
         let forward = one.source == id;
         let (verb, other) = match forward {
             true => (said::verb(one.kind), one.target.to_string()),

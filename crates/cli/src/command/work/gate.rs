@@ -13,6 +13,7 @@ use crate::table::Cell;
 use crate::text;
 use edgewise_core::Kind;
 use edgewise_core::time::Time;
+use edgewise_core::work::part::Extent;
 use edgewise_core::work::{Act, Depend, DependencyKind, GateWait, ItemId, Op, WorkGate};
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::work::GateView;
@@ -77,8 +78,7 @@ fn next(gate: &WorkGate) -> Option<String> {
 
 /// `edgewise gate show`
 pub(crate) fn show(args: &GateShow, context: &mut Context<'_>) -> Result<Exit> {
-    let board = Board::open(context)?;
-    let id = board.find(&args.what.to_string())?;
+    let (board, id) = Board::about(&args.what.to_string(), Extent::Bonds, context)?;
     print(&board, &id, context)
 }
 

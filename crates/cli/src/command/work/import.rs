@@ -28,8 +28,8 @@ pub(crate) fn perform(args: &Import, context: &mut Context<'_>) -> Result<Exit> 
     let names: Vec<(String, String)> = draft.items().map(|(id, title)| (id.to_string(), title.to_owned())).collect();
     match form {
         _ if args.dry_run => {}
-        ImportForm::Edgewise => act::import(draft.whole, context)?,
-        _ => drop(act::act(draft.ops(), None, context)?),
+        ImportForm::Edgewise => act::import(draft.whole, context).map_err(nothing)?,
+        _ => drop(act::act(draft.ops(), None, context).map_err(nothing)?),
     }
     if context.printer.quiet || (args.dry_run && context.printer.for_people()) {
         let row = |(id, title): &(String, String)| {
@@ -39,7 +39,13 @@ pub(crate) fn perform(args: &Import, context: &mut Context<'_>) -> Result<Exit> 
         context.printer.rows(&["id", "title"], &rows)?;
     }
     let would = if args.dry_run { "would bring in" } else { "brought in" };
-    let line = format!("{would} {items} items, {dependencies} dependencies and {gates} gates ({})", form_word(form));
+    let line = format!(
+        "{would} {}, {} and {} ({})",
+        counted(items, "item", "items"),
+        counted(dependencies, "dependency", "dependencies"),
+        counted(gates, "gate", "gates"),
+        form_word(form)
+    );
     if args.dry_run && context.printer.for_people() {
         context.printer.say(&line);
     } else if !context.printer.quiet {
@@ -49,6 +55,15 @@ pub(crate) fn perform(args: &Import, context: &mut Context<'_>) -> Result<Exit> 
     }
     notes.iter().for_each(|note| context.printer.say(&format!("note: {note}")));
     Ok(Exit::Ok)
+}
+
+/// A refusal says what of it there is now.
+fn nothing(problem: Problem) -> Problem {
+    problem.next("mend what was read, or take it out; nothing was written")
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn form_word(form: ImportForm) -> &'static str {

@@ -31,7 +31,11 @@ pub(crate) fn perform(args: &List, context: &mut Context<'_>) -> Result<Exit> {
     filter.status = if args.all { ALL.into() } else { args.status.iter().map(|word| (*word).into()).collect() };
     filter.text.clone_from(&args.text);
     let views: Vec<ItemView> = board.work.list(&filter)?.into_iter().map(|item| board.view(item)).collect();
-    print(&views, board.now, "no item is like that", context)
+    let none = match board.work.is_empty() {
+        true => "there is no item yet: `edgewise add 'TITLE'` makes one",
+        false => "no item is like that",
+    };
+    print(&views, board.now, none, context)
 }
 
 /// The filter that was typed, with `@` replaced.

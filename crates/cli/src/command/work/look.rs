@@ -21,6 +21,8 @@ pub(crate) fn ink_of(seen: Seen) -> Ink {
 pub(crate) fn standing(item: &Item, standing: &Standing, clock: &Clock) -> String {
     match standing {
         Standing::Ready if item.status == Status::InProgress => "in progress".to_owned(),
+        // Nobody begins a plan or an instance: its tasks are ready, or not.
+        Standing::Ready if item.kind != ItemKind::Task => item.phase.map_or("open", phase_word).to_owned(),
         Standing::Ready => "ready".to_owned(),
         Standing::Blocked => "blocked".to_owned(),
         Standing::Claimed(by, until) => format!("{by} has it until {}", clock.short(*until)),

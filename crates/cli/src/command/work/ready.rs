@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::problem::Result;
 use crate::style::Ink;
 use crate::text;
+use edgewise_core::work::part::Extent;
 use edgewise_core::work::{Filter, Item, Op, Standing};
 use edgewise_engine::engine::wall_clock;
 use serde_json::json;
@@ -27,7 +28,7 @@ pub(crate) fn perform(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
     }
     let (views, now) = board::ready(&filter, context)?;
     let exit = list::print(&views, now, "nothing is ready", context)?;
-    if views.is_empty() && context.printer.for_people() && Board::open(context)?.work.items().next().is_some() {
+    if views.is_empty() && context.printer.for_people() && board::has_items(context)? {
         context.printer.say("`edgewise blocked` shows what is in the way, `edgewise ready --explain` all of it");
     }
     Ok(exit)
@@ -48,7 +49,7 @@ fn claim(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
     };
     act::tell(&ops, &done, context)?;
     if context.printer.for_people() {
-        let board = Board::open(context)?;
+        let (board, id) = Board::about(id.as_str(), Extent::Bonds, context)?;
         super::show::print(&board, board.item(&id)?, context)?;
     }
     Ok(Exit::Ok)

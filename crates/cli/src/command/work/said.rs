@@ -9,6 +9,10 @@ const NAMED: usize = 5;
 /// The sentence about one operation, and what came of it.
 pub(crate) fn sentence(op: &Op, done: &Done) -> String {
     let id = done.id.as_ref().map(ToString::to_string).unwrap_or_default();
+    if done.already && done.id.is_none() {
+        // Under a key, and whoever answered it then is gone.
+        return "was done before, under the same key".to_owned();
+    }
     let told = match op {
         Op::Add(add) => format!("added {id}: {}", add.title),
         Op::Update { .. } if done.already => format!("{id} is so already"),
@@ -69,6 +73,9 @@ fn depended(kind: DependencyKind, source: &str, done: &Done) -> String {
     let says = verb(kind);
     let name = kind.name();
     match done.already {
+        // What somebody did is not only so from now on.
+        false if says.starts_with("was ") => format!("{source} {says} {target} ({name})"),
+        false if says.starts_with("is ") => format!("{source} is now {} {target} ({name})", &says["is ".len()..]),
         false => format!("{source} now {says} {target} ({name})"),
         true => format!("{source} {says} {target} already ({name})"),
     }
@@ -178,7 +185,9 @@ mod tests {
         let again = Done { already: true, ..between("ew-b", "ew-a") };
         check(depend, &again, "ew-b waits for ew-a already (blocks)");
         let child = r#"{"op":"depend","id":"b","on":"a","type":"parent-child"}"#;
-        check(child, &between("ew-b", "ew-a"), "ew-b now is a part of ew-a (parent-child)");
+        check(child, &between("ew-b", "ew-a"), "ew-b is now a part of ew-a (parent-child)");
+        let cause = r#"{"op":"depend","id":"b","on":"a","type":"caused-by"}"#;
+        check(cause, &between("ew-b", "ew-a"), "ew-b was caused by ew-a (caused-by)");
     }
 
     #[test]
@@ -202,6 +211,8 @@ mod tests {
             &Done { removed: 2, ..of("ew-a") },
             "deleted ew-a, and 2 dependencies with it",
         );
+        let forgotten = Done { already: true, ..Done::default() };
+        check(r#"{"op":"add","title":"Mend it"}"#, &forgotten, "was done before, under the same key");
         check(r#"{"op":"claim_next","filter":{},"lease":1}"#, &Done::default(), "nothing is ready");
         check(r#"{"op":"move","id":"a"}"#, &of("ew-a"), "ew-a is a part of nothing now");
         check(r#"{"op":"move","id":"a","parent":"p"}"#, &between("ew-a", "ew-p"), "ew-a is a part of ew-p now");

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::problem::Result;
 use crate::style::{Ink, Style};
 use crate::text;
-use edgewise_core::work::{DependencyKind, Item, ItemId, ItemKind};
+use edgewise_core::work::{Item, ItemId, ItemKind};
 
 pub(crate) fn perform(board: &Board, id: &ItemId, context: &mut Context<'_>) -> Result<Exit> {
     let Some(item) = board.work.item(id.as_str()) else { return gate::print(board, id, context) };
@@ -125,9 +125,7 @@ fn bound(board: &Board, item: &Item, style: Style) -> Vec<String> {
         };
         lines.push(bond(board, verb, other, style));
     }
-    for one in
-        board.needed_by(id).into_iter().filter(|one| one.source != item.id && one.kind != DependencyKind::RelatesTo)
-    {
+    for one in board.needed_by(id) {
         lines.push(bond(board, said::verb_back(one.kind), one.source.as_str(), style));
     }
     lines

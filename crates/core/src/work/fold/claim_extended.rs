@@ -30,7 +30,7 @@ pub(super) fn token(work: &Work, id: &ItemId, token: TokenHash) -> Result<u32> {
 
 pub(super) fn apply(work: &mut Work, event: &ClaimExtended) {
     let Some(n) = work.number(event.id.as_str()) else { return };
-    let Some(claim) = &mut work.items[n as usize].item.claim else { return };
+    let Some(claim) = &mut work.slot_mut(n).item.claim else { return };
     let before = std::mem::replace(&mut claim.until, event.until);
     work.claims.remove(&(before, n));
     work.claims.insert((event.until, n));

@@ -11,7 +11,16 @@ pub(super) fn check(work: &Work, event: &GateActed) -> Result<u32> {
     let gate = &work.gates[n as usize].gate;
     said::why(event.comment.as_ref())?;
     let GateWait::Approval { required_approvers, .. } = &gate.wait else {
-        let message = format!("gate {} is opened by {}, not by people who approve", gate.id, gate.wait.name());
+        let id = &gate.id;
+        let message = match &gate.wait {
+            GateWait::Timer { wait_until } => {
+                format!("gate {id} takes no approvals: it opens by itself at {wait_until}")
+            }
+            wait => format!(
+                "gate {id} takes no approvals, it waits for something {}: `edgewise gate satisfy {id}` opens it",
+                if matches!(wait, GateWait::Webhook) { "to call its address" } else { "in another system" }
+            ),
+        };
         return Err(Error::invalid("wrong_gate", message));
     };
     if !gate.wait.may_speak(&event.by) {
@@ -35,7 +44,7 @@ pub(super) fn check(work: &Work, event: &GateActed) -> Result<u32> {
 pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateActed) {
     let Some(n) = work.gate_number(event.gate.as_str()) else { return };
     let at = turn.stamp.at;
-    let gate = &mut work.gates[n as usize].gate;
+    let gate = &mut work.gate_mut(n).gate;
     gate.approvals.push(Approval { by: event.by.clone(), at });
     let enough = gate.needed().is_some_and(|needed| gate.approvals.len() >= needed);
     turn.changed.gates.insert(event.gate.clone());

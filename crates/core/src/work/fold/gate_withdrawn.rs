@@ -18,7 +18,7 @@ pub(super) fn check(work: &Work, event: &GateActed) -> Result<u32> {
 
 pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateActed) {
     let Some(n) = work.gate_number(event.gate.as_str()) else { return };
-    work.gates[n as usize].gate.approvals.retain(|approval| approval.by != event.by);
+    work.gate_mut(n).gate.approvals.retain(|approval| approval.by != event.by);
     turn.changed.gates.insert(event.gate.clone());
     turn.note(&event.gate, NoteKind::Withdrawn { why: event.comment.clone() });
 }

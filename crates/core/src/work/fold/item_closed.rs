@@ -35,9 +35,9 @@ pub(super) fn check(work: &Work, at: Time, event: &ItemClosed) -> Result<()> {
             .map(|child| work.id(child).to_string())
             .collect();
         open.sort();
+        let count = if open.len() == 1 { "an open child".to_owned() } else { format!("{} open children", open.len()) };
         let message = format!(
-            "{id} has {} open children: {}; close them first, or `--force` closes it and leaves them open",
-            open.len(),
+            "{id} has {count}: {}; close what is open first, or `--force` closes it and leaves that open",
             listed(&open)
         );
         return Err(Error::conflict("open_children", message));

@@ -20,7 +20,7 @@ pub(super) fn check(work: &Work, event: &RunEnded) -> Result<()> {
 
 pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &RunEnded) {
     let n = work.run_number(event.run);
-    work.runs[n as usize].state = event.state;
+    work.run_mut(n).state = event.state;
     turn.changed.runs.insert(event.run);
     let into = work.runs[n as usize].into.clone();
     work.weigh_all(&into);

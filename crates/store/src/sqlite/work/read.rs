@@ -4,7 +4,7 @@ use super::super::STATE;
 use super::super::error::{Explain, damaged};
 use super::walls;
 use crate::ledger::Stream;
-use crate::projections::{ItemOrder, ItemRows};
+use crate::projections::ItemOrder;
 use edgewise_core::Result;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::name::Name;
@@ -12,49 +12,37 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_core::work::{DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Target, WorkRows};
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{Connection, Params, Row};
 use serde::de::DeserializeOwned;
 
 /// Where the rows of a graph are.
 pub(in super::super) struct Head {
     pub graph: i64,
     pub applied_seq: u64,
+    /// When something happens by itself.
+    pub due: Option<Time>,
     version: EventId,
 }
 
 pub(in super::super) fn head(conn: &Connection, stream: &Stream) -> Result<Option<Head>> {
     let mut statement = conn.prepare_cached(include_str!("../sql/state_find_work.sql")).of(STATE)?;
-    let found = statement
-        .query_row(walls(stream), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?)));
-    let Some((graph, seq, version)) = found.optional().of(STATE)? else { return Ok(None) };
-    let version = EventId::parse(&version).map_err(|e| damaged(STATE, e))?;
-    Ok(Some(Head { graph, applied_seq: seq as u64, version }))
+    let mut found = statement.query(walls(stream)).of(STATE)?;
+    let Some(row) = found.next().of(STATE)? else { return Ok(None) };
+    let version = EventId::parse(&get::<String>(row, 2)?).map_err(bad)?;
+    Ok(Some(Head { graph: get(row, 0)?, applied_seq: get::<i64>(row, 1)? as u64, version, due: time(row, 3)? }))
 }
 
 /// All rows, if there are any.
 pub(in super::super) fn load(conn: &Connection, stream: &Stream) -> Result<Option<WorkRows>> {
-    let Some(Head { graph, applied_seq, version }) = head(conn, stream)? else { return Ok(None) };
+    let Some(Head { graph, applied_seq, version, .. }) = head(conn, stream)? else { return Ok(None) };
     Ok(Some(WorkRows {
         applied_seq,
         version,
         items: list(conn, include_str!("../sql/state_load_work_items.sql"), (graph,), item_row)?,
         dependencies: list(conn, include_str!("../sql/state_load_work_dependencies.sql"), (graph,), dependency_row)?,
-        gates: list(conn, include_str!("../sql/state_load_work_gates.sql"), (graph,), |row| {
-            Ok(GateRow { id: id(row, 0)?, opens_at: time(row, 1)?, ended: get(row, 2)?, body: get(row, 3)? })
-        })?,
+        gates: list(conn, include_str!("../sql/state_load_work_gates.sql"), (graph,), gate_row)?,
         runs: list(conn, include_str!("../sql/state_load_work_runs.sql"), (graph,), run_end_row)?,
     }))
-}
-
-pub(in super::super) fn item(conn: &Connection, stream: &Stream, id: &str) -> Result<Option<ItemRows>> {
-    let Some(Head { graph, applied_seq, .. }) = head(conn, stream)? else { return Ok(None) };
-    let found = list(conn, include_str!("../sql/state_load_work_item.sql"), (graph, id), item_row)?.pop();
-    let Some(item) = found else { return Ok(None) };
-    let of = include_str!("../sql/state_load_work_dependencies_of.sql");
-    let on = include_str!("../sql/state_load_work_dependents_of.sql");
-    let dependencies = list(conn, of, (graph, id), dependency_row)?;
-    let dependents = list(conn, on, (graph, id), dependency_row)?;
-    Ok(Some(ItemRows { applied_seq, item, dependencies, dependents }))
 }
 
 pub(in super::super) fn ids(conn: &Connection, stream: &Stream, prefix: &str, limit: usize) -> Result<Vec<ItemId>> {
@@ -73,6 +61,7 @@ pub(in super::super) fn walk(
     let Some(head) = head(conn, stream)? else { return Ok(0) };
     let sql = match order {
         ItemOrder::Ready => include_str!("../sql/state_walk_work_ready.sql"),
+        ItemOrder::Blocked => include_str!("../sql/state_walk_work_blocked.sql"),
         ItemOrder::Id => include_str!("../sql/state_load_work_items.sql"),
     };
     let mut statement = conn.prepare_cached(sql).of(STATE)?;
@@ -91,7 +80,7 @@ pub(in super::super) fn notes(conn: &Connection, stream: &Stream, item: &str) ->
     list(conn, sql, (head.graph, item), |row| serde_json::from_str(&get::<String>(row, 0)?).map_err(bad))
 }
 
-fn item_row(row: &Row<'_>) -> Result<ItemRow> {
+pub(super) fn item_row(row: &Row<'_>) -> Result<ItemRow> {
     Ok(ItemRow {
         id: id(row, 0)?,
         kind: word(row, 1)?,
@@ -117,7 +106,7 @@ fn item_row(row: &Row<'_>) -> Result<ItemRow> {
     })
 }
 
-fn dependency_row(row: &Row<'_>) -> Result<DependencyRow> {
+pub(super) fn dependency_row(row: &Row<'_>) -> Result<DependencyRow> {
     let number = get::<i64>(row, 1)?;
     let kind = usize::try_from(number).ok().and_then(|number| DependencyKind::ALL.get(number).copied());
     let kind = kind.ok_or_else(|| bad(format!("{number} is no kind of dependency")))?;
@@ -125,7 +114,11 @@ fn dependency_row(row: &Row<'_>) -> Result<DependencyRow> {
     Ok(DependencyRow { source: id(row, 0)?, target, kind, body: get(row, 3)? })
 }
 
-fn run_end_row(row: &Row<'_>) -> Result<RunEndRow> {
+pub(super) fn gate_row(row: &Row<'_>) -> Result<GateRow> {
+    Ok(GateRow { id: id(row, 0)?, opens_at: time(row, 1)?, ended: get(row, 2)?, body: get(row, 3)? })
+}
+
+pub(super) fn run_end_row(row: &Row<'_>) -> Result<RunEndRow> {
     let known = |byte: u8| RunState::from_byte(byte).ok_or_else(|| bad(format!("{byte} is no state of a run")));
     let state = get::<Option<u8>>(row, 1)?.map(known).transpose()?;
     Ok(RunEndRow { run: RunId::parse(&get::<String>(row, 0)?).map_err(bad)?, state })
@@ -139,7 +132,7 @@ fn get<T: FromSql>(row: &Row<'_>, column: usize) -> Result<T> {
     row.get(column).of(STATE)
 }
 
-fn id(row: &Row<'_>, column: usize) -> Result<ItemId> {
+pub(super) fn id(row: &Row<'_>, column: usize) -> Result<ItemId> {
     ItemId::parse(&get::<String>(row, column)?).map_err(bad)
 }
 
@@ -159,7 +152,12 @@ fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T> {
     serde_json::from_value(get::<String>(row, column)?.into()).map_err(bad)
 }
 
-fn list<T>(conn: &Connection, sql: &str, params: impl Params, each: impl Fn(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
+pub(super) fn list<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    each: impl Fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
     let mut statement = conn.prepare_cached(sql).of(STATE)?;
     let mut found = statement.query(params).of(STATE)?;
     let mut all = Vec::new();

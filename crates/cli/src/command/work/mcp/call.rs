@@ -9,6 +9,7 @@ use edgewise_core::Kind;
 use edgewise_core::id::Token;
 use edgewise_core::name::Name;
 use edgewise_core::time::Millis;
+use edgewise_core::work::part::Extent;
 use edgewise_core::work::{
     Add, Change, Close, CloseOp, Depend, DependencyKind, Done, Filter, ItemId, Op, TaskType, When,
 };
@@ -96,8 +97,7 @@ fn brief(view: &ItemView) -> Result<Value> {
 }
 
 fn show(id: &str, context: &Context<'_>) -> Result<Value> {
-    let board = Board::open(context)?;
-    let id = board.find(id)?;
+    let (board, id) = Board::about(id, Extent::Bonds, context)?;
     let Some(item) = board.work.item(id.as_str()) else {
         return match board.work.gate(id.as_str()) {
             Some(gate) => Ok(facts::gate(&GateView::of(&board.work, gate))?),
@@ -116,7 +116,7 @@ fn show(id: &str, context: &Context<'_>) -> Result<Value> {
 }
 
 fn why(id: &str, context: &Context<'_>) -> Result<Value> {
-    match board::found(&Meant::parse(id)?, None, context)? {
+    match board::found(&Meant::parse(id)?, None, board::Asks::Reasons, context)? {
         board::Found::Item(board, id) => reasons::told(&board, &id),
         board::Found::Run(run, task) => crate::command::why::told(&run, task, context),
     }
