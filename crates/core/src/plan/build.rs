@@ -316,7 +316,7 @@ fn check_cycles(number: u32, region: &Region, problems: &mut Vec<Problem>) {
 mod tests {
     use super::*;
     use crate::expr::Expr;
-    use crate::plan::Command;
+    use crate::plan::{Command, Work};
 
     fn draft(nodes: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> PlanDraft {
         let work = Work::Command(Command { script: "true".into(), ..Command::default() });
