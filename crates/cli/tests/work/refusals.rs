@@ -22,6 +22,7 @@ fn every_bad_input_has_its_code_and_changes_nothing() {
         ("claim ew-b", 4, "item_blocked"),
         ("close nope", 3, "item_not_found"),
         ("show ew-", 4, "ambiguous_id"),
+        ("show ew", 4, "ambiguous_id"),
         ("why ew-nope", 3, "item_not_found"),
         ("history ew-nope", 3, "item_not_found"),
         ("reopen ew-a", 4, "not_closed"),

@@ -214,7 +214,14 @@ fn either(word: &str, asks: Asks, context: &Context<'_>) -> Result<Found> {
     if !view::is_there(context.config) {
         return Ok(Found::Run(run, None));
     }
-    let Ok(Found::Item(board, id)) = item(word, asks, context) else { return Ok(Found::Run(run, None)) };
+    let (board, id) = match item(word, asks, context) {
+        Ok(Found::Item(board, id)) => (board, id),
+        // It fits several items: whoever typed it is told so, unless it is a run.
+        Err(several) if several.code == "ambiguous_id" && view::reader(context.config)?.find(word).is_err() => {
+            return Err(several);
+        }
+        _ => return Ok(Found::Run(run, None)),
+    };
     match view::reader(context.config)?.find(word) {
         Ok(other) => {
             let what = format!("{word:?} could be the item {id} or the run {other}");
