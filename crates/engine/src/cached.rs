@@ -30,10 +30,10 @@ pub(crate) struct Cached {
     plan_written: bool,
     /// Iterations that are over and whose rows are being written.
     over: Vec<u32>,
-    /// Items of spreads that ended well, since rows were last begun to be written, and before that.
+    /// Composites that ended well, since rows were last begun to be written, and before that.
     settled: Vec<TaskIx>,
     settling: Vec<TaskIx>,
-    /// Whether what was inside of such items is only in the rows.
+    /// Whether what was inside of such composites is only in the rows.
     put_by: bool,
     dirty: Dirty,
     /// Composites whose beginnings are behind.
@@ -201,8 +201,8 @@ impl Cached {
         Some(change)
     }
 
-    /// The rows are written: what is over in loops takes no more memory, and neither does what rests in spreads, nor
-    /// the room for the next events.
+    /// The rows are written: what is over in loops takes no more memory, and neither does what rests, nor the room for
+    /// the next events.
     pub fn rows_written(&mut self) {
         if self.events.is_empty() {
             self.events = Vec::new();

@@ -82,11 +82,11 @@ fn act_on_task(desk: &mut Desk, act: &TaskAct, event: impl FnOnce(Acted) -> Even
 
 /// Has what a path names on the desk, if there is such a thing.
 fn look_for(desk: &mut Desk, run: RunId, path: &str) -> Result<()> {
-    let state = &desk.open(run)?.run;
-    if state.find(path).is_some() {
+    let cached = desk.open(run)?;
+    if cached.run.find(path).is_some() {
         return Ok(());
     }
-    if state.is_put_by(path) {
+    if !cached.is_whole() && cached.run.is_put_by(path) {
         desk.whole(run)?;
     } else {
         desk.has_news(run)?;

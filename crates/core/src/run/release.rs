@@ -3,12 +3,11 @@
 //! The fold itself only says which scopes are over. Whoever keeps rows gives them back once these are written:
 //! what is asked about an old attempt afterwards is answered from there.
 //!
-//! What is inside of an item of a spread that ended well is not over: an operator may open it again. But until then
-//! nothing reads it, so whoever keeps rows may put it by, and loads the run anew before anything of it is opened.
+//! What is inside of a composite that ended well is not over: an operator may open it again. But until then nothing
+//! reads it, so whoever keeps rows may put it by, and loads the run anew before anything of it is opened.
 
 use super::Run;
 use crate::event::TaskIx;
-use crate::plan::Work;
 use crate::state::TaskState;
 
 impl Run {
@@ -34,17 +33,14 @@ impl Run {
         }
     }
 
-    /// Whether a task is all of an item that ended well: what is inside of it rests until an operator opens it again.
+    /// Whether a task is a composite that ended well: what is inside of it rests until an operator opens it again.
     pub fn is_settled(&self, task: TaskIx) -> bool {
-        let Some(entry) = self.task(task).filter(|entry| entry.scope != 0) else { return false };
-        let parent = self.scopes[entry.scope as usize].parent;
-        entry.state == TaskState::Complete
-            && self.spec_of(task).work.is_composite()
-            && matches!(self.spec_of(parent).work, Work::Spread(_) | Work::Parallel(_))
+        let ended_well = self.task(task).is_some_and(|entry| entry.state == TaskState::Complete);
+        ended_well && self.spec_of(task).work.is_composite()
     }
 
-    /// Puts by what is inside of a settled task. Its rows must be written; the run is to be loaded from these before
-    /// finished work of it is opened again. False if there is nothing.
+    /// Puts by what is inside of a composite that ended well. Its rows must be written; the run is to be loaded from
+    /// these before finished work of it is opened again. False if there is nothing.
     pub fn put_by(&mut self, task: TaskIx) -> bool {
         let Some(composite) = self.composites.remove(&task) else { return false };
         self.release(composite.scopes().collect());

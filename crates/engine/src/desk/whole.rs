@@ -1,7 +1,7 @@
 //! All of a run: what was put by comes back before anybody opens finished work again.
 //!
-//! Items of a spread that ended well rest in the rows alone ([`Cached::rows_written`]). Nothing that happens by itself
-//! reads what is inside of them; an operator may. Then the run is loaded anew, which brings everything back.
+//! What is inside of composites that ended well rests in the rows alone ([`Cached::rows_written`]). Nothing that happens
+//! by itself reads it; an operator may. Then the run is loaded anew, which brings everything back.
 
 use super::Desk;
 use crate::cached::Cached;
