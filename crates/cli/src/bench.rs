@@ -14,7 +14,7 @@ mod work;
 
 pub use load::{LOADS, Load};
 pub use measure::{Figures, idle_mb, measure};
-pub use pure::{PureFigures, fold_some, pure};
+pub use pure::{PureFigures, fold_some, pure, read_some};
 pub use schedules::{ScheduleFigures, schedules};
 pub use search::{SearchFigures, search};
 pub use server::{CrowdFigures, ServerFigures, server};

@@ -39,7 +39,7 @@ mod tree;
 
 pub use cases::read_cases;
 pub use compose::{Alone, Found, Resolve};
-pub use file::{Form, choose, compile_file, compile_file_with};
+pub use file::{Form, can_be_read, choose, compile_file, compile_file_with};
 pub use problem::{Level, Problem, Problems};
 pub use schema::{case_schema, schema};
 

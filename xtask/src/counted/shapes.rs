@@ -98,17 +98,18 @@ pub(super) fn check(binary: &Path) -> Result<String, String> {
 const TIMED: usize = 1_000_000;
 const SOON: Duration = Duration::from_millis(100);
 
-/// Times all of them at 1 MB, the fastest of three; says which took the longest. For a quiet machine.
+/// Times all of them at 1 MB, the fastest of three; says which took the longest to read. For a quiet machine.
 pub(super) fn times(binary: &Path) -> Result<String, String> {
     let both = ("body-and-calls.flow", body_and_calls(TIMED));
     let mut all: Vec<(Duration, &str)> = Vec::new();
     for (name, text) in SHAPES.iter().map(|shape| (shape.0, text(shape, TIMED))).chain([both]) {
         let file = written(name, &text)?;
-        let times = (0..3).map(|_| timed(binary, &file)).collect::<Result<Vec<_>, _>>();
+        let times = timed(binary, &file);
         let _ = std::fs::remove_file(&file);
-        let fastest = times?.into_iter().min().unwrap_or_default();
-        println!("{:>8.1} ms  {name}", fastest.as_secs_f64() * 1_000.0);
-        all.push((fastest, name));
+        let (read, checked) = times?;
+        let ms = |took: Duration| took.as_secs_f64() * 1_000.0;
+        println!("{:>8.1} ms read, {:>8.1} ms checked  {name}", ms(read), ms(checked));
+        all.push((read, name));
     }
     let slow: Vec<&str> = all.iter().filter(|(took, _)| *took > SOON).map(|(_, name)| *name).collect();
     let (longest, name) = all.iter().max().copied().unwrap_or_default();
@@ -116,15 +117,23 @@ pub(super) fn times(binary: &Path) -> Result<String, String> {
     if slow.is_empty() { Ok(line) } else { Err(format!("{line}: more than {SOON:?} for {}", slow.join(", "))) }
 }
 
-/// How long one `edgewise check` takes, its start included.
-fn timed(binary: &Path, file: &Path) -> Result<Duration, String> {
-    let mut command = Command::new(binary);
-    command.arg("check").arg(file);
-    let began = Instant::now();
-    let done = command.output().map_err(|e| format!("{command:?} could not be started: {e}"))?;
-    let took = began.elapsed();
-    // A flow with problems ends in failure, which is what is timed as well; a signal is something else.
-    done.status.code().map(|_| took).ok_or_else(|| format!("{command:?} was ended by a signal"))
+/// How long reading a file takes at best, and a whole `edgewise check` of it, its start included.
+fn timed(binary: &Path, file: &Path) -> Result<(Duration, Duration), String> {
+    let mut read = Command::new(binary);
+    let read = read.args(["bench", "--read"]).arg(file).output().map_err(|e| e.to_string())?;
+    let micros = String::from_utf8_lossy(&read.stdout).trim().parse();
+    let micros = micros.map_err(|_| format!("{}: {}", file.display(), String::from_utf8_lossy(&read.stderr)))?;
+    let check = || {
+        let mut command = Command::new(binary);
+        command.arg("check").arg(file);
+        let began = Instant::now();
+        let done = command.output().map_err(|e| format!("{command:?} could not be started: {e}"))?;
+        let took = began.elapsed();
+        // A flow with problems ends in failure, which is what is timed as well; a signal is something else.
+        done.status.code().map(|_| took).ok_or_else(|| format!("{command:?} was ended by a signal"))
+    };
+    let checks = (0..3).map(|_| check()).collect::<Result<Vec<_>, _>>()?;
+    Ok((Duration::from_micros(micros), checks.into_iter().min().unwrap_or_default()))
 }
 
 fn written(name: &str, text: &str) -> Result<PathBuf, String> {

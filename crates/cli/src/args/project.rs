@@ -135,4 +135,7 @@ pub struct Bench {
     /// Fold this many events of a run of this many tasks, and nothing else
     #[arg(long, hide = true, num_args = 2, value_names = ["TASKS", "EVENTS"])]
     pub fold: Vec<u32>,
+    /// Read a flow file, and nothing else: says how many microseconds that took at best
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub read: Option<PathBuf>,
 }

@@ -3,8 +3,8 @@
 use super::Context;
 use crate::args::Bench;
 use crate::bench::{
-    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, schedules,
-    search, server, work,
+    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, read_some,
+    schedules, search, server, work,
 };
 use crate::descriptors;
 use crate::exit::Exit;
@@ -48,6 +48,10 @@ struct Measured {
 pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     if let [tasks, events] = args.fold[..] {
         fold_some(tasks, events as usize)?;
+        return Ok(Exit::Ok);
+    }
+    if let Some(file) = &args.read {
+        context.printer.line(&read_some(file)?.to_string())?;
         return Ok(Exit::Ok);
     }
     if args.name.as_deref() == Some(SCHEDULES) {

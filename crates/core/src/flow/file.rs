@@ -6,7 +6,7 @@
 use super::compose::{Alone, Composer, Resolve};
 use super::problem::Sink;
 use super::source::{Source, Span};
-use super::{Compiled, Problems, compile_yaml};
+use super::{Compiled, Problems, compile_yaml, tree};
 use crate::error::{Error, Result};
 use crate::suggest::{nearest, shown};
 use crate::{limits, text};
@@ -55,6 +55,18 @@ pub fn compile_file(text: &str, file: &str) -> Result<Vec<Compiled>, Problems> {
 /// The same for a file that starts flows which `resolver` finds.
 pub fn compile_file_with(text: &str, file: &str, resolver: &mut dyn Resolve) -> Result<Vec<Compiled>, Problems> {
     Composer::new(resolver).file(text, file)
+}
+
+/// Whether a file can be read at all; nothing is compiled. For whoever measures readers alone.
+pub fn can_be_read(text: &str, file: &str) -> bool {
+    let source = Source::new(text);
+    let mut sink = Sink::new(&source);
+    match Form::of(file, text) {
+        Some(Form::Yaml) => drop(tree::read(text, &mut sink)),
+        Some(Form::Program) => drop(text::read(text, &mut sink)),
+        None => return false,
+    }
+    !sink.has_errors()
 }
 
 pub(super) fn compile_one(text: &str, file: &str, composer: &mut Composer<'_>) -> Result<Vec<Compiled>, Problems> {

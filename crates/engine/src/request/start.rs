@@ -28,7 +28,7 @@ pub(crate) fn start(desk: &mut Desk, start: &Start) -> Result<Answer> {
 pub(crate) fn start_stored(desk: &mut Desk, start: &Start, hash: PlanHash) -> Result<Answer> {
     check_limits(start)?;
     let labels = start.plan.labels(&start.labels)?;
-    let id = RunId::from_bits(desk.entropy.bits());
+    let id = RunId::mint(desk.now, desk.entropy.bits());
     let key = key_of(hash, start);
     if let Some((key, body)) = key.clone() {
         let claim = KeyClaim { stream: desk.home.stream(id), key, body };
