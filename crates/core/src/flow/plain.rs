@@ -216,6 +216,10 @@ impl<'a> Reader<'a> {
                 _ => return None,
             }
             (key, at) = self.key()?;
+            if entries.last().is_some_and(|last: &Entry<'_>| last.key == key) {
+                // The library tells of each: the sooner it is asked the better.
+                return None;
+            }
         }
     }
 

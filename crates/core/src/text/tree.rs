@@ -11,6 +11,8 @@ use crate::plan::{Identity, Timeouts};
 use crate::rate::Rate;
 use crate::retry::{Backoff, Retry};
 use crate::time::Millis;
+use std::ops::Deref;
+use std::sync::LazyLock;
 
 /// A place in the text, in bytes; the end is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
@@ -285,7 +287,27 @@ pub struct ActionCall {
     /// What it is given, each name once.
     pub arguments: Vec<(Word, Expr)>,
     /// What the brackets say.
-    pub policies: Policies,
+    pub policies: Bracketed,
+}
+
+/// Policies of a call, behind a pointer and only where they say something: most calls have none, and a large file has
+/// many calls.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Bracketed(Option<Box<Policies>>);
+
+impl From<Policies> for Bracketed {
+    fn from(policies: Policies) -> Self {
+        Self((policies != Policies::default()).then(|| Box::new(policies)))
+    }
+}
+
+impl Deref for Bracketed {
+    type Target = Policies;
+
+    fn deref(&self) -> &Policies {
+        static NONE: LazyLock<Policies> = LazyLock::new(Policies::default);
+        self.0.as_deref().unwrap_or(&NONE)
+    }
 }
 
 /// `name(…)`, of a function of the same file.

@@ -38,7 +38,7 @@ impl Parser<'_, '_, '_> {
             let at = self.extent(slice.before(open));
             let name = self.accept(Name::parse(&self.layout.word(slice.from)[1..]), at)?;
             let brackets = brackets?;
-            let call = ActionCall { name, at, arguments: arguments?, policies: brackets.policies };
+            let call = ActionCall { name, at, arguments: arguments?, policies: brackets.policies.into() };
             return Some((Call::Action(Box::new(call)), brackets.gather));
         }
         let name = Word { text: self.layout.word(slice.from).to_owned(), at: self.extent(slice.before(open)) };
@@ -68,7 +68,7 @@ impl Parser<'_, '_, '_> {
             self.error(at, "misplaced_key", message).help(Some(help));
             return None;
         }
-        let call = ActionCall { name, at, arguments: arguments?, policies: brackets.policies };
+        let call = ActionCall { name, at, arguments: arguments?, policies: brackets.policies.into() };
         Some((Call::Flow(Box::new(call)), brackets.gather))
     }
 
