@@ -58,7 +58,8 @@ impl Herald {
         match news {
             News::Moved { runs, upto, durable } if upto > deriving.at => {
                 for moved in runs {
-                    deriving.moved(&mut **ledger, &moved, &mut |event| tell(listeners, known_as, event, Some(durable)))?;
+                    deriving
+                        .moved(&mut **ledger, &moved, &mut |event| tell(listeners, known_as, event, Some(durable)))?;
                 }
                 deriving.at = upto;
             }
