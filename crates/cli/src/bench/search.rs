@@ -25,7 +25,7 @@ const FLOWS: u64 = 50;
 const TEAMS: u64 = 10;
 
 /// What is searched for: each alone, all together, and what nothing fits though much fits each part of it.
-const SEARCHES: [&str; 18] = [
+const SEARCHES: [&str; 22] = [
     "",
     "state:failed",
     "state:cancelled",
@@ -35,6 +35,10 @@ const SEARCHES: [&str; 18] = [
     "until:60d",
     "label.team=t3",
     "label.rare=yes",
+    "label.env=prod label.rare=yes",
+    "label.team=t3 label.env=prod",
+    "label.team=t3 label.zone=east",
+    "by:p3 label.rare=yes",
     "state:failed flow:f7",
     "state:failed flow:f7 since:1d label.team=t3",
     "flow:f7 label.team=t7 until:30d",
@@ -112,6 +116,10 @@ fn change(n: u64, all: u64) -> Result<RunChange> {
     };
     let mut labels =
         vec![("team", format!("t{team}")), ("env", if n.is_multiple_of(2) { "prod".into() } else { "test".into() })];
+    if team == 1 {
+        // One in ten has it, and none of any other team.
+        labels.push(("zone", "east".into()));
+    }
     if n % 100_000 == 99 {
         labels.push(("rare", "yes".into()));
     }

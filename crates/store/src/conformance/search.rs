@@ -29,6 +29,13 @@ fn marked(n: u128) -> RunChange {
         parent: None,
         labels: labels.into_iter().filter(|_| !n.is_multiple_of(5)).map(|(k, v)| (k.into(), v.into())).collect(),
     };
+    if n >= RUNS - 2 {
+        // Of one kind and one instant: each has one of two labels that a search may ask for together.
+        run.flow = name("deploy");
+        (run.state, run.triggered_at, run.marks.namespace) = (RunState::Error, Time(1_003), None);
+        let label = [("team", "a"), ("tier", "2")][n as usize % 2];
+        run.marks.labels = [(label.0.to_owned(), label.1.to_owned())].into();
+    }
     change
 }
 
@@ -54,6 +61,9 @@ fn filters() -> Vec<RunFilter> {
         vec![word(&id.to_string()[..2])],
         vec![word("nothing")],
         vec![Term::By(name("bob")), label("team", "b"), word("deploy")],
+        vec![label("tier", "2"), Term::By(name("ann")), label("team", "a")],
+        vec![label("team", "a"), label("team", "b")],
+        vec![label("team", "a"), label("team", "a"), label("tier", "3")],
     ];
     let mut all = Vec::new();
     for (nth, of) in terms.iter().enumerate() {

@@ -52,46 +52,70 @@ struct Kind {
     state: i64,
 }
 
-/// Among which runs kinds are looked for: by the term that leaves the fewest.
+/// Among which runs kinds are looked for: by the terms that leave the fewest.
 #[derive(Clone, Copy, PartialEq)]
 enum Among<'a> {
     All,
-    Labelled(&'a String, &'a String),
+    Labelled(Label<'a>),
+    /// The rarer label first: each run with it is looked up among those with the other, without reading the run.
+    Both(Label<'a>, Label<'a>),
     Of(&'a Name),
 }
 
+type Label<'a> = (&'a String, &'a String);
+
+/// Of terms that fit more runs than this none is rarer than another.
+const MANY: i64 = 10_000;
+
 impl<'a> Among<'a> {
-    fn of(terms: &'a [Term]) -> Self {
-        let label = terms.iter().find_map(|term| match term {
-            Term::Label(key, value) => Some(Self::Labelled(key, value)),
-            _ => None,
-        });
-        let by = terms.iter().find_map(|term| match term {
+    /// The terms that have an index of their own.
+    fn of(terms: &'a [Term]) -> Vec<Self> {
+        let indexed = |term: &'a Term| match term {
+            Term::Label(key, value) => Some(Self::Labelled((key, value))),
             Term::By(by) => Some(Self::Of(by)),
             _ => None,
-        });
-        label.or(by).unwrap_or(Self::All)
+        };
+        terms.iter().filter_map(indexed).collect()
+    }
+
+    /// Whether this tells already that a term holds.
+    fn tells(self, term: &Term) -> bool {
+        match (self, term) {
+            (Self::Labelled(label), Term::Label(key, value)) => label == (key, value),
+            (Self::Both(one, other), Term::Label(key, value)) => one == (key, value) || other == (key, value),
+            (Self::Of(known), Term::By(by)) => known == by,
+            _ => false,
+        }
     }
 
     /// The statements that find the next kind and walk one.
     fn sql(self) -> (&'static str, &'static str) {
+        let labelled = include_str!("sql/state_next_labelled_kind.sql");
         match self {
             Self::All => (include_str!("sql/state_next_kind.sql"), include_str!("sql/state_walk_kind.sql")),
-            Self::Labelled(..) => {
-                (include_str!("sql/state_next_labelled_kind.sql"), include_str!("sql/state_walk_labelled_kind.sql"))
-            }
+            Self::Labelled(_) => (labelled, include_str!("sql/state_walk_labelled_kind.sql")),
+            Self::Both(..) => (labelled, include_str!("sql/state_walk_kind_with_both.sql")),
             Self::Of(_) => {
                 (include_str!("sql/state_next_kind_of_person.sql"), include_str!("sql/state_walk_kind_of_person.sql"))
             }
         }
     }
 
-    /// What they ask for besides the kind.
+    /// What the first of them asks for besides the kind.
     fn values(self) -> Vec<Value> {
+        let text = |text: &String| Value::from(text.clone());
         match self {
             Self::All => Vec::new(),
-            Self::Labelled(key, value) => vec![key.clone().into(), value.clone().into()],
+            Self::Labelled((key, value)) | Self::Both((key, value), _) => vec![text(key), text(value)],
             Self::Of(by) => vec![by.to_string().into()],
+        }
+    }
+
+    /// What walking asks for besides that.
+    fn more_values(self) -> Vec<Value> {
+        match self {
+            Self::Both(_, (key, value)) => vec![key.clone().into(), value.clone().into()],
+            _ => Vec::new(),
         }
     }
 }
@@ -144,7 +168,7 @@ struct Search<'c> {
     filter: &'c RunFilter,
 }
 
-impl Search<'_> {
+impl<'c> Search<'c> {
     /// The oldest and the newest instant that fit.
     fn window(&self) -> (i64, i64) {
         let last = self.filter.until.map_or(u64::MAX, |until| until.0.saturating_sub(1));
@@ -199,13 +223,11 @@ impl Search<'_> {
     /// The kinds that fit, each walked from its newest run on.
     fn by_kind(&mut self, words: &[&str]) -> Result<Vec<(Stream, RunRow)>> {
         let filter = self.filter;
-        let among = Among::of(&filter.terms);
+        let among = self.among()?;
         // What the kind, and among which runs it is looked for, do not tell already.
         let told = |term: &&Term| match term {
             Term::Flow(_) | Term::Namespace(_) | Term::Word(_) => true,
-            Term::Label(key, value) => among == Among::Labelled(key, value),
-            Term::By(by) => among == Among::Of(by),
-            _ => false,
+            _ => among.tells(term),
         };
         let left: Vec<&Term> = filter.terms.iter().filter(|term| !told(term)).collect();
         let mut page = Page { limit: filter.limit, found: BinaryHeap::new() };
@@ -228,6 +250,37 @@ impl Search<'_> {
         let mut places: Vec<Place> = page.found.into_iter().map(|Reverse(place)| place).collect();
         places.sort_by(|a, b| b.cmp(a));
         places.into_iter().map(|place| self.load(place.4)).collect()
+    }
+
+    /// The rarest of the terms with an index; of labels the two rarest.
+    fn among(&mut self) -> Result<Among<'c>> {
+        let mut all = Among::of(&self.filter.terms);
+        if all.len() > 1 {
+            let mut counted = Vec::with_capacity(all.len());
+            for one in all {
+                counted.push((self.count(one)?, one));
+            }
+            counted.sort_by_key(|(count, _)| *count);
+            all = counted.into_iter().map(|(_, one)| one).collect();
+        }
+        let second = all.iter().skip(1).find_map(|one| match one {
+            Among::Labelled(label) => Some(*label),
+            _ => None,
+        });
+        Ok(match (all.first(), second) {
+            (Some(Among::Labelled(first)), Some(second)) => Among::Both(*first, second),
+            (first, _) => first.copied().unwrap_or(Among::All),
+        })
+    }
+
+    /// How many runs a term fits, if these are few.
+    fn count(&mut self, among: Among<'_>) -> Result<i64> {
+        let sql = match among {
+            Among::Of(_) => include_str!("sql/state_count_of_person.sql"),
+            _ => include_str!("sql/state_count_labelled.sql"),
+        };
+        let params = [MANY.into()].into_iter().chain(among.values());
+        self.statements.get(sql)?.query_row(params_from_iter(params), |row| row.get(0)).of(STATE)
     }
 
     fn next_kind(&mut self, at: &Kind, among: Among<'_>) -> Result<Option<Kind>> {
@@ -258,6 +311,7 @@ impl Search<'_> {
         let filter = self.filter;
         let flow = Name::parse(&kind.flow).map_err(|error| damaged(STATE, error))?;
         let params = kind.values().into_iter().chain([since.into(), until.into()]).chain(among.values());
+        let params = params.chain(among.more_values());
         let sql = among.sql().1;
         let mut walked = self.statements.get(sql)?.query(params_from_iter(params)).of(STATE)?;
         while let Some(row) = walked.next().of(STATE)? {
