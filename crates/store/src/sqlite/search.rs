@@ -242,7 +242,7 @@ impl<'c> Search<'c> {
             if only.is_some_and(|flow| kind.flow != flow.as_str()) {
                 break;
             }
-            if self.wants(&kind, words)? {
+            if self.wants(&kind, words)? && self.has_second(&kind, among)? {
                 self.walk(&kind, among, &left, &mut page)?;
             }
             at = kind;
@@ -288,6 +288,17 @@ impl<'c> Search<'c> {
         let sql = among.sql().0;
         let kind = |row: &Row<'_>| Ok(Kind { flow: row.get(0)?, namespace: row.get(1)?, state: row.get(2)? });
         self.statements.get(sql)?.query_row(params_from_iter(params), kind).optional().of(STATE)
+    }
+
+    /// Whether runs of a kind have the second label too, if one is asked for: of many kinds none does.
+    fn has_second(&mut self, kind: &Kind, among: Among<'_>) -> Result<bool> {
+        let second = among.more_values();
+        if second.is_empty() {
+            return Ok(true);
+        }
+        let params = kind.values().into_iter().chain(second);
+        let sql = include_str!("sql/state_has_labelled_kind.sql");
+        self.statements.get(sql)?.query_row(params_from_iter(params), |row| row.get(0)).of(STATE)
     }
 
     fn wants(&self, kind: &Kind, words: &[&str]) -> Result<bool> {
