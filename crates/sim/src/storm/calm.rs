@@ -14,6 +14,8 @@ const PATIENCE: Millis = Millis(3_600_000);
 const HOLD_OFF: Millis = Millis(500);
 /// Rounds without a pause; more is a spin.
 const SPIN: u32 = 1_000;
+/// Steps of a storm and its calm; more is a world that only grows. The longest of ten thousand takes a tenth of it.
+const STEPS: u64 = 500_000;
 
 impl Storm {
     /// Lets everything come to an end, and compares how it ended with what the promises say.
@@ -25,6 +27,9 @@ impl Storm {
         let until = began.plus(PATIENCE).plus(Millis(self.went_back));
         let mut late = false;
         while self.now < until {
+            if self.steps > STEPS {
+                return self.stuck(&format!("{STEPS} steps, and still more to do"));
+            }
             self.round()?;
             self.publish_all()?;
             if self.witness.all_over() && self.in_flight() == 0 && self.vigils.is_empty() {
