@@ -141,16 +141,21 @@ impl Lanes {
         self.lanes.iter().map(|lane| lane.line.len() + lane.woken.len()).sum()
     }
 
-    /// A task waits for a worker.
+    /// A task waits for a worker. One that stands here already keeps its place, as the attempt that it is now: were it
+    /// to stand in two, the other place would be that of an attempt which is over, and hide the next one.
     pub fn offer(&mut self, action: &str, queue: QueueNo, waiting: Waiting) {
         let action = self.action(action);
         let lane = self.lane(queue, action);
+        let Offer { run, task, .. } = waiting.offer;
         if let Some(bound) = &waiting.bound
             && self.aside.has(bound, lane, waiting.offer)
         {
-            return;
+            return self.aside.put(lane, waiting, At::Back);
         }
-        self.lanes[lane as usize].line.put(waiting, At::Back);
+        let of = &mut self.lanes[lane as usize];
+        let woken = waiting.bound.is_some() && of.woken.has(run, task);
+        let line = if woken { &mut of.woken } else { &mut of.line };
+        line.put(waiting, At::Back);
         self.note(lane);
     }
 

@@ -307,10 +307,11 @@ impl Storm {
 
     fn look(&mut self, clock: Time) -> Held {
         let known = self.log.is_some().then(|| self.ledger_lines());
-        self.witness.look(clock)?;
+        let held = self.witness.look(clock);
         if let Some(known) = known {
             self.tell_new(&known);
         }
+        held?;
         self.hash = (self.hash.rotate_left(7) ^ self.witness.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Ok(())
     }

@@ -178,8 +178,11 @@ impl Desk {
         let token = lease.attempt().token;
         self.has_stopped(lease.run, &lease.attempt());
         let opened = self.open(lease.run).map(drop);
-        // Nothing is written of it, so that only its slots are given back. Who is told to say it again says it again.
+        // Nothing is written of it, so that only its slots are given back, unless this very commit has done so already.
+        // Who is told to say it again says it again.
+        let over = self.batch.leases_over.contains(&(lease.run, lease.task));
         if opened.as_ref().is_err_and(|error| error.kind != Kind::Unavailable)
+            && !over
             && self.frozen.contains_key(&lease.run)
             && let Some(was) = self.leases.leave(lease.run, lease.task, token)
         {

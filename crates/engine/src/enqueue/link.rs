@@ -138,7 +138,11 @@ fn let_go(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
             resolve(desk, parent, link, child, RunState::Cancelled, Ok(Value::Null));
         }
         Found::Open | Found::OnDesk => {
-            let Some(cached) = desk.open_hinted(child) else { return };
+            let Some(cached) = desk.open_hinted(child) else {
+                // Once it can be read it is at work as before, and nothing of it tells who let it go.
+                desk.links.later.insert((parent, DISOWNED));
+                return;
+            };
             let (state, mine) = (cached.run.state, is_parent(&cached.run, parent, link));
             if !mine || state.is_done() {
                 desk.rely_on(child);

@@ -136,3 +136,21 @@ fn a_task_that_no_worker_waits_for_keeps_its_key_from_nobody() {
     lanes.rouse("k", 1);
     assert_eq!(next(&mut lanes), Some((2, 0, 2)));
 }
+
+#[test]
+fn a_task_that_is_offered_again_stands_where_it_stood_as_the_attempt_it_is_now() {
+    let again = || Waiting { offer: Offer { attempt: 2, ..offer(1, 0) }, ..bound(1, 0, "k") };
+    for woken in [false, true] {
+        let mut lanes = Lanes::default();
+        lanes.wait(1, ["a"].into_iter(), None);
+        lanes.offer("a", Q, bound(1, 0, "k"));
+        let found = lanes.next(|_| true).unwrap();
+        lanes.set_aside(found);
+        (0..u32::from(woken)).for_each(|_| lanes.rouse("k", 1));
+        lanes.offer("a", Q, again());
+        lanes.rouse("k", 1);
+        let found = lanes.next(|_| true).unwrap();
+        assert_eq!((found.waiting.offer.attempt, found.woken), (2, true), "woken before: {woken}");
+        assert!(lanes.next(|_| true).is_none() && lanes.aside_of(RunId(1)) == 0, "it stood there once");
+    }
+}
