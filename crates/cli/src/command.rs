@@ -1,6 +1,7 @@
 //! The commands, one file each: read the arguments, do it, hand the result to the printer.
 
 mod act;
+mod address;
 mod audit;
 mod backup;
 mod bench;

@@ -187,7 +187,7 @@ fn hook(id: &str, act: &str) -> String {
 }
 
 /// A text as one part of an address.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }

@@ -21,6 +21,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// The setting that addresses without a token are signed with. The first one stays: another one would end all addresses
+/// that others were given.
+pub const HOOK_SECRET: &str = "hook/secret";
+
 /// All that a workspace is set to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Control {

@@ -2,7 +2,7 @@
 //! an end, and a proof that this workspace made them. Whoever knows one can open its gate, once, or begin runs of its
 //! flow; nobody can make one up or put one's proof on another.
 
-use edgewise_core::control::Setting;
+use edgewise_core::control::{HOOK_SECRET, Setting};
 use edgewise_core::event::TaskIx;
 use edgewise_core::gate::Wait;
 use edgewise_core::id::RunId;
@@ -16,8 +16,6 @@ use edgewise_engine::entropy::Entropy;
 use ring::hmac;
 use std::collections::BTreeMap;
 
-/// The setting that keeps the workspace's secret.
-pub const SETTING: &str = "hook/secret";
 /// Where the addresses of gates are.
 const PATH: &str = "/api/v1/hooks/";
 /// Where the addresses of flows are.
@@ -117,7 +115,7 @@ pub struct Secret(hmac::Key);
 impl Secret {
     /// The one that is kept; `None` before the first address is made.
     pub fn of(settings: &BTreeMap<Name, Setting>) -> Result<Option<Self>> {
-        let kept = settings.get(&Name::parse(SETTING)?).and_then(|setting| setting.value.as_str());
+        let kept = settings.get(&Name::parse(HOOK_SECRET)?).and_then(|setting| setting.value.as_str());
         Ok(kept.map(Self::read))
     }
 

@@ -124,9 +124,9 @@ pub struct GateUrl {
     /// For how long the address is good
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = Millis::parse)]
     pub expires: Millis,
-    /// Where others reach the server
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7420")]
-    pub server: String,
+    /// Where others reach the server [default: EDGEWISE_ADDR, or http://127.0.0.1:7420]
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
 }
 
 /// Reads a value.

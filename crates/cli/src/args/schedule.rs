@@ -59,9 +59,9 @@ pub struct FlowUrl {
     /// For how long the address is good
     #[arg(long, value_name = "DURATION", default_value = "366d", value_parser = Millis::parse)]
     pub expires: Millis,
-    /// Where others reach the server
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7420")]
-    pub server: String,
+    /// Where others reach the server [default: EDGEWISE_ADDR, or http://127.0.0.1:7420]
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
 }
 
 /// See when flows begin by themselves, and change it.

@@ -1,14 +1,15 @@
 //! `edgewise flows show` and `edgewise flows url`: what begins a registered flow, and the address that does.
 
 use super::Context;
-use super::gate_url::secret;
+use super::address::Wanted;
 use crate::args::{FlowName, FlowUrl};
 use crate::clock::{Clock, rfc3339};
 use crate::exit::Exit;
 use crate::problem::{Problem, Result};
+use crate::shelves::named;
 use crate::style::Ink;
 use crate::text;
-use crate::view::{View, home};
+use crate::view::View;
 use edgewise_core::Kind;
 use edgewise_core::control::{Control, Registered};
 use edgewise_core::name::Name;
@@ -56,10 +57,10 @@ pub(super) fn url(args: &FlowUrl, context: &mut Context<'_>) -> Result<Exit> {
         let next = "write `on: { webhook: {} }` into it and register it again";
         return Err(Problem::new(Kind::Invalid, "no_webhook", what).next(next));
     }
-    let expires = wall_clock().plus(args.expires);
-    let path = secret(context)?.path(&home()?, (Of::Flow, &flow_in_address(flow)), expires);
-    let url = format!("{}{path}", args.server.trim_end_matches('/'));
-    let facts = json!({ "flow": flow, "url": url, "expires_at": rfc3339(expires) });
+    let (named, route) = (flow_in_address(flow), named("flows", flow.as_str(), "url"));
+    let wanted = Wanted { of: Of::Flow, named: &named, route, expires: args.expires, server: args.server.as_deref() };
+    let (url, expires_at) = wanted.make(context)?;
+    let facts = json!({ "flow": flow, "url": url, "expires_at": expires_at });
     context.printer.one(url.clone(), std::slice::from_ref(&url), &facts)?;
     context.printer.say("whoever has this address can begin runs of the flow, as long as its text says `on: webhook`");
     Ok(Exit::Ok)

@@ -228,6 +228,33 @@ fn a_token_says_who_acts_and_what_they_may() {
 }
 
 #[test]
+fn an_address_that_a_server_is_asked_for_is_good_and_ends_no_other() {
+    let (home, there) = (project(), project());
+    let webhook = "flow: hooked\non: { webhook: {} }\ntasks:\n  sign/it: { gate: { webhook: {} } }\n";
+    std::fs::write(home.path().join("hooked.yaml"), webhook).unwrap();
+    let ann = home.run("token create ann --role operator -q").out.trim().to_owned();
+    assert_eq!(home.run("register hooked.yaml").code, 0);
+    let run = home.run("run hooked.yaml --detach -q").out.trim().to_owned();
+    let gates: Vec<String> = (0..2).map(|_| home.run("gate create --webhook -q").out.trim().to_owned()).collect();
+    let (server, url) = serve(&home, "");
+    let before = home.run(&format!("gate url {} --server {url} -q", gates[0]));
+    let mut addresses = vec![before];
+    for line in
+        [format!("gate url {} -q", gates[1]), format!("gate url {run} sign/it -q"), "flows url hooked -q".into()]
+    {
+        addresses.push(with_token(&there, &line, &url, &ann));
+    }
+    for address in &addresses {
+        assert!(address.code == 0 && address.out.starts_with(&url), "{address:?}");
+        let called =
+            std::process::Command::new("curl").args(["-s", "-X", "POST", address.out.trim()]).output().unwrap();
+        let said = String::from_utf8_lossy(&called.stdout).into_owned();
+        assert!(said.contains("\"already\":false") || said.contains("\"new\":true"), "{said} of {address:?}");
+    }
+    assert_eq!(stop(server).code, 0);
+}
+
+#[test]
 fn what_is_wrong_with_the_server_is_said_with_what_to_do() {
     let there = project();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -4,7 +4,7 @@ mod gates;
 mod ground;
 mod schedules;
 
-use edgewise_core::control::{Control, SettingChanged};
+use edgewise_core::control::{Control, HOOK_SECRET, SettingChanged};
 use edgewise_core::id::RunId;
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::Home;
@@ -52,6 +52,19 @@ fn whoever_comes_second_decides_on_what_the_first_one_wrote() {
     assert!(matches!(ask(&mut first, setting(3)), Ok(Answer::Done)));
     assert_eq!(world.control().settings[&name("slots")].value, json!(3));
     assert_eq!(world.control().seq, 3);
+}
+
+#[test]
+fn the_secret_that_addresses_are_signed_with_stays_whoever_brings_another_one() {
+    let world = World::default();
+    let secret = |value: &str| {
+        let (key, by) = (name(HOOK_SECRET), name("ada"));
+        Command::ChangeSetting(SettingChanged { key, value: Some(json!(value)), by })
+    };
+    let (mut first, mut second) = (world.engine(1), world.engine(2));
+    assert!(matches!(ask(&mut first, secret("first")), Ok(Answer::Done)));
+    assert!(matches!(ask(&mut second, secret("second")), Ok(Answer::Already)));
+    assert_eq!(world.control().settings[&name(HOOK_SECRET)].value, json!("first"));
 }
 
 #[test]

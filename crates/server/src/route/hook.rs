@@ -5,14 +5,14 @@ use super::item::look;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::body::{Json, read_within};
-use crate::hook::{Of, RunGate, SETTING, Secret, no_hook};
+use crate::hook::{Of, RunGate, Secret, no_hook};
 use crate::limits;
 use crate::params::Path;
 use crate::problem::Result;
 use axum::extract::{Extension, Request, State};
 use axum::http::HeaderMap;
 use edgewise_client::wire;
-use edgewise_core::control::SettingChanged;
+use edgewise_core::control::{HOOK_SECRET, SettingChanged};
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{GateWait, Op, Work, WorkGate};
@@ -85,7 +85,7 @@ async fn secret(app: &App, by: Name) -> Done<Secret> {
     if let Some(secret) = kept(app).await? {
         return Ok(secret);
     }
-    let change = SettingChanged { key: Name::parse(SETTING)?, value: Some(Secret::fresh()?.into()), by };
+    let change = SettingChanged { key: Name::parse(HOOK_SECRET)?, value: Some(Secret::fresh()?.into()), by };
     app.engine().ask(Command::ChangeSetting(change)).await?;
     kept(app).await?.ok_or_else(|| Error::bug("no_secret", "a secret that was just kept is not there"))
 }
