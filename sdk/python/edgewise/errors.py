@@ -154,7 +154,7 @@ class Cancelled(Exception):
 
 def wire_failure(error: BaseException) -> dict[str, Any]:
     """A failure as it is reported. Its wider types are the classes that the exception inherits from."""
-    told: dict[str, Any] = {"type": type(error).__name__, "message": str(error)[:MESSAGE_CHARACTERS]}
+    told: dict[str, Any] = {"type": type(error).__name__, "message": _readable(str(error)[:MESSAGE_CHARACTERS])}
     wider = [kind.__name__ for kind in type(error).__mro__[1:] if kind not in _PLAIN]
     if isinstance(error, TaskFailure):
         wider = [*error.also, *wider]
@@ -167,6 +167,11 @@ def wire_failure(error: BaseException) -> dict[str, Any]:
     if wider:
         told["is"] = wider
     return told
+
+
+def _readable(text: str) -> str:
+    """A text that every server reads: half of a pair of code units is no character."""
+    return text.encode(errors="replace").decode()
 
 
 #: Longer messages are cut: the ledger keeps them for ever.

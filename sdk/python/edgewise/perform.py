@@ -23,21 +23,39 @@ Handler = Callable[[Context], Any] | Callable[[Context], Awaitable[Any]]
 Report = Callable[[Held, str], None]
 
 
+#: Characters of an output that no server takes any more.
+TOO_LARGE = 16 << 20
+
+
 def succeeded(held: Held, output: Any) -> str:
-    """The report of a handler that returned. What has no JSON form fails for good: it would be the same again."""
+    """The report of a handler that returned. What has no JSON form fails for good: it would be the same again.
+
+    One that was told to stop and returns nothing has noticed it, and did not do its work.
+    """
+    if output is None and held.context.cancelled.is_set():
+        return stopped(held)
     result = {"lease": held.lease} if output is None else {"lease": held.lease, "output": output}
     try:
-        return encode(result)
+        report = encode(result)
     except (TypeError, ValueError, RecursionError) as error:
         told = {"type": "bad_output", "message": f"the output has no JSON form: {error}", "permanent": True}
         return encode({"lease": held.lease, "error": told})
+    if len(report) > TOO_LARGE:
+        message = f"the output has {len(report)} characters: more than {TOO_LARGE} bytes are not kept"
+        return encode({"lease": held.lease, "error": {"type": "output_too_large", "message": message}})
+    return report
+
+
+def stopped(held: Held) -> str:
+    """The report of a handler that was told to stop: it did not fail, another attempt does its work."""
+    told = {"type": "worker_stopped", "message": "the worker was told to stop before the task had ended"}
+    return encode({"lease": held.lease, "error": told})
 
 
 def failed(held: Held, error: BaseException) -> str:
-    """The report of a handler that raised. One that was told to stop did not fail: another attempt does its work."""
+    """The report of a handler that raised."""
     if isinstance(error, (Cancelled, asyncio.CancelledError)) and held.context.cancelled.is_set():
-        told = {"type": "worker_stopped", "message": "the worker was told to stop before the task had ended"}
-        return encode({"lease": held.lease, "error": told})
+        return stopped(held)
     return encode({"lease": held.lease, "error": wire_failure(error)})
 
 

@@ -20,6 +20,9 @@ log = logging.getLogger("edgewise")
 BATCH = 2_000
 BATCH_CHARACTERS = 4 << 20
 
+#: The type of a failure in place of one that the server could not read.
+UNREADABLE = "bad_failure"
+
 Result = tuple[Held, str]
 
 
@@ -107,9 +110,10 @@ class Reporter:
                 self._send([result])
             return
         held, report = batch[0]
-        told = {"type": "bad_output", "message": problem.detail, "permanent": True}
-        failure = encode({"lease": held.lease, "error": told})
-        if "error" in json.loads(report):
+        error = json.loads(report).get("error")
+        if error is not None and error.get("type") == UNREADABLE:
             log.error("a report was refused: %s", problem)
             return
-        self._send([(held, failure)])
+        kind = {"type": "bad_output", "permanent": True} if error is None else {"type": UNREADABLE}
+        log.warning("a report was refused, and is sent as a failure that says so: %s", problem)
+        self._send([(held, encode({"lease": held.lease, "error": {**kind, "message": problem.detail}}))])

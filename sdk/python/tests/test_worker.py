@@ -165,6 +165,32 @@ class Failing(unittest.TestCase):
         self.assertEqual([n for n in range(20) if output[n] != n], [3])
 
 
+    def test_a_failure_that_is_no_text_is_told_all_the_same(self) -> None:
+        worker = Worker(server.url)
+
+        @worker.task("half")
+        def fail(context: Context) -> None:
+            raise ValueError("half a pair: \ud800")
+
+        @worker.task("odd")
+        def odd(context: Context) -> None:
+            raise Permanent("odd", type="half \ud800")
+
+        with working(worker):
+            for action, kind in (("half", "ValueError"), ("odd", "bad_failure")):
+                run = one(action, Retry(1))
+                self.assertEqual(run.wait(20).state, "Error")
+                self.assertEqual(task(run)["reason"]["failed"]["type"], kind)
+
+    def test_an_output_that_no_server_takes_is_not_sent(self) -> None:
+        worker = Worker(server.url)
+        worker.task("huge")(lambda context: "x" * (40 << 20))
+        with working(worker):
+            run = one("huge", Retry(1))
+            self.assertEqual(run.wait(20).state, "Error")
+        self.assertEqual(task(run)["reason"]["failed"]["type"], "output_too_large")
+
+
 class Leases(unittest.TestCase):
     def test_heartbeats_keep_a_task_that_takes_longer_than_its_lease(self) -> None:
         worker = Worker(server.url, lease=1.0)
@@ -371,6 +397,27 @@ class Stopping(unittest.TestCase):
             self.assertTrue(begun.wait(20))
         again = Worker(server.url)
         again.task("cut")(cut)
+        with working(again):
+            self.assertEqual(run.result(20), "attempt 2")
+
+
+    def test_a_function_that_notices_the_cut_and_returns_nothing_has_not_done_its_work(self) -> None:
+        worker = Worker(server.url, grace=0.2)
+        begun = threading.Event()
+
+        def cut(context: Context) -> str | None:
+            if context.attempt > 1:
+                return f"attempt {context.attempt}"
+            begun.set()
+            context.cancelled.wait(60)
+            return None
+
+        worker.task("cut-plain")(cut)
+        run = one("cut-plain")
+        with working(worker):
+            self.assertTrue(begun.wait(20))
+        again = Worker(server.url)
+        again.task("cut-plain")(cut)
         with working(again):
             self.assertEqual(run.result(20), "attempt 2")
 

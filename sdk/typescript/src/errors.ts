@@ -151,7 +151,7 @@ const MESSAGE_CHARACTERS = 2_000;
 /** A failure as it is reported. Its wider types are the classes that it extends. */
 export function wireFailure(thrown: unknown): WireFailure {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const told: WireFailure = { type: error.name, message: error.message.slice(0, MESSAGE_CHARACTERS) };
+  const told: WireFailure = { type: error.name, message: readable(error.message.slice(0, MESSAGE_CHARACTERS)) };
   const wider = widerTypes(error);
   if (error instanceof TaskFailure) {
     wider.unshift(...error.also);
@@ -162,6 +162,11 @@ export function wireFailure(thrown: unknown): WireFailure {
   }
   if (wider.length > 0) told.is = wider;
   return told;
+}
+
+/** A text that every server reads: half of a pair of code units is no character. */
+function readable(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "?");
 }
 
 const PLAIN: readonly unknown[] = [Error, Named, TaskFailure, Retryable, Permanent];

@@ -12,6 +12,8 @@ import type { Log } from "./worker.js";
 /** Most results of one report, and how many characters they have together. */
 const BATCH = 2_000;
 const BATCH_CHARACTERS = 4 << 20;
+/** The type of a failure in place of one that the server could not read. */
+const UNREADABLE = "bad_failure";
 
 interface Result {
   held: Held;
@@ -103,13 +105,15 @@ export class Reporter {
   /** One of them cannot be read: each is sent alone, and the one at fault becomes a failure that says so. */
   async #refused(batch: Result[], problem: Problem): Promise<void> {
     const [first] = batch;
-    if (batch.length > 1) {
+    if (first === undefined || batch.length > 1) {
       for (const result of batch) await this.#deliver([result]);
-    } else if (first !== undefined && !("error" in JSON.parse(first.report))) {
-      const error = { type: "bad_output", message: problem.detail, permanent: true };
-      await this.#deliver([{ held: first.held, report: JSON.stringify({ lease: first.held.lease, error }) }]);
-    } else {
-      this.#log(`a report was refused: ${problem.message}`);
+      return;
     }
+    const told = (JSON.parse(first.report) as { error?: { type: string } }).error;
+    if (told?.type === UNREADABLE) return this.#log(`a report was refused: ${problem.message}`);
+    this.#log(`a report was refused, and is sent as a failure that says so: ${problem.message}`);
+    const kind = told === undefined ? { type: "bad_output", permanent: true } : { type: UNREADABLE };
+    const error = { ...kind, message: problem.detail };
+    await this.#deliver([{ held: first.held, report: JSON.stringify({ lease: first.held.lease, error }) }]);
   }
 }

@@ -157,18 +157,34 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** The report of a handler that returned. What has no JSON form fails for good: it would be the same again. */
+/** Characters of an output that no server takes any more. */
+const TOO_LARGE = 16 << 20;
+
+/**
+ * The report of a handler that returned. What has no JSON form fails for good: it would be the same again. One that was
+ * told to stop and returns nothing has noticed it, and did not do its work.
+ */
 export function succeeded(held: Held, output: unknown): string {
+  if ((output ?? undefined) === undefined && held.context.cancelled) return stopped(held);
   try {
-    return JSON.stringify({ lease: held.lease, output: output ?? undefined });
+    const report = JSON.stringify({ lease: held.lease, output: output ?? undefined });
+    if (report.length <= TOO_LARGE) return report;
+    const message = `the output has ${report.length} characters: more than ${TOO_LARGE} bytes are not kept`;
+    return JSON.stringify({ lease: held.lease, error: { type: "output_too_large", message } });
   } catch (error) {
     const message = `the output has no JSON form: ${String(error)}`;
     return JSON.stringify({ lease: held.lease, error: { type: "bad_output", message, permanent: true } });
   }
 }
 
-/** The report of a handler that threw. One that was told to stop did not fail: another attempt does its work. */
+/** The report of a handler that threw. */
 export function failed(held: Held, thrown: unknown): string {
-  const stopped = { type: "worker_stopped", message: "the worker was told to stop before the task had ended" };
-  return JSON.stringify({ lease: held.lease, error: held.context.cancelled ? stopped : wireFailure(thrown) });
+  if (held.context.cancelled) return stopped(held);
+  return JSON.stringify({ lease: held.lease, error: wireFailure(thrown) });
+}
+
+/** The report of a handler that was told to stop: it did not fail, another attempt does its work. */
+function stopped(held: Held): string {
+  const error = { type: "worker_stopped", message: "the worker was told to stop before the task had ended" };
+  return JSON.stringify({ lease: held.lease, error });
 }

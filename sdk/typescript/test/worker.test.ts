@@ -141,6 +141,30 @@ test("an output that the server cannot read does not take others with it", async
   });
 });
 
+test("a failure that is no text is told all the same", async () => {
+  const half: Handler = () => {
+    throw new Error("half a pair: \ud800");
+  };
+  const odd: Handler = () => {
+    throw new Permanent("odd", { type: "half \ud800" });
+  };
+  await working({ half, odd }, async () => {
+    for (const [action, type] of [["half", "Error"], ["odd", "bad_failure"]] as const) {
+      const run = await one(action);
+      assert.equal((await run.wait(20_000)).state, "Error");
+      assert.equal((await task(run)).reason.failed.type, type);
+    }
+  });
+});
+
+test("an output that no server takes is not sent", async () => {
+  await working({ huge: () => "x".repeat(40 << 20) }, async () => {
+    const run = await one("huge");
+    assert.equal((await run.wait(20_000)).state, "Error");
+    assert.equal((await task(run)).reason.failed.type, "output_too_large");
+  });
+});
+
 test("heartbeats keep a task that takes longer than its lease", async () => {
   const long: Handler = async (context) => {
     await pause(2_500, undefined, { signal: context.signal });
@@ -323,4 +347,17 @@ test("a handler beyond the grace is cut short and its task tried again", async (
   const run = await one("cut");
   await working({ cut }, () => begun.wait, { grace: 200 });
   await working({ cut }, async () => assert.equal(await run.result(20_000), "attempt 2"));
+});
+
+test("a handler that notices the cut and returns nothing has not done its work", async () => {
+  const begun = signal();
+  const cut: Handler = async (context) => {
+    if (context.attempt > 1) return `attempt ${context.attempt}`;
+    begun.give();
+    await new Promise<void>((end) => context.signal.addEventListener("abort", () => end()));
+    return undefined;
+  };
+  const run = await one("cut-noticed");
+  await working({ "cut-noticed": cut }, () => begun.wait, { grace: 200 });
+  await working({ "cut-noticed": cut }, async () => assert.equal(await run.result(20_000), "attempt 2"));
 });
