@@ -27,7 +27,7 @@ pub use run::{cancel_is_final, frozen_runs_rest, run_done_iff_tasks_done};
 pub use spread::spread_is_whole;
 pub use stream::{
     Rows, duplicate_is_noop, idempotency_is_unique, load_equals_fold, prefix_is_monotone, refold_equals_projection,
-    seq_is_dense,
+    rows_are_of, said_again, seq_is_dense,
 };
 pub use task::{done_is_final, moves_are_legal, no_forgotten_task, ready_iff_allowed, skip_has_reason};
 

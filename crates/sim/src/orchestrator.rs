@@ -4,6 +4,7 @@ use crate::driver::{No, home, name};
 use crate::plans::{SLOW, SLOW_SLOTS, has_events, has_shares};
 use crate::store::{Lag, Store};
 use crate::teller::Teller;
+use edgewise_core::id::RunId;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::Work;
 use edgewise_core::{Error, Result};
@@ -40,8 +41,9 @@ pub(crate) struct Orchestrator {
     /// Claims that it took and did not answer yet, and for how many actions each is.
     claims: BTreeMap<No, usize>,
     swept: Time,
-    /// Rows on their way to the store.
+    /// Rows on their way to the store, and the runs whose rows may have been written since somebody looked.
     pub writing: Option<Flush>,
+    pub wrote: BTreeSet<RunId>,
     /// Whether the sweep found something that should have moved by itself.
     pub forgot: bool,
 }
@@ -62,6 +64,7 @@ impl Orchestrator {
             claims: BTreeMap::new(),
             swept: Time::NEVER,
             writing: None,
+            wrote: BTreeSet::new(),
             forgot: false,
         }
     }
@@ -167,13 +170,15 @@ impl Orchestrator {
         Ok(step)
     }
 
-    /// Writes the rows that are on their way, or says that they were not written. True if there were any.
-    pub fn write(&mut self, now: Time, lost: bool) -> bool {
+    /// Writes the rows that are on their way, or says that they were not written.
+    pub fn write(&mut self, now: Time, lost: bool) {
         let clock = self.clock(now);
         let (Some(flush), Some(writer), Some(committer)) = (self.writing.take(), &mut self.writer, &mut self.committer)
         else {
-            return false;
+            return;
         };
+        self.wrote.extend(flush.runs.iter().map(|change| change.stream.run));
+        self.wrote.extend(flush.gone.iter().map(|stream| stream.run));
         let result = match lost {
             true => Err(Error::unavailable("store_busy", "the rows were not written, as the weather would have it")),
             false => writer.flush(&flush),
@@ -181,7 +186,6 @@ impl Orchestrator {
         committer.flushed(clock, &result);
         // The shell takes the result as a message, and a message is a step.
         self.sleep(now, Some(clock));
-        true
     }
 
     /// The work graph as its engine has it, if it has one.

@@ -43,6 +43,8 @@ use worker::Worker;
 const BEGIN: Time = Time(1_000_000_000);
 /// Rows are compared with the ledger at one look in so many.
 const COMPARED_ONE_IN: u64 = 8;
+/// All rows are looked at with one flush in so many, and else those that were written.
+const ALL_ROWS_ONE_IN: u64 = 16;
 
 /// Who asked, and what they will do with the answer.
 #[derive(Clone)]
@@ -79,6 +81,7 @@ pub(crate) struct Storm {
     /// Runs that somebody wanted frozen.
     marked: BTreeSet<RunId>,
     next: No,
+    flushes: u64,
     pub witness: Witness,
     pub cover: Cover,
     pub steps: u64,
@@ -141,6 +144,7 @@ impl Storm {
             vigils: BTreeSet::new(),
             marked: BTreeSet::new(),
             next: 1,
+            flushes: 0,
             witness,
             cover: Cover::default(),
             steps: 0,
@@ -351,7 +355,17 @@ impl Storm {
         let lost = self.strikes(Trouble::LostFlush);
         let now = self.now;
         self.orchestrators[o].write(now, lost);
-        self.witness.look_at_rows()
+        self.look_at_rows()
+    }
+
+    /// The witness looks at the rows that were written since it last did; now and then at all.
+    fn look_at_rows(&mut self) -> Held {
+        let wrote = self.orchestrators.iter_mut().flat_map(|o| std::mem::take(&mut o.wrote)).collect();
+        self.flushes += 1;
+        match self.flushes.is_multiple_of(ALL_ROWS_ONE_IN) {
+            true => self.witness.look_at_rows(),
+            false => self.witness.look_at_rows_of(&wrote),
+        }
     }
 
     /// Everybody who is due and awake takes a step.

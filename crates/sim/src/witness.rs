@@ -21,7 +21,7 @@ use crate::cover::Cover;
 use crate::driver::{No, home};
 use crate::violation::{Held, Violation, ensure};
 use answers::Asked;
-use edgewise_core::event::{Event, TaskFinished};
+use edgewise_core::event::{Event, LinkRef, TaskFinished};
 use edgewise_core::history::Entry;
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::invariant::{self, Rows};
@@ -69,8 +69,9 @@ pub struct Witness {
     /// What the outside world is told.
     pub queues: queues::QueueBook,
     asked: BTreeMap<No, Asked>,
-    /// Which run each key has started.
+    /// Which run each key has started, and each attempt.
     keys: BTreeMap<String, RunId>,
+    children: BTreeMap<(RunId, LinkRef), RunId>,
     promised: BTreeMap<TokenHash, Promised>,
     /// Which engine granted each lease, and the leases that somebody was told of.
     granted: BTreeMap<TokenHash, Box<str>>,
@@ -85,6 +86,8 @@ pub struct Witness {
     pub watches_marks: bool,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
+    /// The seq that the rows of each run are at.
+    written: BTreeMap<RunId, u64>,
     /// Rows plus tail are compared with the run at one look in so many.
     pub compares_one_in: u64,
     looks: u64,
@@ -110,6 +113,8 @@ impl Witness {
             queues: queues::QueueBook::default(),
             asked: BTreeMap::new(),
             keys: BTreeMap::new(),
+            children: BTreeMap::new(),
+            written: BTreeMap::new(),
             promised: BTreeMap::new(),
             granted: BTreeMap::new(),
             told: BTreeSet::new(),
@@ -178,6 +183,7 @@ impl Witness {
     /// them: who comes up keeps to what the ledger has, and gives everybody some time to be heard.
     pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader, now: Time) {
         (self.rows, self.reader) = (rows, reader);
+        self.written.clear();
         self.books.values_mut().for_each(|book| book.compared = None);
         let heard = self.clocks_agree.then(|| now.plus(GRACE));
         for promised in self.promised.values_mut().filter(|p| p.until.is_some()) {
@@ -252,7 +258,7 @@ impl Witness {
                 let other = self.keys.insert(key.clone(), run);
                 ensure(other.is_none(), "one_run_per_key", || format!("{key} started {other:?} and {run}"))?;
             }
-            let plan = self.reader.run(run).map_err(|e| unreadable(&e))?.plan;
+            let plan = self.reader.plan(triggered.plan).map_err(|e| unreadable(&e))?;
             self.books.insert(run, Book::new(Run::new(run, triggered.plan, plan)));
         }
         if !self.books.contains_key(&run) {
@@ -312,7 +318,10 @@ impl Witness {
         let book = &self.books[&run];
         let loaded = self.reader.run(run).map_err(|e| unreadable(&e))?;
         // What loops are past may have been given back in one of them.
-        let same = without_past(loaded) == without_past(book.run.clone());
+        let same = match book.run.over.is_empty() {
+            true => without_past(loaded) == book.run,
+            false => without_past(loaded) == without_past(book.run.clone()),
+        };
         ensure(same, "load_equals_fold", || format!("rows plus tail of {run} are not the run"))?;
         let stream = home().stream(run);
         let Some(stored) = self.rows.load(&stream).map_err(|e| unreadable(&e))? else { return Ok(()) };
@@ -322,24 +331,43 @@ impl Witness {
         outbox.sort();
         let rows =
             Rows { run: &stored.run, tasks: &stored.tasks, given: &stored.given, timers: &timers, outbox: &outbox };
-        invariant::refold_equals_projection(&book.stream(), &rows)?;
-        let compared = Some((book.entries.len(), stored.run.applied_seq));
-        let at_rows = book.stream().refold(stored.run.applied_seq);
-        for row in of(&stream, self.rows.leases().map_err(|e| unreadable(&e))?) {
+        let at = stored.run.applied_seq;
+        let leases = of(&stream, self.rows.leases().map_err(|e| unreadable(&e))?);
+        let Some(book) = self.books.get_mut(&run) else { return Ok(()) };
+        book.compared = Some((book.entries.len(), at));
+        let at_rows = book.run_at(at);
+        invariant::rows_are_of(at_rows, &rows)?;
+        for row in leases {
             let live = at_rows.task(row.task).is_some_and(|task| {
                 let leased = task.state == TaskState::InProgress && at_rows.is_leasable(row.task);
                 leased && (task.generation, task.attempt) == (row.generation, row.attempt)
             });
             ensure(live, "refold_equals_projection", || format!("a lease row too many: {row:?}"))?;
         }
-        self.books.get_mut(&run).into_iter().for_each(|book| book.compared = compared);
         Ok(())
     }
 
     /// Compares the rows of every run that is not as it was when it was last compared, or of some of them.
     pub fn look_at_rows(&mut self) -> Held {
-        let written = self.written()?;
-        let at = |run: &RunId| written.get(run).copied().unwrap_or(0);
+        let all = RunFilter { limit: usize::MAX, ..RunFilter::default() };
+        let rows = self.rows.runs(&all).map_err(|e| unreadable(&e))?;
+        self.written = rows.into_iter().map(|(_, row)| (row.id, row.applied_seq)).collect();
+        self.compare_rows()
+    }
+
+    /// The same, where only the rows of some runs were written.
+    pub(crate) fn look_at_rows_of(&mut self, some: &BTreeSet<RunId>) -> Held {
+        for run in some {
+            match self.rows.run(&home().stream(*run)).map_err(|e| unreadable(&e))? {
+                Some(row) => drop(self.written.insert(*run, row.applied_seq)),
+                None => drop(self.written.remove(run)),
+            }
+        }
+        self.compare_rows()
+    }
+
+    fn compare_rows(&mut self) -> Held {
+        let at = |run: &RunId| self.written.get(run).copied().unwrap_or(0);
         let changed = |(run, book): &(&RunId, &Book)| book.compared != Some((book.entries.len(), at(run)));
         for run in self.books.iter().filter(changed).map(|(run, _)| *run).collect::<Vec<_>>() {
             self.looks += 1;
@@ -349,18 +377,11 @@ impl Witness {
         }
         let (rows, ledger) = (self.rows.watermark(), self.ledger.tail());
         ensure(rows.ok() <= ledger.ok(), "watermark_is_in_the_ledger", || "a watermark beyond the ledger".into())?;
-        self.rows_reach_their_watermark(&written)
-    }
-
-    /// The seq that the rows of each run are at.
-    fn written(&mut self) -> std::result::Result<BTreeMap<RunId, u64>, Violation> {
-        let all = RunFilter { limit: usize::MAX, ..RunFilter::default() };
-        let rows = self.rows.runs(&all).map_err(|e| unreadable(&e))?;
-        Ok(rows.into_iter().map(|(_, row)| (row.id, row.applied_seq)).collect())
+        self.rows_reach_their_watermark()
     }
 
     /// Whoever recovers reads the ledger from the watermark on: what is before it must be in the rows.
-    fn rows_reach_their_watermark(&mut self, written: &BTreeMap<RunId, u64>) -> Held {
+    fn rows_reach_their_watermark(&mut self) -> Held {
         let watermark = self.rows.watermark().map_err(|e| unreadable(&e))?;
         self.control_reaches(watermark)?;
         self.work_reaches(watermark)?;
@@ -369,7 +390,7 @@ impl Witness {
         let damaged = |run: &RunId, book: &Book| marks.contains(run) && !book.frozen;
         for (run, book) in self.books.iter().filter(|(run, book)| !damaged(run, book)) {
             let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);
-            let has = written.get(run).copied().unwrap_or(0);
+            let has = self.written.get(run).copied().unwrap_or(0);
             let said = || format!("rows of {run} are at {has}, the watermark says {before}");
             ensure(has >= before, "rows_reach_their_watermark", said)?;
         }

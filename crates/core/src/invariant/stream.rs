@@ -85,16 +85,19 @@ pub fn duplicate_is_noop(step: &Step<'_>) -> Held {
         }
         return Ok(());
     }
-    if matches!(step.event, Event::RunAdvanced(_)) {
+    said_again((step.stamp, step.event), step.after, &mut step.after.clone())
+}
+
+/// What was applied moves nothing when it is said again: to a copy of the run after it, for who keeps one anyway.
+pub fn said_again((stamp, event): (Stamp, &Event), after: &Run, copy: &mut Run) -> Held {
+    if matches!(event, Event::RunAdvanced(_)) {
         // "Go on" may be said as often as there is something left to do.
         return Ok(());
     }
-    let mut again = step.after.clone();
     let mut changes = Changes::default();
-    let stamp = Stamp { id: step.stamp.id.plus(1), at: step.stamp.at };
-    fold(&mut again, stamp, step.event, &mut changes);
-    if !is_empty(&changes) || again.tasks != step.after.tasks {
-        return fail(format!("{} said twice counted twice", step.event.name()));
+    fold(copy, Stamp { id: stamp.id.plus(1), at: stamp.at }, event, &mut changes);
+    if !is_empty(&changes) || copy.tasks != after.tasks {
+        return broken("duplicate_is_noop", after, event.task(), format!("{} said twice counted twice", event.name()));
     }
     Ok(())
 }
@@ -170,12 +173,16 @@ pub struct Rows<'a> {
 
 /// The rows are those of the ledger folded up to the seq they name.
 pub fn refold_equals_projection(stream: &Stream<'_>, rows: &Rows<'_>) -> Held {
-    let run = stream.refold(rows.run.applied_seq);
-    let fail = |task, message: String| broken("refold_equals_projection", &run, task, message);
+    rows_are_of(&stream.refold(rows.run.applied_seq), rows)
+}
+
+/// The rows are those of a run that was folded up to the seq they name.
+pub fn rows_are_of(run: &Run, rows: &Rows<'_>) -> Held {
+    let fail = |task, message: String| broken("refold_equals_projection", run, task, message);
     if run.seq != rows.run.applied_seq || run.row().as_ref() != Some(rows.run) {
         return fail(None, format!("its row says seq {}, the ledger gives another row there", rows.run.applied_seq));
     }
-    let expected = || tasks(&run).filter(|t| run.has_row(*t)).map(|t| run.task_row(t));
+    let expected = || tasks(run).filter(|t| run.has_row(*t)).map(|t| run.task_row(t));
     if let Some((row, _)) = expected().zip(rows.tasks).find(|(a, b)| a != *b) {
         return fail(Some(row.task), format!("the ledger says {:?}, the row something else", row.state));
     }
@@ -190,7 +197,7 @@ pub fn refold_equals_projection(stream: &Stream<'_>, rows: &Rows<'_>) -> Held {
         return fail(None, "its timer rows are not those of the ledger".into());
     }
     let whole = run.disowned_row().into_iter().chain(run.stall_row());
-    let outbox = tasks(&run).filter_map(|t| run.outbox_row(t)).chain(whole);
+    let outbox = tasks(run).filter_map(|t| run.outbox_row(t)).chain(whole);
     if !outbox.eq(rows.outbox.iter().cloned()) {
         return fail(None, "its outbox rows are not those of the ledger".into());
     }

@@ -129,7 +129,7 @@ impl Storm {
         let now = self.now;
         // Also those of one that is frozen: its compactor is another thread.
         self.orchestrators[late[at]].write(now, false);
-        self.witness.look_at_rows()
+        self.look_at_rows()
     }
 
     /// Time passes until the next orchestrator is due.

@@ -4,21 +4,21 @@
 
 use super::{Book, Witness};
 use crate::violation::{Held, ensure};
-use edgewise_core::event::{Event, LinkRef, LinkResolved};
+use edgewise_core::event::LinkResolved;
 use edgewise_core::id::RunId;
 use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::RunState;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 impl Witness {
     /// Everything that runs which were written to just now say of each other.
-    pub(super) fn links_agree(&self, changed: &BTreeSet<RunId>) -> Held {
-        self.one_child_per_attempt()?;
+    pub(super) fn links_agree(&mut self, changed: &BTreeSet<RunId>) -> Held {
         for run in changed {
+            self.one_child_per_attempt(*run)?;
             let book = &self.books[run];
             self.child_has_a_parent(&book.run)?;
-            for told in book.entries.iter().filter_map(resolved) {
+            for told in &book.resolved {
                 self.told_as_it_ended(&book.run, told)?;
             }
             // Where nothing fails, what one side says is answered in the same commit.
@@ -40,7 +40,7 @@ impl Witness {
             let open = || format!("{} is {:?} and has {:?}", run.id, run.state, run.disowned);
             ensure(!ended || run.disowned.is_empty(), "links_are_answered", open)?;
             let Some(parent) = &run.parent else { continue };
-            let told = self.books[&parent.run].entries.iter().filter_map(resolved);
+            let told = self.books[&parent.run].resolved.iter();
             let told = told.filter(|told| (told.run, told.link) == (run.id, parent.link)).count();
             ensure(!ended || told == 1, "links_are_answered", || format!("{} was told {told} times", run.id))?;
         }
@@ -49,21 +49,20 @@ impl Witness {
 
     fn parent_was_told(&self, run: &Run) -> Held {
         let Some(parent) = run.parent.as_ref().filter(|_| run.state.is_done()) else { return Ok(()) };
-        let mut told = self.books[&parent.run].entries.iter().filter_map(resolved);
+        let mut told = self.books[&parent.run].resolved.iter();
         let told = told.any(|told| (told.run, told.link) == (run.id, parent.link));
         let told = told || self.books[&parent.run].rests();
         ensure(told, "links_are_answered", || format!("{} ended, and {} was not told", run.id, parent.run))
     }
 
-    fn one_child_per_attempt(&self) -> Held {
-        let mut seen: BTreeMap<(RunId, LinkRef), RunId> = BTreeMap::new();
-        for run in self.books.values().map(|book| &book.run) {
-            let Some(parent) = &run.parent else { continue };
-            let other = seen.insert((parent.run, parent.link), run.id);
-            let twice = || format!("{} and {other:?} are children of one attempt: {parent:?}", run.id);
-            ensure(other.is_none(), "one_child_per_attempt", twice)?;
-        }
-        Ok(())
+    /// Of all runs that say so, one is the child of an attempt.
+    fn one_child_per_attempt(&mut self, run: RunId) -> Held {
+        let link = |run: &RunId| self.books[run].run.parent.as_ref().map(|parent| (parent.run, parent.link));
+        let Some(mine) = link(&run) else { return Ok(()) };
+        let other = self.children.insert(mine, run).filter(|other| *other != run && link(other) == Some(mine));
+        ensure(other.is_none(), "one_child_per_attempt", || {
+            format!("{run} and {other:?} are children of one attempt: {mine:?}")
+        })
     }
 
     fn child_has_a_parent(&self, run: &Run) -> Held {
@@ -92,12 +91,5 @@ impl Witness {
         let others = child.run.parent.as_ref().is_some_and(|known| known.link != told.link);
         let let_go = others && told.state == RunState::Cancelled && told.error.is_none();
         ensure(let_go || child.ends.contains(&told.state), "told_as_it_ended", said)
-    }
-}
-
-fn resolved(entry: &edgewise_core::history::Entry) -> Option<&LinkResolved> {
-    match &entry.event {
-        Event::LinkResolved(told) => Some(told),
-        _ => None,
     }
 }
