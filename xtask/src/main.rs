@@ -26,7 +26,8 @@ Usage: cargo xtask COMMAND
   test --quick  the developer's loop: fmt, tidy, tests in debug, a few storms
   tidy          the rules that no compiler checks
   sim           storms from seeds: --seed N [--seeds K] [--sqlite | --events] [--trace] [--no-shrink] [--all]
-  chaos [WORD]  kills, stops, full disks and crowds for the released binary (needs a release build)
+  chaos [WORD] [--times N]
+                kills, stops, full disks and crowds for the released binary (needs a release build)
   counted       figures that are counted: syncs, instructions (needs a release build)
   counted --times
                 how long 1 MB of each hard shape of file takes to read (for a quiet machine)

@@ -59,6 +59,7 @@ const RULES: &[(&str, Rule)] = &[
     ("one statement per SQL file", sql::one_statement),
     ("one fold file per event", fold_files::check),
     ("tests in PROMISES.md exist", promises::tests_exist),
+    ("each promise has a test", promises::each_has_a_test),
     ("planted bugs have a place", planted::in_place),
 ];
 
