@@ -25,7 +25,7 @@ Usage: cargo xtask COMMAND
   test          everything a change must pass, step by step
   test --quick  the developer's loop: fmt, tidy, tests in debug, a few storms
   tidy          the rules that no compiler checks
-  sim           storms from seeds: --seed N [--seeds K] [--sqlite | --events] [--trace] [--no-shrink] [--all]
+  sim           storms from seeds: --seed N [--seeds K] [--kept] [--sqlite | --events] [--trace] [--no-shrink] [--all]
   chaos [WORD] [--times N]
                 kills, stops, full disks and crowds for the released binary (needs a release build)
   counted       figures that are counted: syncs, instructions (needs a release build)

@@ -64,7 +64,7 @@ const STEPS: &[Step] = &[
     )),
     quick(when(no_nextest, needs(SHELL, step("tests", "cargo test --workspace --all-targets --quiet")))),
     quick(step("a few storms", "cargo xtask sim --seeds 300")),
-    step("storms", "cargo xtask sim --seeds 10000"),
+    step("storms", "cargo xtask sim --kept --seeds 10000"),
     step("storms over SQLite", "cargo xtask sim --seeds 200 --sqlite"),
     needs(PYTHON, step("schemathesis", "cargo xtask schemathesis")),
     step("doc tests", "cargo test --workspace --doc --quiet"),

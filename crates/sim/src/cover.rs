@@ -1,7 +1,8 @@
 //! What happened, counted: a kind of trouble, event, command or answer that never occurs is not tested.
 
 use crate::weather::Trouble;
-use edgewise_core::event::Recorded;
+use edgewise_core::control::ControlEvent;
+use edgewise_core::event::{self, Recorded, TimerKind};
 use edgewise_core::work::WorkEvent;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,34 +11,18 @@ use std::fmt;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cover(BTreeMap<&'static str, BTreeMap<String, u64>>);
 
-/// Events that some command or chore of the engine can write.
-const EVENTS: [&str; 23] = [
-    "RunTriggered",
-    "PlanCreated",
-    "RunCancelRequested",
-    "RunPauseRequested",
-    "RunResumeRequested",
-    "DispatchEnqueued",
-    "DispatchReturned",
-    "TaskFinished",
-    "TimerFired",
-    "ApprovalGiven",
-    "ApprovalWithdrawn",
-    "GateRejected",
-    "GateSatisfied",
-    "TaskSkipRequested",
-    "TaskCancelRequested",
-    "TaskResolvedManually",
-    "TaskCompletedManually",
-    "TaskResetForRetry",
-    "RunRerunRequested",
-    "RunResolvedManually",
-    "RunGivenUp",
-    "RunFrozen",
-    "RunUnfrozen",
-];
+/// Events of runs and of control that no storm comes to: advances are of spreads larger than those of chance, heartbeats
+/// are written by no engine, and nobody changes a setting.
+const NOT_IN_STORMS: [&str; 3] = ["RunAdvanced", "TaskHeartbeat", "SettingChanged"];
 
-const COMMANDS: [&str; 23] = [
+/// Events that some command or chore of the engine can write.
+fn events() -> impl Iterator<Item = &'static str> {
+    let all = event::KNOWN.into_iter().chain(ControlEvent::KNOWN.iter().copied());
+    all.filter(|name| !NOT_IN_STORMS.contains(name))
+}
+
+/// What is asked; nothing is imported or taken away in a storm, and nobody changes settings or queues.
+const COMMANDS: [&str; 26] = [
     "Start",
     "Cancel",
     "Pause",
@@ -61,6 +46,9 @@ const COMMANDS: [&str; 23] = [
     "GiveUp",
     "Freeze",
     "Unfreeze",
+    "Work",
+    "Register",
+    "SetSchedule",
 ];
 
 /// Answers, good and bad ones.
@@ -132,8 +120,23 @@ const REFUSED: [&str; 8] = [
 
 /// How attempts end.
 const ATTEMPTS: [&str; 5] = ["success", "boom", "bang", "timeout", "worker_lost"];
-const TIMERS: [&str; 5] = ["Retry", "Gate", "Deadline", "Queue", "Overall"];
+const TIMERS: [TimerKind; 6] =
+    [TimerKind::Retry, TimerKind::Gate, TimerKind::Deadline, TimerKind::Queue, TimerKind::Overall, TimerKind::Attempt];
+/// What becomes of a tick. No storm has so many that wait, or a flow that refuses what its schedule gives it.
+const TICKS: [&str; 5] = ["Started", "Queued", "Overlap", "Missed", "Already"];
 const ENDS: [&str; 4] = ["Complete", "Error", "Cancelled", "ResolvedManually"];
+
+/// What a timer is for. A kind that is new belongs into the list above, too.
+pub fn timer(kind: TimerKind) -> &'static str {
+    match kind {
+        TimerKind::Retry => "Retry",
+        TimerKind::Gate => "Gate",
+        TimerKind::Deadline => "Deadline",
+        TimerKind::Queue => "Queue",
+        TimerKind::Overall => "Overall",
+        TimerKind::Attempt => "Attempt",
+    }
+}
 
 impl Cover {
     /// Counts one more of a kind.
@@ -167,16 +170,27 @@ impl Cover {
         let troubles = Trouble::ALL.iter().map(|t| ("trouble", t.word()));
         let of = |group, kinds: &'static [&str]| kinds.iter().map(move |kind| (group, *kind));
         let wanted = troubles
-            .chain(of("event", &EVENTS))
+            .chain(events().map(|kind| ("event", kind)))
             .chain(of("command", &COMMANDS))
             .chain(of("answer", &ANSWERS))
             .chain(of("attempt", &ATTEMPTS))
-            .chain(of("timer", &TIMERS))
+            .chain(TIMERS.iter().map(|kind| ("timer", timer(*kind))))
+            .chain(of("tick", &TICKS))
             .chain(of("end", &ENDS))
             .chain(work().map(|kind| ("work", kind)))
             .chain(of("operation", &OPERATIONS))
             .chain(of("answer", &REFUSED))
             .chain(of("told", &TOLD));
+        self.never(wanted)
+    }
+
+    /// Troubles that were not felt over files, where rows are never lost.
+    pub fn not_felt_in_files(&self) -> Vec<String> {
+        let troubles = Trouble::ALL.iter().filter(|trouble| **trouble != Trouble::LostRows);
+        self.never(troubles.map(|trouble| ("trouble", trouble.word())))
+    }
+
+    fn never(&self, wanted: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<String> {
         wanted.filter(|(group, kind)| self.get(group, kind) == 0).map(|(g, k)| format!("{g}: {k}")).collect()
     }
 }

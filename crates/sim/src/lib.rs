@@ -14,6 +14,7 @@ pub mod dice;
 pub mod driver;
 mod events;
 pub mod flows;
+mod kept;
 pub mod oracle;
 mod orchestrator;
 pub mod plans;
@@ -26,6 +27,7 @@ pub mod violation;
 pub mod weather;
 pub mod witness;
 
+pub use kept::kept;
 pub use shrink::{Shrunk, shrink};
 pub use violation::Violation;
 

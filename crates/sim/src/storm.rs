@@ -12,6 +12,7 @@ mod network;
 mod operator;
 mod people;
 mod tellers;
+mod troubles;
 mod worker;
 
 use crate::cover::Cover;
@@ -33,7 +34,6 @@ use edgewise_core::{Error, Result};
 use edgewise_engine::command::{Answer, Beat, LeaseRef};
 use edgewise_engine::committer::Step;
 use edgewise_engine::reader::Reader;
-use edgewise_store::faulty::{Fault, Op};
 use network::Message;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Storm {
             log: trace.then(Vec::new),
             hash: seed,
         };
-        storm.witness.watches_marks = storm.has_operator();
+        storm.witness.watches_marks = true;
         if has_events(seed) {
             storm.witness.queues.domain = Some(storm.store.domain().map_err(|e| broken(&e))?);
         }
@@ -169,7 +169,7 @@ impl Storm {
         if self.weather.has(Trouble::Skew) {
             for orchestrator in &mut self.orchestrators {
                 orchestrator.skew = self.dice.below(40_000) as i64 - 20_000;
-                self.cover.count("trouble", Trouble::Skew.word());
+                self.cover.add("trouble", Trouble::Skew.word(), u64::from(orchestrator.skew != 0));
             }
         }
     }
@@ -199,16 +199,6 @@ impl Storm {
         }
     }
 
-    /// Whether a trouble strikes now; counted if it does.
-    fn strikes(&mut self, trouble: Trouble) -> bool {
-        let strikes = !self.is_calm && self.weather.strikes(trouble, &mut self.dice);
-        if strikes {
-            self.cover.count("trouble", trouble.word());
-            self.note(|| format!("! {}", trouble.word()));
-        }
-        strikes
-    }
-
     /// Another engine comes up where one was; it may fail, and is tried again later.
     fn rise(&mut self, o: usize) {
         self.lives += 1;
@@ -233,46 +223,13 @@ impl Storm {
         self.note(|| format!("orchestrator {o} is dead"));
     }
 
-    /// What the store will do to an orchestrator that is about to use it.
-    fn arm(&mut self, o: usize) {
-        let faults = self.orchestrators[o].faults.clone();
-        let on_append = [
-            (Trouble::UnknownLanded, Fault::AnswerLost { landed: true }),
-            (Trouble::UnknownLost, Fault::AnswerLost { landed: false }),
-            (Trouble::SyncFailed, Fault::SyncFailed { landed: self.dice.one_in(2) }),
-        ];
-        for (trouble, fault) in on_append {
-            if self.strikes(trouble) {
-                faults.fail_next(Op::Append, fault);
-                if self.dice.one_in(2) {
-                    faults.fail_next(Op::Head, Fault::Refused);
-                }
-            }
-        }
-        if self.strikes(Trouble::Conflict) {
-            let times = *self.dice.pick(&[1, 2, 5]);
-            let next = faults.count(Op::Append);
-            for n in 1..=times {
-                let _ = faults.clone().fail_nth_of(Op::Append, next + n, Fault::Conflict);
-            }
-        }
-        for (trouble, fault) in [(Trouble::Busy, Fault::Refused), (Trouble::Full, Fault::DiskFull)] {
-            if self.strikes(trouble) {
-                let nth = faults.total() + 1 + self.dice.below(6);
-                let _ = faults.clone().fail_nth(nth, fault);
-                if self.dice.one_in(3) {
-                    faults.fail_next(Op::Append, fault);
-                }
-            }
-        }
-    }
-
     /// An orchestrator takes what it was asked, and commits.
     fn serve(&mut self, o: usize) -> Held {
         if !self.orchestrators[o].acts() {
             return Ok(());
         }
         if self.strikes(Trouble::CrashBefore) {
+            self.felt(Trouble::CrashBefore);
             self.kill(o);
             return Ok(());
         }
@@ -288,7 +245,7 @@ impl Storm {
         let (now, clock) = (self.now, self.orchestrators[o].clock(self.now));
         let step = self.orchestrators[o].step(now);
         if self.lag.disarm() {
-            self.cover.count("trouble", Trouble::StaleRows.word());
+            self.felt(Trouble::StaleRows);
             self.note(|| "! old rows were loaded".into());
         }
         let forgot = || "the sweep found what no hint was made of".into();
@@ -322,6 +279,7 @@ impl Storm {
 
     fn answer(&mut self, o: usize, step: Step<No>, crowded: bool) -> Held {
         if self.strikes(Trouble::CrashAfter) {
+            self.felt_if(!step.answers.is_empty(), Trouble::CrashAfter);
             self.kill(o);
             return Ok(());
         }
@@ -329,8 +287,9 @@ impl Storm {
             self.tell_revoked(o, run, attempt);
         }
         let many = step.answers.len() > 1;
-        for (no, answer) in step.answers {
+        for (n, (no, answer)) in step.answers.into_iter().enumerate() {
             if many && self.strikes(Trouble::CrashBetween) {
+                self.felt(if n == 0 { Trouble::CrashAfter } else { Trouble::CrashBetween });
                 self.kill(o);
                 return Ok(());
             }
@@ -349,10 +308,15 @@ impl Storm {
 
     /// Rows that are due are written, unless the weather is against it.
     fn write_rows(&mut self, o: usize) -> Held {
-        if self.orchestrators[o].writing.is_none() || self.strikes(Trouble::LateFlush) {
+        if self.orchestrators[o].writing.is_none() {
+            return Ok(());
+        }
+        if self.strikes(Trouble::LateFlush) {
+            self.felt(Trouble::LateFlush);
             return Ok(());
         }
         let lost = self.strikes(Trouble::LostFlush);
+        self.felt_if(lost, Trouble::LostFlush);
         let now = self.now;
         self.orchestrators[o].write(now, lost);
         self.look_at_rows()
@@ -381,6 +345,7 @@ impl Storm {
                 continue;
             }
             if self.strikes(Trouble::LostWakeUp) {
+                self.felt(Trouble::LostWakeUp);
                 let now = self.now;
                 self.orchestrators[o].sleep_on(now);
             } else {

@@ -82,7 +82,7 @@ pub struct Witness {
     pub clocks_agree: bool,
     /// There is no trouble at all, so nobody dies.
     pub is_fair: bool,
-    /// Somebody freezes runs.
+    /// Nothing is damaged: whoever is marked was frozen by a person.
     pub watches_marks: bool,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
@@ -250,7 +250,7 @@ impl Witness {
         self.cover.count("event", entry.event.name());
         match &entry.event {
             Event::TaskFinished(e) => self.cover.count("attempt", e.error.as_ref().map_or("success", |f| &f.kind)),
-            Event::TimerFired(e) => self.cover.count("timer", &format!("{:?}", e.timer.kind)),
+            Event::TimerFired(e) => self.cover.count("timer", crate::cover::timer(e.timer.kind)),
             _ => {}
         }
         if let Event::RunTriggered(triggered) = &entry.event {

@@ -75,21 +75,28 @@ impl Storm {
         if self.strikes(Trouble::Pause) {
             let span = *self.dice.pick(&[1_000, 11_000, 45_000, 200_000]);
             self.orchestrators[o].frozen = self.orchestrators[o].lives().then(|| self.now.plus(Millis(span)));
+            self.felt_if(self.orchestrators[o].frozen.is_some(), Trouble::Pause);
         }
         if self.strikes(Trouble::JumpForward) {
             let by = self.dice.below(120_000) as i64;
             self.orchestrators[o].set_clock(by);
+            self.felt_if(by > 0 && self.orchestrators[o].lives(), Trouble::JumpForward);
         }
         if self.strikes(Trouble::JumpBack) {
             let span = self.dice.below(120_000);
             self.orchestrators[o].set_clock(-(span as i64));
             self.went_back = self.went_back.saturating_add(span);
+            self.felt_if(span > 0 && self.orchestrators[o].lives(), Trouble::JumpBack);
         }
         if self.strikes(Trouble::LostWorker) {
+            let held = self.held();
             self.lose_worker();
+            self.felt_if(self.held() < held, Trouble::LostWorker);
         }
         if self.strikes(Trouble::Zombie) {
+            let sent = self.next;
             self.speak_too_late();
+            self.felt_if(self.next > sent, Trouble::Zombie);
         }
         if self.strikes(Trouble::LostRows) {
             self.lose_all_rows()?;
@@ -97,11 +104,18 @@ impl Storm {
         Ok(())
     }
 
+    /// How many leases live that some worker has in hand.
+    fn held(&self) -> usize {
+        let live = self.witness.books.values().flat_map(crate::witness::Book::leases);
+        live.filter(|(run, attempt)| self.workers.iter().any(|worker| worker.holds(*run, attempt))).count()
+    }
+
     /// Everything goes down, the rows with it, and comes up again over the ledger alone.
     fn lose_all_rows(&mut self) -> Held {
         if !self.store.lose_rows() {
             return Ok(());
         }
+        self.felt_if(!self.witness.books.is_empty(), Trouble::LostRows);
         self.lag.forget();
         for o in 0..self.orchestrators.len() {
             self.orchestrators[o].writing = None;

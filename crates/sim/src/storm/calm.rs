@@ -21,6 +21,7 @@ impl Storm {
     /// Lets everything come to an end, and compares how it ended with what the promises say.
     pub fn calm(&mut self) -> Held {
         self.is_calm = true;
+        self.count_faults();
         self.note(|| "calm".into());
         self.everybody_lives()?;
         let began = self.now;

@@ -161,7 +161,11 @@ impl Storm {
     }
 
     fn post(&mut self, body: Body) {
-        let delay = if self.strikes(Trouble::Delay) { 1 + self.dice.below(20_000) } else { 0 };
+        let mut delay = 0;
+        if self.strikes(Trouble::Delay) {
+            delay = 1 + self.dice.below(20_000);
+            self.felt(Trouble::Delay);
+        }
         self.net.push(Message { body, after: self.now.plus(Millis(delay)) });
     }
 
@@ -208,12 +212,16 @@ impl Storm {
         if self.net.len() > first + 1 && self.strikes(Trouble::Reorder) {
             let others: Vec<usize> = (first + 1..self.net.len()).filter(|i| may(&self.net[*i])).collect();
             at = self.dice.index(others.len()).map_or(first, |i| others[i]);
+            self.felt_if(at != first, Trouble::Reorder);
         }
         let message = self.net.remove(at);
         if self.strikes(Trouble::Loss) {
+            let dead = matches!(message.body, Body::Asked(to, _) if !self.orchestrators[to].lives());
+            self.felt_if(!dead, Trouble::Loss);
             return Ok(());
         }
         if self.strikes(Trouble::Duplicate) {
+            self.felt(Trouble::Duplicate);
             self.post(message.body.again());
         }
         self.arrive(message.body)

@@ -2,15 +2,15 @@
 
 use crate::violation::{Held, Violation, ensure};
 use edgewise_core::domain::{DomainEvent, told};
-use edgewise_core::event::{Approved, DispatchEnqueued, Event, GateSatisfied, LinkResolved, TaskIx};
+use edgewise_core::event::{Approved, AttemptRef, DispatchEnqueued, Event, GateSatisfied, LinkResolved, TaskIx};
 use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::gate::{Escalation, Wait};
 use edgewise_core::history::{Entry, Stream};
-use edgewise_core::id::TokenHash;
+use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::invariant::{self, Step};
 use edgewise_core::name::Name;
 use edgewise_core::plan::Work;
-use edgewise_core::run::Run;
+use edgewise_core::run::{Run, Task};
 use edgewise_core::state::{Move, RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_engine::command::Finish;
@@ -98,6 +98,14 @@ impl Book {
     /// Its events, for whoever looks at all of them.
     pub fn stream(&self) -> Stream<'_> {
         Stream { run: self.run.id, plan_hash: self.run.plan_hash, plan: &self.run.plan, entries: &self.entries }
+    }
+
+    /// The leases that live.
+    pub(crate) fn leases(&self) -> impl Iterator<Item = (RunId, AttemptRef)> + '_ {
+        self.live.iter().map(|(task, token)| {
+            let Task { generation, attempt, .. } = self.run.tasks[task.0 as usize];
+            (self.run.id, AttemptRef { task: *task, generation, attempt, token: *token })
+        })
     }
 
     /// Whether a lease is the one that its task has now.

@@ -89,6 +89,8 @@ struct Plan {
     nth_write: BTreeMap<u64, Fault>,
     nth_of: BTreeMap<(Op, u64), Fault>,
     chance: Option<Chance>,
+    /// What has failed, and how, since somebody last asked.
+    fired: BTreeMap<(Op, Fault), u64>,
     /// A sync of the ledger has failed.
     broken: bool,
 }
@@ -193,6 +195,11 @@ impl Faults {
         self.lock().writes
     }
 
+    /// What has failed, how, and how often, since this was last asked: a fault in the plan may never come about.
+    pub fn take_fired(&self) -> BTreeMap<(Op, Fault), u64> {
+        std::mem::take(&mut self.lock().fired)
+    }
+
     /// Counts an operation and says how it is to fail, if it is.
     pub(super) fn next(&self, op: Op) -> Option<Fault> {
         let mut plan = self.lock();
@@ -216,6 +223,9 @@ impl Faults {
         }
         let fault = by_number.or(by_write).or(by_chance);
         plan.broken |= op.writes() && op.of_ledger() && matches!(fault, Some(Fault::SyncFailed { .. }));
+        if let Some(fault) = fault {
+            *plan.fired.entry((op, fault)).or_default() += 1;
+        }
         fault
     }
 

@@ -109,3 +109,14 @@ fn the_same_seed_fails_the_same_operations_and_calm_ends_it() {
     let failed = run(1).iter().filter(|code| **code != "ok").count();
     assert!((30..90).contains(&failed), "{failed} of 200 failed, about 60 were expected");
 }
+
+#[test]
+fn a_planned_fault_is_told_once_it_has_come_about_and_only_once() {
+    let faults = Faults::none().fail_nth_of(Op::Append, 2, Fault::DiskFull);
+    let mut ledger = ledger(&faults);
+    done(&mut ledger, &next(0));
+    assert!(faults.take_fired().is_empty());
+    assert!(ledger.append(&next(1)).is_err());
+    assert_eq!(faults.take_fired(), [((Op::Append, Fault::DiskFull), 1)].into());
+    assert!(faults.take_fired().is_empty());
+}
