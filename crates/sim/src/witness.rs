@@ -174,6 +174,11 @@ impl Witness {
         (self.rows, self.reader)
     }
 
+    /// The ledger is elsewhere, with everything that was seen of it.
+    pub(crate) fn ledger_is_now(&mut self, ledger: Box<dyn Ledger>) {
+        self.ledger = ledger;
+    }
+
     /// The rows were lost with every engine, and are made anew elsewhere. What heartbeats were answered with is lost with
     /// them: who comes up keeps to what the ledger has, and gives everybody some time to be heard.
     pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader, now: Time) {
