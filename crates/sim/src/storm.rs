@@ -11,6 +11,7 @@ mod items;
 mod network;
 mod operator;
 mod people;
+mod queues;
 mod tellers;
 mod worker;
 
@@ -299,6 +300,7 @@ impl Storm {
         }
         self.steps += u64::from(self.is_calm);
         let (now, clock) = (self.now, self.orchestrators[o].clock(self.now));
+        let told = self.watch_slots(o);
         let step = self.orchestrators[o].step(now);
         if self.lag.disarm() {
             self.cover.count("trouble", Trouble::StaleRows.word());
@@ -308,6 +310,7 @@ impl Storm {
         ensure(!self.orchestrators[o].forgot, "hints_are_where_facts_are", forgot)?;
         match step {
             Ok(step) => {
+                self.slots_were_set(o, told, &step);
                 self.look(clock)?;
                 self.compare_work(o)?;
                 self.answer(o, step, crowded)

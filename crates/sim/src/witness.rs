@@ -88,8 +88,10 @@ pub struct Witness {
     /// Rows plus tail are compared with the run at one look in so many.
     pub compares_one_in: u64,
     looks: u64,
-    /// How many slots queues have at every engine.
+    /// How many slots queues have at every engine, or at the one whose commit is looked at if they vary.
     pub slots: BTreeMap<String, u32>,
+    /// Slots are set while runs are at work: only what is granted anew keeps to them.
+    pub slots_vary: bool,
     /// How many events of each kind there were.
     pub cover: Cover,
     /// A number that comes out the same if and only if the same records were written.
@@ -121,6 +123,7 @@ impl Witness {
             compares_one_in: 1,
             looks: 0,
             slots: BTreeMap::new(),
+            slots_vary: false,
             cover: Cover::default(),
             hash: 0,
         }
@@ -230,7 +233,7 @@ impl Witness {
         self.marks_agree_with_events()?;
         self.pass_deadlines(now);
         if !changed.is_empty() {
-            self.shares()?;
+            self.shares(&changed)?;
         }
         self.links_agree(&changed)?;
         for run in changed {

@@ -62,6 +62,7 @@ impl Storm {
             let now = self.now;
             self.orchestrators[o].write(now, false);
         }
+        self.set_queues_as_filed();
         self.keep_claims();
         self.keep_vigil();
         Ok(())
