@@ -3,6 +3,10 @@
 //! One thread and virtual time. A crash drops the committer and opens another one over the same memory;
 //! the witness reads the store past all faults, so it sees what really happened.
 
+mod ground;
+
+pub use ground::{Tear, Torn};
+
 use crate::flows::flow;
 use crate::violation::Held;
 use crate::witness::{Answerer, Witness};
@@ -20,11 +24,12 @@ use edgewise_engine::committer::{Committer, Request};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::reader::Reader;
 use edgewise_store::Flush;
-use edgewise_store::faulty::{Faults, FaultyLedger, FaultyProjections};
+use edgewise_store::faulty::Faults;
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tempfile::TempDir;
 
 /// How long a lease of a worker elsewhere is good for.
 pub const LEASE: Millis = Millis(30_000);
@@ -81,7 +86,7 @@ fn must_hold(held: Held) {
 /// A message's number: what an answer is sent with.
 pub type No = u64;
 
-/// One engine over a store in memory, driven by hand.
+/// One engine over a store in memory, or in a folder, driven by hand.
 pub struct World {
     /// What was committed.
     pub ledger: MemoryLedger,
@@ -111,6 +116,10 @@ pub struct World {
     pub witness: Witness,
     /// Rows that are being written.
     pub writing: Option<Flush>,
+    /// What the next write that is not confirmed leaves behind: the power fails in it.
+    pub tears: Option<Tear>,
+    /// Where the store is, if it is not in memory.
+    folder: Option<TempDir>,
     committer: Option<Committer<No>>,
     next: No,
     seed: u64,
@@ -146,6 +155,8 @@ impl World {
             steps: 0,
             dies_after: 0,
             writing: None,
+            tears: None,
+            folder: None,
             committer: None,
             next: 1,
             seed,
@@ -193,11 +204,10 @@ impl World {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&self.seed.to_le_bytes());
             key[8..12].copy_from_slice(&self.lives.to_le_bytes());
-            let ledger = FaultyLedger::new(self.ledger.clone(), self.faults.clone());
-            let rows = FaultyProjections::new(self.rows.clone(), self.faults.clone());
+            let (ledger, rows) = self.faulty();
             let source = format!("engine-{}", self.lives).into();
             let entropy = Entropy::from_seed(key);
-            let mut committer = Committer::new(Box::new(ledger), Box::new(rows), home(), source, entropy);
+            let mut committer = Committer::new(ledger, rows, home(), source, entropy);
             if committer.recover(self.now).is_ok() {
                 self.committer = Some(committer);
                 self.step(Vec::new());
@@ -230,6 +240,7 @@ impl World {
             }
             Err(error) => {
                 assert_eq!(error.code, "sync_failed", "only a failed sync may end the engine: {error}");
+                self.lose_power(Torn::Ledger);
                 must_hold(self.witness.look(now));
                 self.crash();
             }
@@ -376,9 +387,11 @@ impl World {
 
     /// Writes the rows that are being written, if any.
     pub fn write(&mut self) {
-        use edgewise_store::Projections;
         if let Some(flush) = self.writing.take() {
-            let result = FaultyProjections::new(self.rows.clone(), self.faults.clone()).flush(&flush);
+            let result = self.faulty().1.flush(&flush);
+            if result.as_ref().is_err_and(|error| error.code == "sync_failed") && self.lose_power(Torn::Rows) {
+                return self.crash();
+            }
             let now = self.now;
             self.committer().flushed(now, &result);
             must_hold(self.witness.look_at_rows());

@@ -133,6 +133,22 @@ tasks:
 ",
 ];
 
+/// A program: a loop in which something is tried and dealt with, a nap, arms of which one may fail, and a last step.
+pub const PROGRAM: &str = "
+flow program():
+    for x in range(2):
+        try:
+            @work(v=x) [retry: 2]
+        except:
+            @work(v=7) [retry: 2]
+    sleep 2s
+    arms = spread [1, 2]:x -> step(x) [tolerate: 1]
+    @work(v=9) [retry: 2]
+
+fn step(x):
+    z = @work(v=x) [retry: 2]
+";
+
 /// A start of the first flow, which may start runs of the others.
 pub fn composed(texts: &[&str]) -> Start {
     struct Others<'t>(&'t [&'t str]);
@@ -151,7 +167,8 @@ pub fn composed(texts: &[&str]) -> Start {
             Ok(self.0.iter().find(is).map(file))
         }
     }
-    let flows = compile_file_with(texts[0], "test.yaml", &mut Others(&texts[1..]));
+    let file = if texts[0].trim_start().starts_with("flow ") { "test.flow" } else { "test.yaml" };
+    let flows = compile_file_with(texts[0], file, &mut Others(&texts[1..]));
     let one = flows.unwrap_or_else(|problems| panic!("{problems}")).remove(0);
     Start { children: one.children, ..start_of(&Arc::new(one.plan)) }
 }

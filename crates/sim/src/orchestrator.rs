@@ -19,6 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How often a shell looks for what was forgotten, and for how long it sleeps at most.
 pub(crate) const SWEEP_EVERY: Millis = Millis(5_000);
 
+/// What the file of every engine says of the queue with slots.
+pub(crate) const FILED: QueueSettings = QueueSettings { slots: Some(SLOW_SLOTS), rate: None, paused: false };
+
 /// An engine that lives, is frozen, or is dead.
 pub(crate) struct Orchestrator {
     committer: Option<Committer<No>>,
@@ -44,6 +47,8 @@ pub(crate) struct Orchestrator {
     /// Rows on their way to the store, and the runs whose rows may have been written since somebody looked.
     pub writing: Option<Flush>,
     pub wrote: BTreeSet<RunId>,
+    /// What its engine may keep the queue with slots to.
+    pub slow: Vec<QueueSettings>,
     /// Whether the sweep found something that should have moved by itself.
     pub forgot: bool,
 }
@@ -65,6 +70,7 @@ impl Orchestrator {
             swept: Time::NEVER,
             writing: None,
             wrote: BTreeSet::new(),
+            slow: Vec::new(),
             forgot: false,
         }
     }
@@ -122,8 +128,8 @@ impl Orchestrator {
         let source = self.source.as_str().into();
         let mut committer = Committer::new(ledger, rows, home(), source, Entropy::from_seed(key));
         if has_shares(seed) {
-            let slow = QueueSettings { slots: Some(SLOW_SLOTS), ..QueueSettings::default() };
-            committer.set_queues(&[(name(SLOW), slow)].into());
+            self.slow = vec![FILED];
+            committer.set_queues(&[(name(SLOW), FILED)].into());
         }
         let clock = self.clock(now);
         committer.recover(clock)?;

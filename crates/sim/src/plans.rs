@@ -1,7 +1,9 @@
 //! Plans by chance: graphs with accepts, joins, retries, timeouts, gates, spreads within spreads, every `on_failure`.
 
+mod chosen;
 mod outside;
 
+pub use chosen::{as_chosen, has_conditions, has_programs};
 pub use outside::{has_events, has_work};
 
 use crate::dice::Dice;

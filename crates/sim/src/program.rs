@@ -10,14 +10,18 @@
 //! nothing can be left out.
 
 mod engine;
+mod fork;
 mod grow;
+mod guest;
 mod reference;
 mod reruns;
 mod shorten;
 mod stage;
 mod stub;
 
+pub use fork::check_forks;
 pub use grow::grow;
+pub(crate) use guest::Guest;
 pub use reference::{STEPS, Told, interpret};
 pub use shorten::shorten;
 pub use stage::{Mode, Stage};

@@ -11,6 +11,7 @@ mod items;
 mod network;
 mod operator;
 mod people;
+mod queues;
 mod tellers;
 mod troubles;
 mod worker;
@@ -21,13 +22,15 @@ use crate::driver::{No, home};
 use crate::flows::{self, flow};
 use crate::orchestrator::Orchestrator;
 use crate::plans::{
-    SLOW, SLOW_SLOTS, as_called, as_shared, has_children, has_events, has_shares, random_plan, with_children,
+    SLOW, SLOW_SLOTS, as_called, as_chosen, as_shared, has_children, has_events, has_programs, has_shares, random_plan,
+    with_children,
 };
+use crate::program::Guest;
 use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
 use crate::witness::{Answerer, Witness};
-use edgewise_core::id::RunId;
+use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::plan::Plan;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result};
@@ -37,7 +40,7 @@ use edgewise_engine::reader::Reader;
 use network::Message;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use worker::Worker;
+use worker::{Said, Worker};
 
 /// When every storm begins.
 const BEGIN: Time = Time(1_000_000_000);
@@ -74,6 +77,10 @@ pub(crate) struct Storm {
     orchestrators: Vec<Orchestrator>,
     workers: Vec<Worker>,
     plans: Vec<Whole>,
+    /// The programs among them.
+    guests: Vec<Guest>,
+    /// What attempts of programs come to, whoever says it and how often.
+    answers: BTreeMap<TokenHash, Said>,
     net: Vec<Message>,
     asks: BTreeMap<No, Ask>,
     /// Those who wait for the end of a run in calm, and were not told yet.
@@ -105,10 +112,17 @@ fn plans_of(seed: u64, dice: &mut Dice) -> Vec<Whole> {
     let mut plans = vec![flow(fixed)];
     plans.extend((0..1 + dice.below(3)).map(|_| random_plan(dice, BEGIN)));
     let plans: Vec<Arc<Plan>> = plans.into_iter().map(|plan| as_called(seed, as_shared(seed, plan))).collect();
+    let plans: Vec<Arc<Plan>> = plans.into_iter().map(|plan| as_chosen(seed, plan)).collect();
     match has_children(seed) {
         true => plans.iter().zip(seed..).map(|(plan, seed)| with_children(seed, plan, BEGIN)).collect(),
         false => plans.into_iter().map(|plan| (plan, Vec::new())).collect(),
     }
+}
+
+/// Programs that are played beside them, if there are such.
+fn guests_of(seed: u64) -> impl Iterator<Item = Guest> {
+    let count = if has_programs(seed) { 2 } else { 0 };
+    (0..count).map(move |n| Guest::of(seed.wrapping_mul(2) + n))
 }
 
 impl Storm {
@@ -124,7 +138,9 @@ impl Storm {
         let skewed = [Trouble::Skew, Trouble::JumpForward, Trouble::JumpBack];
         witness.clocks_agree = skewed.iter().all(|t| !weather.has(*t));
         witness.is_fair = Trouble::ALL.iter().all(|t| !weather.has(*t));
-        let plans = plans_of(seed, &mut dice);
+        let mut plans = plans_of(seed, &mut dice);
+        let guests: Vec<Guest> = guests_of(seed).collect();
+        plans.extend(guests.iter().map(|guest| (Arc::clone(&guest.plan), Vec::new())));
         let workers = (0..1 + dice.below(8)).map(|n| Worker::new(n, count, &mut dice)).collect();
         let mut storm = Self {
             seed,
@@ -139,6 +155,8 @@ impl Storm {
             orchestrators: (0..count).map(|_| Orchestrator::new()).collect(),
             workers,
             plans,
+            guests,
+            answers: BTreeMap::new(),
             net: Vec::new(),
             asks: BTreeMap::new(),
             vigils: BTreeSet::new(),
@@ -243,6 +261,7 @@ impl Storm {
         }
         self.steps += u64::from(self.is_calm);
         let (now, clock) = (self.now, self.orchestrators[o].clock(self.now));
+        let told = self.watch_slots(o);
         let step = self.orchestrators[o].step(now);
         if self.lag.disarm() {
             self.felt(Trouble::StaleRows);
@@ -252,6 +271,7 @@ impl Storm {
         ensure(!self.orchestrators[o].forgot, "hints_are_where_facts_are", forgot)?;
         match step {
             Ok(step) => {
+                self.slots_were_set(o, told, &step);
                 self.look(clock)?;
                 self.compare_work(o)?;
                 self.answer(o, step, crowded)

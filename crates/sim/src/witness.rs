@@ -91,8 +91,10 @@ pub struct Witness {
     /// Rows plus tail are compared with the run at one look in so many.
     pub compares_one_in: u64,
     looks: u64,
-    /// How many slots queues have at every engine.
+    /// How many slots queues have at every engine, or at the one whose commit is looked at if they vary.
     pub slots: BTreeMap<String, u32>,
+    /// Slots are set while runs are at work: only what is granted anew keeps to them.
+    pub slots_vary: bool,
     /// How many events of each kind there were.
     pub cover: Cover,
     /// A number that comes out the same if and only if the same records were written.
@@ -126,6 +128,7 @@ impl Witness {
             compares_one_in: 1,
             looks: 0,
             slots: BTreeMap::new(),
+            slots_vary: false,
             cover: Cover::default(),
             hash: 0,
         }
@@ -177,6 +180,11 @@ impl Witness {
     /// Its handles on the rows.
     pub(crate) fn into_rows(self) -> (Box<dyn Projections>, Reader) {
         (self.rows, self.reader)
+    }
+
+    /// The ledger is elsewhere, with everything that was seen of it.
+    pub(crate) fn ledger_is_now(&mut self, ledger: Box<dyn Ledger>) {
+        self.ledger = ledger;
     }
 
     /// The rows were lost with every engine, and are made anew elsewhere. What heartbeats were answered with is lost with
@@ -231,7 +239,7 @@ impl Witness {
         self.marks_agree_with_events()?;
         self.pass_deadlines(now);
         if !changed.is_empty() {
-            self.shares()?;
+            self.shares(&changed)?;
         }
         self.links_agree(&changed)?;
         for run in changed {

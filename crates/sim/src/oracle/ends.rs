@@ -4,6 +4,7 @@
 //! from a fact is said in `fixpoint`.
 
 mod fixpoint;
+mod wanted;
 
 use edgewise_core::plan::Resolution::{Cancelled, Failed};
 use edgewise_core::plan::{Plan, Region, Resolution, Work};

@@ -130,3 +130,23 @@ fn failures_that_are_held_travel_when_somebody_gives_up_and_a_run_that_is_dealt_
     check(ROW, "a ok, resolve", "SCC", None);
     check(ROW, "a failed, resolve", "FKK", None);
 }
+
+#[test]
+fn who_is_not_wanted_is_skipped_and_answers_no_failure() {
+    let when = |when: &str| {
+        let tasks =
+            format!("a: {{ action: x }}, b: {{ after: a, when: {when}, action: x }}, c: {{ after: b, action: x }}");
+        format!("{{ flow: f, tasks: {{ {tasks} }} }}")
+    };
+    check(&when("true"), "a ok, b ok", "SS-", Success);
+    check(&when("false"), "a ok", "SKK", Success);
+    check(&when("'tasks.a.output == []'"), "a ok 0", "S--", Success);
+    check(&when("'tasks.a.output == []'"), "a ok 2", "SKK", Success);
+    check(&when("tasks.a.output"), "a ok 2", "SFK", Failed);
+    let mend = |when: &str| {
+        let mend = format!("b: {{ after: {{ a: failed }}, when: {when}, action: x }}");
+        format!("{{ flow: f, tasks: {{ a: {{ action: x }}, {mend} }} }}")
+    };
+    check(&mend("true"), "a failed, b ok", "FS", Success);
+    check(&mend("false"), "a failed", "FK", Failed);
+}

@@ -63,6 +63,7 @@ impl Storm {
             let now = self.now;
             self.orchestrators[o].write(now, false);
         }
+        self.set_queues_as_filed();
         self.keep_claims();
         self.keep_vigil();
         Ok(())
@@ -130,8 +131,13 @@ impl Storm {
         self.witness.close()?;
         for book in self.witness.books.values() {
             self.cover.count("end", &format!("{:?}", book.run.state));
-            let judged = oracle::compare(book)?;
-            self.cover.count("oracle", if judged { "judged" } else { "left to the invariants" });
+            let guest = self.guests.iter().find(|guest| guest.plays(book));
+            let judged = match guest {
+                Some(guest) => guest.compare(book, |e| self.is_own(e))?,
+                None => oracle::compare(book)?,
+            };
+            let kind = if guest.is_some() { "program" } else { "oracle" };
+            self.cover.count(kind, if judged { "judged" } else { "left to the invariants" });
         }
         Ok(())
     }

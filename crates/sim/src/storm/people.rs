@@ -11,6 +11,7 @@ use edgewise_core::plan::Work;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_engine::command::{Command, GateAct, RunAct, Satisfy, Start};
+use serde_json::Map;
 use serde_json::value::RawValue;
 
 /// Runs that one storm starts at most.
@@ -39,7 +40,12 @@ impl Storm {
         // The same key names the same plan and input, but for a client that is mistaken.
         let body = key.filter(|_| !self.dice.one_in(8)).unwrap_or_else(|| self.dice.below(100));
         let (plan, children) = self.plans[body as usize % self.plans.len()].clone();
-        let input = RawValue::from_string(INPUTS[body as usize % 3].into()).unwrap_or_else(|e| panic!("{e}"));
+        let input = match plan.inputs.is_empty() {
+            true => INPUTS[body as usize % 3].to_owned(),
+            // What a program is not given has its default.
+            false => edgewise_core::input::complete(&plan.inputs, &Map::new()).unwrap_or_else(|e| panic!("{e}")),
+        };
+        let input = RawValue::from_string(input).unwrap_or_else(|e| panic!("{e}"));
         self.ask(Command::Start(Start { key: key.map(|k| format!("key-{k}")), input, children, ..start_of(&plan) }));
     }
 
@@ -73,6 +79,9 @@ impl Storm {
     pub(super) fn person(&mut self) {
         if has_schedules(self.seed) && self.dice.one_in(2) {
             return self.schedule();
+        }
+        if self.sets_queues() && self.dice.one_in(4) {
+            return self.set_a_queue();
         }
         if self.has_operator() && !self.dice.one_in(3) {
             return self.operate();

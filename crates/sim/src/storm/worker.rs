@@ -3,22 +3,24 @@
 use super::{Ask, Storm};
 use crate::dice::Dice;
 use crate::driver::{LEASE, No, name};
+use crate::program;
 use edgewise_core::Result;
-use edgewise_core::event::{AttemptRef, Failure};
-use edgewise_core::id::RunId;
+use edgewise_core::event::{AttemptRef, Failure, TaskFinished};
+use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::run::COMMAND_ACTION;
 use edgewise_core::time::Millis;
-use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, LeaseRef};
+use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, Job, LeaseRef};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// All that anybody can do.
+/// All that anybody can do, but for what programs ask for.
 const ACTIONS: [&str; 3] = ["work", "rare", COMMAND_ACTION];
 /// Most leases of the past that a worker still believes in.
 const PAST: usize = 20;
 
 /// What an attempt came to, to be said as often as need be.
-type Said = std::result::Result<Option<&'static str>, Failure>;
+pub(super) type Said = std::result::Result<Option<Cow<'static, str>>, Failure>;
 
 /// A worker elsewhere, or one within an orchestrator's own process.
 pub(super) struct Worker {
@@ -78,12 +80,31 @@ pub(super) fn is(lease: &LeaseRef, run: RunId, attempt: &AttemptRef) -> bool {
 }
 
 fn finish(lease: LeaseRef, said: &Said) -> Command {
-    let output = |text: &str| RawValue::from_string(text.into()).unwrap_or_else(|e| panic!("{e}"));
-    let outcome = said.as_ref().map(|text| text.map(output)).map_err(Clone::clone);
+    let output = |text: &Cow<'_, str>| RawValue::from_string(text.to_string()).unwrap_or_else(|e| panic!("{e}"));
+    let outcome = said.as_ref().map(|text| text.as_ref().map(output)).map_err(Clone::clone);
     Command::Complete(Arc::from([Finish { lease, outcome }]))
 }
 
+/// What an attempt of a program comes to: the world answers it as it answers the reference.
+fn answered(grant: &Grant) -> Option<(TokenHash, Said)> {
+    let Job::Action { action, input } = &grant.work else { return None };
+    if !program::ACTIONS.contains(&action.as_str()) {
+        return None;
+    }
+    let said = program::answer(action, input, grant.lease.attempt);
+    Some((grant.lease.token.hash(), said.map(|output| Some(output.to_string().into()))))
+}
+
 impl Storm {
+    /// Whether an attempt of a program ended as the world answers it.
+    pub(super) fn is_own(&self, e: &TaskFinished) -> bool {
+        match (self.answers.get(&e.token), &e.error) {
+            (Some(Ok(output)), None) => output.as_deref() == e.output.as_ref().map(|output| output.get()),
+            (Some(Err(failure)), Some(error)) => failure == error,
+            _ => false,
+        }
+    }
+
     /// Where a worker asks: its own orchestrator, or any of them.
     pub(super) fn door(&mut self, w: usize) -> usize {
         let all = self.orchestrators.len() as u64;
@@ -108,8 +129,7 @@ impl Storm {
             None => (format!("w{}", self.workers[w].number), Some(LEASE)),
         };
         let all = self.is_calm || self.dice.one_in(3);
-        let actions: &[&str] = if all { &ACTIONS[..] } else { &["work"] };
-        let actions = actions.iter().map(|a| name(a)).collect();
+        let actions = self.actions(all).map(name).collect();
         Command::Claim(Claim { worker: worker.into(), actions, queues: None, max, lease })
     }
 
@@ -133,15 +153,25 @@ impl Storm {
         }
     }
 
-    fn outcome(&mut self) -> Said {
+    /// What workers do: all there is, or what most of them can; and what programs ask for, if there are such.
+    fn actions(&self, all: bool) -> impl Iterator<Item = &'static str> + use<> {
+        let own: &[&str] = if all { &ACTIONS[..] } else { &ACTIONS[..1] };
+        let asked: &[&str] = if self.guests.is_empty() { &[] } else { &program::ACTIONS };
+        own.iter().chain(asked).copied()
+    }
+
+    fn outcome(&mut self, lease: &LeaseRef) -> Said {
+        if let Some(said) = self.answers.get(&lease.token.hash()) {
+            return said.clone();
+        }
         if self.is_calm {
-            return Ok(Some("[1]"));
+            return Ok(Some("[1]".into()));
         }
         let boom = |kind: &str| Failure::new(kind, "it broke");
         match self.dice.below(12) {
             0..=3 => Ok(None),
-            4 | 5 => Ok(Some("[1,2]")),
-            6 => Ok(Some(r#"{"k":[7]}"#)),
+            4 | 5 => Ok(Some("[1,2]".into())),
+            6 => Ok(Some(r#"{"k":[7]}"#.into())),
             7 => Err(Failure { retryable: false, ..boom("boom") }),
             8 => Err(Failure { retry_after: Some(Millis(700)), ..boom("boom") }),
             9 => Err(boom("bang")),
@@ -151,12 +181,12 @@ impl Storm {
 
     /// A report of what a worker has in hand; said again, it is the same.
     fn report_of(&mut self, w: usize, hand: usize) -> (Ask, Command) {
+        let lease = self.workers[w].hands[hand].0.lease;
         let said = match self.workers[w].hands[hand].1.clone() {
             Some(said) if !self.dice.one_in(20) => said,
-            _ => self.outcome(),
+            _ => self.outcome(&lease),
         };
         self.workers[w].hands[hand].1 = Some(said.clone());
-        let lease = self.workers[w].hands[hand].0.lease;
         (Ask::Report(w, vec![lease]), finish(lease, &said))
     }
 
@@ -178,7 +208,8 @@ impl Storm {
     pub(super) fn speak_too_late(&mut self) {
         let w = self.any_worker();
         let Some(at) = self.dice.index(self.workers[w].past.len()) else { return };
-        let (mut lease, said) = (self.workers[w].past[at], self.outcome());
+        let mut lease = self.workers[w].past[at];
+        let said = self.outcome(&lease);
         match self.dice.below(8) {
             0 => lease.token.0 ^= 1,
             1 => lease.attempt = lease.attempt.wrapping_sub(1),
@@ -234,6 +265,7 @@ impl Storm {
         let Some(ask) = self.asks.get(&no).cloned() else { return };
         match (ask, answer) {
             (Ask::Claim(w), Ok(Answer::Granted { grants, .. })) => {
+                self.answers.extend(grants.iter().filter_map(answered));
                 let worker = &mut self.workers[w];
                 worker.waiting.retain(|(n, _)| *n != no);
                 for grant in grants {
@@ -280,7 +312,7 @@ impl Storm {
     /// Of what was claimed in the storm, that is left which somebody waits for and which is for all there is.
     pub(super) fn keep_claims(&mut self) {
         for o in 0..self.orchestrators.len() {
-            let mut good = self.orchestrators[o].open_claims(ACTIONS.len());
+            let mut good = self.orchestrators[o].open_claims(self.actions(true).count());
             good.retain(|no| self.trusts_claims() && self.workers.iter().any(|w| w.waiting.contains(&(*no, o))));
             self.orchestrators[o].drop_claims(|no| !good.contains(no));
             self.workers.iter_mut().for_each(|w| w.waiting.retain(|(no, at)| *at != o || good.contains(no)));
@@ -292,7 +324,7 @@ impl Storm {
         for o in 0..self.orchestrators.len() {
             if !self.trusts_claims() {
                 self.orchestrators[o].drop_claims(|_| true);
-            } else if !self.orchestrators[o].open_claims(ACTIONS.len()).is_empty() {
+            } else if !self.orchestrators[o].open_claims(self.actions(true).count()).is_empty() {
                 continue;
             }
             let w = self.workers.iter().position(|w| w.home.is_none_or(|home| home == o));

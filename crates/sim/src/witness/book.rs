@@ -95,6 +95,14 @@ impl Book {
         self.frozen || last.into_iter().any(|entry| matches!(entry.event, Event::RunUnfrozen(_)))
     }
 
+    /// The queues of which its last record leases something.
+    pub(super) fn granted_anew(&self) -> impl Iterator<Item = &str> + '_ {
+        let before = self.places.iter().rev().nth(1).map_or(0, |(_, seq)| *seq);
+        let last = self.entries.iter().rev().take_while(move |entry| entry.seq > before);
+        let leased = last.filter(|entry| matches!(entry.event, Event::DispatchEnqueued(_)));
+        leased.filter_map(|entry| self.run.spec_of(entry.event.task()?).share.queue.as_deref())
+    }
+
     /// Its events, for whoever looks at all of them.
     pub fn stream(&self) -> Stream<'_> {
         Stream { run: self.run.id, plan_hash: self.run.plan_hash, plan: &self.run.plan, entries: &self.entries }

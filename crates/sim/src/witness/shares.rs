@@ -2,11 +2,12 @@
 
 use super::Witness;
 use crate::violation::{Held, ensure};
-use std::collections::BTreeMap;
+use edgewise_core::id::RunId;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Witness {
     /// Counts the leases that the ledger says live, by key and by queue.
-    pub(super) fn shares(&mut self) -> Held {
+    pub(super) fn shares(&mut self, changed: &BTreeSet<RunId>) -> Held {
         let mut keys: BTreeMap<String, (u32, u32)> = BTreeMap::new();
         let mut queues: BTreeMap<&str, u32> = BTreeMap::new();
         for book in self.books.values() {
@@ -32,7 +33,9 @@ impl Witness {
                 self.cover.count("limit", "full");
             }
         }
-        for (queue, most) in &self.slots {
+        let granted: BTreeSet<&str> = changed.iter().flat_map(|run| self.books[run].granted_anew()).collect();
+        for (queue, most) in self.slots.iter().filter(|(queue, _)| !self.slots_vary || granted.contains(queue.as_str()))
+        {
             let held = queues.get(queue.as_str()).copied().unwrap_or_default();
             let said = || format!("{held} attempts of the queue {queue} are at work, it has {most} slots");
             ensure(held <= *most, "queues_keep_their_slots", said)?;

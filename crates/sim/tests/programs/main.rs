@@ -5,7 +5,7 @@ mod put_by;
 mod released;
 mod stalls;
 
-use edgewise_sim::program::{Outcome, check, check_cancels, check_seed, grow, shorten};
+use edgewise_sim::program::{Outcome, check, check_cancels, check_forks, check_seed, grow, shorten};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many programs are played; `cargo xtask sim --programs --seeds 100000` plays more.
@@ -53,4 +53,17 @@ fn a_cancel_ends_a_program_wherever_it_stands() {
 #[test]
 fn kept_seeds_stay_right() {
     play([21, 23, 123, 242, 462, 1_124, 16_578].into_iter(), &AtomicU32::new(0));
+}
+
+/// Programs that are forked at every act.
+const FORKED: u64 = 120;
+
+#[test]
+fn a_fork_at_any_act_comes_to_the_same_end_by_the_same_effects() {
+    let played = (0..FORKED).filter(|seed| match check_forks(*seed) {
+        Ok(outcome) => outcome == Outcome::Played,
+        Err(violation) => panic!("seed {seed} fails: {violation}\n{}", grow(*seed)),
+    });
+    let played = played.count() as u64;
+    assert!(played > FORKED / 3, "only {played} of {FORKED} programs were forked");
 }

@@ -3,5 +3,6 @@
 mod boundary;
 mod figures;
 mod rules;
+mod scenario;
 mod torn;
 mod written;

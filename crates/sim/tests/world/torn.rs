@@ -1,5 +1,10 @@
 //! Power that fails in the middle of a write: the log of the ledger is cut at every sector, and what is left is
 //! whole commits. No part of a batch over several streams is ever visible, and every run goes on to its end.
+//!
+//! And each scenario, with the power failing in each of its writes: some sectors of it reached the disk and some did
+//! not, in any order; what comes up again brings the run to the same end.
+
+mod power;
 
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;

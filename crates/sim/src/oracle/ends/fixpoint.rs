@@ -77,8 +77,8 @@ impl Ends<'_> {
         }
     }
 
-    /// Ready as soon as enough in-edges are accepted, left out as soon as that cannot be any more: cancelled if the last
-    /// edge was, which decided it, else skipped.
+    /// Ready as soon as enough in-edges are accepted and its own `when` wants it, left out as soon as that cannot be any
+    /// more: cancelled if the last edge was, which decided it, else skipped.
     fn decide(&mut self, n: usize, last: Option<Resolution>) {
         if self.nodes[n].ready || self.nodes[n].end.is_some() {
             return;
@@ -98,8 +98,14 @@ impl Ends<'_> {
             Join::Count(count) => edges.min(count),
         };
         if accepted >= wanted {
-            self.nodes[n].ready = true;
-            self.count_items(n, &beside);
+            match self.is_wanted(n, &beside) {
+                Some(true) => {
+                    self.nodes[n].ready = true;
+                    self.count_items(n, &beside);
+                }
+                Some(false) => self.end(n, Skipped),
+                None => self.end(n, Failed),
+            }
         } else if refused + wanted > edges {
             self.end(n, if last == Some(Cancelled) { Cancelled } else { Skipped });
         }
