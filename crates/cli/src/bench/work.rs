@@ -158,7 +158,7 @@ fn graph() -> Result<Vec<Op>> {
         edges.insert((source, dice.below(source)));
     }
     let depend = |id: String, on: Option<String>, kind, gate| {
-        Op::Depend(Box::new(Depend { id, on, kind, when: When::Success, gate, metadata: None }))
+        Op::Depend(Box::new(Depend { id, on, kind: Some(kind), when: When::Success, gate, metadata: None }))
     };
     ops.extend(edges.into_iter().map(|(a, b)| depend(task(a), Some(task(b)), DependencyKind::Blocks, None)));
     for n in 0..GATES {

@@ -31,7 +31,7 @@ pub(crate) fn perform(args: &args::Add, context: &mut Context<'_>) -> Result<Exi
 /// Those that wait for what is new.
 fn waiters(args: &args::Add, name: &str, context: &Context<'_>) -> Result<Vec<Op>> {
     let wait = |id: &String| {
-        let (kind, when, on) = (DependencyKind::Blocks, When::Success, Some(format!("${name}")));
+        let (kind, when, on) = (Some(DependencyKind::Blocks), When::Success, Some(format!("${name}")));
         let id = act::typed(id, context)?;
         Ok(Op::Depend(Box::new(Depend { id, on, kind, when, gate: None, metadata: None })))
     };

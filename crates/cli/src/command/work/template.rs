@@ -49,7 +49,7 @@ pub(crate) fn ops(sketch: &Sketch, root: Add) -> Result<Vec<Op>> {
             () if edge.accepts.contains(Resolution::Failed) => When::Failure,
             () => When::Success,
         };
-        let (id, on, kind) = (name(edge.to), Some(name(edge.from)), DependencyKind::Blocks);
+        let (id, on, kind) = (name(edge.to), Some(name(edge.from)), Some(DependencyKind::Blocks));
         ops.push(Op::Depend(Box::new(Depend { id, on, kind, when, gate: None, metadata: None })));
     }
     Ok(ops)

@@ -113,6 +113,6 @@ fn bind(line: usize, issue: &Map<String, Value>, dependency: &Value, draft: &mut
     };
     let metadata = (kind.name() != theirs).then(|| json!({ "beadsType": theirs }));
     let (id, on) = (draft.called(source), Some(draft.called(on)));
-    draft.depend(Depend { id, on, kind, when, gate: None, metadata });
+    draft.depend(Depend { id, on, kind: Some(kind), when, gate: None, metadata });
     Ok(())
 }

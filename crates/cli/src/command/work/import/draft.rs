@@ -66,7 +66,7 @@ impl Draft {
     /// A gate that a later operation calls `$name`.
     pub fn gate(&mut self, wait: GateWait, title: Option<String>) -> String {
         let name = format!("gate{}", self.gates.len() + 1);
-        self.gates.push(Op::MakeGate { wait, title, id: None, name: Some(name.clone()) });
+        self.gates.push(Op::MakeGate { wait, title, id: None, name: Some(name.clone()), approvals: vec![] });
         format!("${name}")
     }
 

@@ -138,10 +138,10 @@ fn bind(line: usize, object: &Map<String, Value>, ends: (&str, &str), draft: &mu
         if metadata.get("currentApprovers").and_then(Value::as_array).is_some_and(|have| !have.is_empty()) {
             draft.notes.insert("approvals that were given elsewhere must be given again".to_owned());
         }
-        draft.depend(Depend { id, on: Some(on), kind, when: When::Success, gate: None, metadata: None });
+        draft.depend(Depend { id, on: Some(on), kind: Some(kind), when: When::Success, gate: None, metadata: None });
         return Ok(());
     }
-    draft.depend(Depend { id, on: Some(on), kind, when: When::Success, gate: None, metadata });
+    draft.depend(Depend { id, on: Some(on), kind: Some(kind), when: When::Success, gate: None, metadata });
     Ok(())
 }
 
