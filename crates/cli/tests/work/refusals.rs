@@ -24,6 +24,7 @@ fn every_bad_input_has_its_code_and_changes_nothing() {
         ("gate create --approver ann --count 2 --for ew-a", 2, "bad_gate"),
         ("gate create --approver ann,ann --for ew-a", 2, "bad_gate"),
         ("gate create --external ci '' --for ew-a", 2, "bad_gate"),
+        ("add x --ephemeral 7d", 2, "not_an_instance"),
         ("dep add ew-a 'two words'", 2, "bad_target"),
         ("close ew-b", 4, "item_blocked"),
         ("close ew-p", 4, "item_blocked"),
