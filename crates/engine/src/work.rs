@@ -111,8 +111,9 @@ fn perform(stage: &mut Stage<'_>, op: &Op) -> Result<Done> {
         Op::Release { id, token } => release::release(stage, id, *token),
         Op::Depend(depend) => depend::depend(stage, depend),
         Op::Undepend { id, on, kind } => undepend::undepend(stage, id, on.as_deref(), *kind),
-        Op::MakeGate { wait, title, id, name } => {
-            make_gate::make_gate(stage, wait, title.clone(), id.as_ref(), name.as_deref())
+        Op::MakeGate { wait, title, id, name, approvals } => {
+            let id = id.clone().unwrap_or_else(|| stage.fresh_id());
+            make_gate::make_gate(stage, id, wait, title.clone(), approvals, name.as_deref())
         }
         Op::Approve(act) => act::approve(stage, act),
         Op::Withdraw(act) => act::withdraw(stage, act),

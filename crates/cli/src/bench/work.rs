@@ -1,7 +1,8 @@
 //! A work graph of a workspace's size: what it costs to ask it, to change it, and to make it anew.
 //!
-//! Ten thousand tasks, twenty thousand `blocks` edges, a thousand parents, five hundred gates; and a million items for
-//! what must not grow with their number. What only the memory does is measured there, without a commit around it.
+//! Ten thousand open tasks of which seven thousand are blocked, twenty thousand `blocks` edges, a thousand parents in two
+//! levels that hold half of the tasks, five hundred gates; and a million items for what must not grow with their number.
+//! What only the memory does is measured there, without a commit around it; a command is measured whole.
 
 use super::measure::open;
 use edgewise_core::fold::Stamp;
@@ -19,6 +20,7 @@ use edgewise_engine::reader::Reader;
 use edgewise_engine::work::Look;
 use serde::Serialize;
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 const TASKS: usize = 10_000;
@@ -26,10 +28,14 @@ const TASKS: usize = 10_000;
 const FREE: usize = 3_000;
 const EDGES: usize = 20_000;
 const PARENTS: usize = 1_000;
+/// So many of them hold other parents, and tasks as well.
+const TOPS: usize = 100;
 const GATES: usize = 500;
 const DEPENDENTS: usize = 1_000;
 /// How often each thing is measured.
 const TIMES: usize = 201;
+/// How often a command is, which is a process of its own.
+const COMMANDS: usize = 41;
 const MANY: usize = 1_000_000;
 const LIMIT: usize = 20;
 
@@ -46,6 +52,8 @@ pub struct WorkFigures {
     pub ready_us: f64,
     /// The same by somebody who opens the folder, without an engine.
     pub ready_folder_ms: f64,
+    /// The same as a command of its own, from its start to its end; absent where this is not the program.
+    pub ready_command_ms: Option<f64>,
     /// Everything that is blocked, in the engine's memory.
     pub blocked_ms: f64,
     /// A dependency with its cycle check, the median and the worst.
@@ -112,6 +120,7 @@ pub async fn work(dir: &Path, quick: bool) -> Result<WorkFigures> {
     let look = Look::Ready { filter: Box::new(filter.clone()), who: None };
     let opened = median_us(|| Reader::open(dir, Home::local())?.look(wall_clock(), &look).map(drop))?;
     figures.ready_folder_ms = opened / 1e3;
+    figures.ready_command_ms = command(dir)?;
     if !quick {
         figures.ready_of_many_us = Some(many(&filter, &by)?);
     }
@@ -122,20 +131,49 @@ fn ms(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 
-fn median_us(mut measured: impl FnMut() -> Result<()>) -> Result<f64> {
-    let mut times = Vec::with_capacity(TIMES);
-    for _ in 0..TIMES {
+/// `edgewise ready --limit 20` in a folder: this program again, if it is that.
+fn command(dir: &Path) -> Result<Option<f64>> {
+    let broken = |what: String| Error::bug("bench_work", what);
+    let program = std::env::current_exe().map_err(|error| broken(error.to_string()))?;
+    if program.file_stem().is_none_or(|name| name != "edgewise") {
+        return Ok(None);
+    }
+    let limit = LIMIT.to_string();
+    let once = || {
+        let mut ready = Command::new(&program);
+        let done =
+            ready.args(["ready", "--limit", &limit, "-q", "--dir"]).arg(dir).env_remove("EDGEWISE_ADDR").output();
+        let done = done.map_err(|error| broken(error.to_string()))?;
+        match String::from_utf8_lossy(&done.stdout).lines().count() {
+            LIMIT if done.status.success() => Ok(()),
+            lines => Err(broken(format!("`ready` printed {lines} ids: {}", String::from_utf8_lossy(&done.stderr)))),
+        }
+    };
+    Ok(Some(median_of(COMMANDS, once)? / 1e3))
+}
+
+fn median_us(measured: impl FnMut() -> Result<()>) -> Result<f64> {
+    median_of(TIMES, measured)
+}
+
+fn median_of(times_measured: usize, mut measured: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut times = Vec::with_capacity(times_measured);
+    for _ in 0..times_measured {
         let began = Instant::now();
         measured()?;
         times.push(began.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
-    Ok(times[TIMES / 2])
+    Ok(times[times_measured / 2])
 }
 
 fn item(id: &str, parent: Option<String>) -> Result<Op> {
+    made(id, ItemKind::Task, parent)
+}
+
+fn made(id: &str, kind: ItemKind, parent: Option<String>) -> Result<Op> {
     let id = Some(ItemId::parse(id)?);
-    Ok(Op::Add(Box::new(Add { title: "something to be done".into(), id, parent, ..Add::default() })))
+    Ok(Op::Add(Box::new(Add { title: "something to be done".into(), id, kind, parent, ..Add::default() })))
 }
 
 fn task(n: usize) -> String {
@@ -145,20 +183,21 @@ fn task(n: usize) -> String {
 /// Every edge leads from a task to an earlier one, so that none is refused.
 fn graph() -> Result<Vec<Op>> {
     let (mut ops, mut dice) = (Vec::new(), Dice(42));
+    let parent = |n: usize| format!("ew-p{n}");
     for n in 0..PARENTS {
-        ops.push(item(&format!("ew-p{n}"), None)?);
+        ops.push(made(&parent(n), ItemKind::Plan, (n >= TOPS).then(|| parent(n % TOPS)))?);
     }
     for n in 0..TASKS {
-        let parent = (n % 2 == 0).then(|| format!("ew-p{}", n % PARENTS));
-        ops.push(item(&task(n), parent)?);
+        ops.push(item(&task(n), (n % 2 == 0).then(|| parent(n / 2 % PARENTS)))?);
     }
-    let mut edges = std::collections::BTreeSet::new();
+    // Each of them waits for something; the rest of the edges is anywhere among them.
+    let mut edges: std::collections::BTreeSet<_> = (FREE..TASKS).map(|n| (n, dice.below(n))).collect();
     while edges.len() < EDGES {
         let source = FREE + dice.below(TASKS - FREE);
         edges.insert((source, dice.below(source)));
     }
     let depend = |id: String, on: Option<String>, kind, gate| {
-        Op::Depend(Box::new(Depend { id, on, kind, when: When::Success, gate, metadata: None }))
+        Op::Depend(Box::new(Depend { id, on, kind: Some(kind), when: When::Success, gate, metadata: None }))
     };
     ops.extend(edges.into_iter().map(|(a, b)| depend(task(a), Some(task(b)), DependencyKind::Blocks, None)));
     for n in 0..GATES {

@@ -176,6 +176,7 @@ fn worked(quick: bool, context: &mut Context<'_>) -> Result<Exit> {
         format!("one item made durably: {:.2} ms", figures.commit_ms),
         format!("everything derived anew: {:.0} ms", figures.rebuild_ms),
     ];
+    lines.extend(figures.ready_command_ms.map(|ms| format!("ready --limit 20 as a whole command: {ms:.1} ms")));
     lines.extend(figures.ready_of_many_us.map(|us| format!("ready --limit 20 of a million: {us:.0} us")));
     context.printer.one(WORK, &lines, &figures)?;
     Ok(Exit::Ok)

@@ -1,12 +1,13 @@
 //! Sixteen agents, each a process with a session of its own, want the same thousand items in the same order: each item
 //! is exactly one agent's.
 
-use crate::place::{Place, lines, until};
+use crate::place::{HANG, Place, lines, until};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
+use std::time::Instant;
 
 const AGENTS: usize = 16;
 const ITEMS: usize = 1_000;
@@ -39,6 +40,40 @@ fn of_sixteen_processes_that_want_the_same_item_exactly_one_gets_it_a_thousand_t
     engine.kill().and_then(|()| engine.wait()).unwrap();
     assert_eq!(won.len(), ITEMS, "every item is somebody's");
     assert!(won.values().all(|agents| agents.len() == 1), "{won:?}");
+    place.is_sound();
+}
+
+#[test]
+fn what_a_killed_agent_had_is_free_when_its_claim_runs_out_and_not_before() {
+    let place = Place::new();
+    assert!(place.edgewise(&["add", "Mend it", "--id", &id(0), "-q"]).output().unwrap().status.success());
+    let mut agent =
+        place.edgewise(&["mcp", "--as", "gone"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut call = claim(0);
+    call["params"]["arguments"]["lease"] = "3s".into();
+    writeln!(agent.stdin.as_mut().unwrap(), "{call}").unwrap();
+    let mut answer = String::new();
+    BufReader::new(agent.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    // With -9: it gives nothing back.
+    agent.kill().and_then(|()| agent.wait()).unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let taken: Value = serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    // Somebody else asks again and again: what they are told is the clock.
+    let began = Instant::now();
+    loop {
+        let asked = place.edgewise(&["claim", &id(0), "--as", "next", "--json"]).output().unwrap();
+        if asked.status.success() {
+            break;
+        }
+        let told: Value = serde_json::from_slice(&asked.stderr).unwrap();
+        assert_eq!(told["error"]["code"], "item_claimed", "{told}");
+        assert!(began.elapsed() < HANG, "the claim has not run out: {taken}");
+    }
+    let history = place.edgewise(&["history", &id(0), "--json"]).output().unwrap();
+    let history: Value = serde_json::from_slice(&history.stdout).unwrap();
+    let released = history.as_array().unwrap().iter().find(|note| note["what"] == "released").unwrap();
+    assert!(released["at"].as_str() >= taken["until"].as_str(), "{released} before {taken}");
+    assert_eq!((&released["from"], released.get("by")), (&json!("gone"), None), "nobody gave it back");
     place.is_sound();
 }
 

@@ -114,3 +114,39 @@ fn the_primer_says_who_you_are_and_how_it_stands() {
         assert_eq!(place.run(&format!("{word} --help")).code, 0, "{line}");
     }
 }
+
+#[test]
+fn an_agent_says_the_last_item_in_short_and_what_else_there_is_to_a_link() {
+    let place = Place::with(&["ew-a", "ew-b"]);
+    let gate = place.ids("gate create --webhook")[0].clone();
+    let answers = session(
+        &place,
+        &[
+            call(1, "update", &json!({"id": "ew-a", "priority": 2})),
+            call(2, "add", &json!({"title": "After it", "parent": "ew-b", "needs": ["@", gate]})),
+            call(
+                3,
+                "dep",
+                &json!({"id": "@", "on": "ew-b", "type": "validates", "metadata": {"testType": "unit", "result": "pass"}}),
+            ),
+            call(4, "dep", &json!({"id": "ew-a", "on": gate})),
+            call(5, "dep", &json!({"id": "ew-b", "on": "@"})),
+        ],
+    );
+    let id = told(&answers[1])["id"].as_str().unwrap().to_owned();
+    assert_eq!(told(&answers[2])["type"], "validates");
+    assert_eq!(told(&answers[3])["type"], "awaits");
+    assert_eq!(told(&answers[4])["target"], "ew-a");
+    let bonds = place.json(&format!("dep list {id} --direction down"));
+    let mut bonds: Vec<String> = bonds
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| format!("{} {}", one["type"].as_str().unwrap(), one["targetId"].as_str().unwrap()))
+        .collect();
+    bonds.sort();
+    let mut expected =
+        [format!("awaits {gate}"), "blocks ew-a".into(), "parent-child ew-b".into(), "validates ew-b".into()];
+    expected.sort();
+    assert_eq!(bonds, expected);
+}

@@ -26,6 +26,91 @@ fn beads_come_in_whole_and_what_is_blocked_is_derived() {
     place.refused("import issues.jsonl", 4, "id_taken");
 }
 
+/// All that is bound there in a way that is refused here.
+const MIXED: &str = concat!(
+    r#"{"id":"bd-1","title":"Work","issue_type":"task","created_at":"2025-01-09T12:00:00Z","dependencies":[{"depends_on_id":"bd-2","type":"validates"},{"depends_on_id":"bd-2","type":"related"},{"depends_on_id":"Ann Lee","type":"authored-by"},{"depends_on_id":"!!","type":"approved-by"},{"depends_on_id":"bd-2","type":"assigned-to"},{"depends_on_id":"bd-5","type":"blocks"},{"depends_on_id":"bd-9","type":"blocks"}]}"#,
+    "\n",
+    r#"{"id":"bd-2","title":"More","dependencies":[{"depends_on_id":"bd-1","type":"related"},{"depends_on_id":"bd-1","type":"replies-to"},{"depends_on_id":"bd-3","type":"parent-child"},{"depends_on_id":"bd-4","type":"parent-child"},{"depends_on_id":"bd-3","type":"validates","metadata":"{\"testType\":\"unit\",\"result\":\"pass\"}"}]}"#,
+    "\n",
+    r#"{"id":"bd-3","title":"Plan","issue_type":"epic"}"#,
+    "\n",
+    r#"{"id":"bd-4","title":"Other plan","issue_type":"epic"}"#,
+    "\n",
+    r#"{"id":"bd-5","title":"Said","issue_type":"message","status":"closed","close_reason":"read"}"#,
+    "\n",
+    r#"{"id":"bd-6","title":"Answered","issue_type":"message","status":"in_progress","dependencies":[{"depends_on_id":"bd-5","type":"replies-to"}]}"#,
+    "\n",
+    r#"{"id":"bd-9","title":"Gone","status":"tombstone"}"#,
+    "\n",
+);
+
+#[test]
+fn what_is_bound_elsewhere_in_a_way_that_is_refused_here_is_kept_the_nearest_way_and_that_is_said() {
+    let place = Place::new();
+    place.write("issues.jsonl", MIXED);
+    let told = place.json("import issues.jsonl");
+    assert_eq!((&told["items"], &told["dependencies"]), (&6.into(), &9.into()), "{told}");
+    let notes = told["notes"].to_string();
+    for said in [
+        "`validates` does not say how it ended: kept as `references`",
+        "`authored-by` names \\\"Ann Lee\\\", who is Ann-Lee here",
+        "`approved-by` names \\\"!!\\\", which is no name: left out",
+        "`assigned-to` names no person",
+        "`blocks` binds what is nothing to be done: kept as `references`",
+        "`replies-to` binds what are not two messages",
+        "`parent-child` is the second one of the same item",
+        "a message is said once and has no status",
+        "said twice of the same two",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+    let bonds = |id: &str| {
+        let all = place.json(&format!("dep list {id} --direction down"));
+        let mut all: Vec<String> = all
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| format!("{} {}", one["type"].as_str().unwrap(), one["targetId"].as_str().unwrap()))
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(
+        bonds("bd-1"),
+        ["authored-by Ann-Lee", "references bd-2", "references bd-5", "relates-to bd-2"],
+        "none of it blocks"
+    );
+    assert_eq!(
+        bonds("bd-2"),
+        ["parent-child bd-3", "references bd-1", "references bd-4", "relates-to bd-2", "validates bd-3"]
+    );
+    assert_eq!(bonds("bd-6"), ["replies-to bd-5"]);
+    assert_eq!(place.json("show bd-5")["metadata"]["status"], "closed");
+}
+
+#[test]
+fn approvals_that_were_given_elsewhere_count_here() {
+    let place = Place::new();
+    let lines = concat!(
+        r#"{"id":"el-1","type":"task","title":"A","createdAt":"2025-01-09T12:00:00Z"}"#,
+        "\n",
+        r#"{"id":"el-2","type":"task","title":"B"}"#,
+        "\n",
+        r#"{"blockedId":"el-1","blockerId":"g","type":"awaits","metadata":{"gateType":"approval","requiredApprovers":["ann","bob"],"approvalCount":1,"currentApprovers":["bob"],"satisfied":true}}"#,
+        "\n",
+        r#"{"blockedId":"el-2","blockerId":"g","type":"awaits","metadata":{"gateType":"approval","requiredApprovers":["ann","bob"],"currentApprovers":["ann","eve"]}}"#,
+        "\n",
+        r#"{"blockedId":"el-2","blockerId":"t","type":"awaits","metadata":{"gateType":"timer","waitUntil":"2020-01-01T00:00:00Z","satisfied":true}}"#,
+    );
+    place.write("all.jsonl", lines);
+    let told = place.json("import all.jsonl --form quarry");
+    assert!(told["notes"].to_string().contains("approvals by eve are left out"), "{told}");
+    assert_eq!((place.ids("ready"), place.ids("blocked")), (vec!["el-1".to_owned()], vec!["el-2".to_owned()]));
+    let gate = place.ids("gate list")[0].clone();
+    assert_eq!(place.json(&format!("gate show {gate}"))["currentApprovers"], serde_json::json!(["ann"]));
+    place.check(&format!("gate approve {gate} --as bob"), &format!("approved gate {gate}; el-2 is ready now"));
+}
+
 #[test]
 fn an_import_with_a_cycle_or_a_duplicate_leaves_nothing_behind() {
     let place = Place::with(&["ew-a"]);
@@ -36,9 +121,19 @@ fn an_import_with_a_cycle_or_a_duplicate_leaves_nothing_behind() {
         r#"{"id":"bd-2","title":"b","issue_type":"task","dependencies":[{"issue_id":"bd-2","depends_on_id":"bd-1","type":"blocks"}]}"#,
     );
     let twice = "{\"id\":\"bd-1\",\"title\":\"a\",\"issue_type\":\"task\"}\n{\"id\":\"bd-1\",\"title\":\"b\"}";
-    for (text, code) in [(ring, "cycle_detected"), (twice, "duplicate_id"), ("{\"issue_type\":1}", "bad_import")] {
+    let gate =
+        r#"{"blockedId":"ew-a","blockerId":"g","type":"awaits","metadata":{"gateType":"approval","approvalCount":0}}"#;
+    let ours = r#"{"record":"item","id":"ew-a","title":"again"}"#;
+    for (text, exit, code) in [
+        (ring, 4, "cycle_detected"),
+        (twice, 4, "duplicate_id"),
+        (ours, 4, "id_taken"),
+        (gate, 2, "bad_gate"),
+        ("{\"issue_type\":1}", 2, "bad_import"),
+    ] {
         let said = place.fed(&["import", "--json"], text);
-        assert!(said.code != 0 && said.err.contains(code), "{code}: {said:?}");
+        let told: serde_json::Value = serde_json::from_str(said.err.trim()).unwrap();
+        assert_eq!((said.code, told["error"]["code"].as_str().unwrap_or_default()), (exit, code), "{said:?}");
         assert_eq!(place.good("export"), before, "{code}");
     }
 }

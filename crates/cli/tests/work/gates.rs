@@ -58,3 +58,29 @@ fn gates_of_runs_and_of_items_stand_in_one_list() {
     assert_eq!(place.json(&format!("gate list {run}")).as_array().unwrap().len(), 1);
     place.good(&format!("gate approve {run}/go --as ann"));
 }
+
+#[test]
+fn whatever_is_needed_may_be_a_gate_or_a_run_from_either_end() {
+    let place = Place::with(&["ew-a", "ew-b", "ew-c"]);
+    place.write("ask.yaml", "flow: ask\ntasks:\n  go: { gate: { approval: { from: [ann] } } }\n");
+    let run = place.run("run ask.yaml -q --detach").out.trim().to_owned();
+    let gate = place.ids("gate create --webhook")[0].clone();
+    place.check(
+        &format!("dep ew-a --needs {gate}"),
+        &format!("ew-a now waits for {gate} (awaits); ew-a is blocked now"),
+    );
+    place.check(
+        &format!("dep {gate} --blocks ew-b"),
+        &format!("ew-b now waits for {gate} (awaits); ew-b is blocked now"),
+    );
+    place.check(&format!("dep add ew-c {run}"), &format!("ew-c now waits for {run} (awaits); ew-c is blocked now"));
+    place.check(&format!("dep ew-b --needs {}", &run[..10]), &format!("ew-b now waits for {run} (awaits)"));
+    place.check("dep ew-a --needs ew-b", "ew-a now waits for ew-b (blocks)");
+    let added = place.ids(&format!("add D --needs {gate},{run},ew-c"))[0].clone();
+    let kinds = place.json(&format!("dep list {added}"));
+    let mut kinds: Vec<&str> = kinds.as_array().unwrap().iter().map(|one| one["type"].as_str().unwrap()).collect();
+    kinds.sort();
+    assert_eq!(kinds, ["awaits", "awaits", "blocks"]);
+    let line = format!("{{\"op\":\"depend\",\"id\":\"ew-c\",\"on\":{gate:?}}}");
+    assert_eq!(place.fed(&["batch"], &line).good().out.trim_end(), format!("ew-c now waits for {gate} (awaits)"));
+}

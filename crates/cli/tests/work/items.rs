@@ -232,6 +232,67 @@ fn a_flow_is_a_template_for_items() {
 }
 
 #[test]
+fn gates_of_a_template_are_gates_and_its_items_are_as_the_flow_says() {
+    let place = Place::new();
+    let flow = "flow: release\ntasks:\n  build: { run: make }\n  agree: { after: build, gate: { approval: { from: [ann, bob], count: 1 } } }\n  \
+                rest: { after: agree, gate: { timer: 5m } }\n  \
+                look: { after: [agree, rest], item: { title: Look at it, description: All of it, acceptance: It is good, priority: 1, assignee: eve, tags: [x, y] } }\n  \
+                last: { after: look, gate: { webhook: {} } }\n";
+    place.write("release.yaml", flow);
+    let said = place.good("add --template release.yaml");
+    assert!(said.ends_with(": 4 items and 1 gate from release.yaml"), "{said}");
+    let items = place.json("list --plan @");
+    let item = |title: &str| items.as_array().unwrap().iter().find(|item| item["title"] == title).unwrap().clone();
+    let look = item("Look at it");
+    let said = ["description", "acceptance", "priority", "assignee", "tags"].map(|key| look[key].clone());
+    assert_eq!(json!(said), json!(["All of it", "It is good", 1, "eve", ["x", "y"]]));
+    let gate = place.ids("gate list")[0].clone();
+    assert_eq!(place.json(&format!("gate show {gate}"))["requiredApprovers"], json!(["ann", "bob"]));
+    let bonds = |title: &str| {
+        let listed = place.json(&format!("dep list {} --direction down", item(title)["id"].as_str().unwrap()));
+        let mut bonds: Vec<(String, String)> = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|one| one["type"] != "parent-child")
+            .map(|one| (one["type"].as_str().unwrap().to_owned(), one["targetId"].as_str().unwrap().to_owned()))
+            .collect();
+        bonds.sort();
+        bonds
+    };
+    let id = |title: &str| item(title)["id"].as_str().unwrap().to_owned();
+    // Whatever follows a gate awaits it, and waits for what the gate came after.
+    assert_eq!(bonds("rest"), [("awaits".to_owned(), gate.clone()), ("blocks".to_owned(), id("build"))]);
+    let mut expected =
+        [("awaits".to_owned(), gate.clone()), ("blocks".to_owned(), id("build")), ("blocks".to_owned(), id("rest"))];
+    expected.sort();
+    assert_eq!(bonds("Look at it"), expected);
+    assert_eq!(bonds("last"), [("blocks".to_owned(), id("Look at it"))], "nothing follows it, so it is an item");
+    place.good(&format!("close {}", id("build")));
+    place
+        .check(&format!("gate approve {gate} --as bob"), &format!("approved gate {gate}; {} is ready now", id("rest")));
+}
+
+#[test]
+fn an_instance_is_pending_until_something_in_it_is_begun() {
+    let place = Place::new();
+    let instance = |line: &str| place.ids(line)[0].clone();
+    let one = instance("add One --kind instance");
+    let two = instance(concat!("add Two --kind work", "flow --ephemeral 7d"));
+    let (a, b) = (instance(&format!("add A --parent {one}")), instance(&format!("add B --parent {two}")));
+    let phase = |id: &str| place.json(&format!("show {id}"))["phase"].as_str().unwrap().to_owned();
+    assert_eq!((phase(&one).as_str(), phase(&two).as_str()), ("pending", "pending"));
+    assert!(!place.ids("ready").contains(&b), "what is ephemeral is ready only for who asks");
+    assert!(place.ids("ready --ephemeral").contains(&b));
+    place.good(&format!("claim {a}"));
+    place.good(&format!("update {b} --status in-progress"));
+    assert_eq!((phase(&one).as_str(), phase(&two).as_str()), ("running", "running"));
+    place.write("f.yaml", "flow: f\ntasks:\n  build: { run: make }\n");
+    assert_eq!(phase(&instance("add --template f.yaml")), "pending");
+    place.refused("add Three --ephemeral 7d", 2, "not_an_instance");
+}
+
+#[test]
 fn an_item_waits_for_a_run_and_is_ready_when_it_succeeds() {
     let place = Place::with(&["ew-a"]);
     place.write("ask.yaml", "flow: ask\ntasks:\n  go: { gate: { approval: { from: [ann] } } }\n");

@@ -16,6 +16,15 @@ fn every_bad_input_has_its_code_and_changes_nothing() {
         ("dep add ew-a ew-b", 4, "cycle_detected"),
         ("update ew-p --parent ew-c", 4, "cycle_detected"),
         ("dep add nope ew-a", 3, "item_not_found"),
+        ("dep add ew-a ew-b --type blox", 2, "unknown_dependency_type"),
+        ("dep remove ew-a ew-b --type blox", 2, "unknown_dependency_type"),
+        ("dep list ew-a --type blox", 2, "unknown_dependency_type"),
+        ("dep add ew-a ew-b --type relates-to --when any", 2, "bad_when"),
+        ("dep add ew-a ew-b --type awaits --metadata gateType=timer", 2, "bad_gate"),
+        ("gate create --approver ann --count 2 --for ew-a", 2, "bad_gate"),
+        ("gate create --approver ann,ann --for ew-a", 2, "bad_gate"),
+        ("gate create --external ci '' --for ew-a", 2, "bad_gate"),
+        ("add x --ephemeral 7d", 2, "not_an_instance"),
         ("dep add ew-a 'two words'", 2, "bad_target"),
         ("close ew-b", 4, "item_blocked"),
         ("close ew-p", 4, "item_blocked"),
@@ -53,6 +62,7 @@ fn what_the_parser_refuses_says_what_is_expected() {
     let place = Place::new();
     for (line, said) in [
         ("dep add ew-a ew-b --type blox", "parent-child"),
+        ("dep tree ew-a --depth 101", "0..=100"),
         ("add x --priority 9", "1..=5"),
         ("add x --type story", "bug, feature, task, chore"),
         ("add x --deadline soon", "is no instant"),

@@ -62,7 +62,7 @@ pub struct AddItem {
     /// Its parent: an id, or the unique beginning of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// What it waits for: items or runs. A gate is awaited by a dependency of the type `awaits`.
+    /// What it waits for: items, gates or runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     /// The message that it answers.
@@ -217,9 +217,9 @@ pub struct AddDependency {
     /// What it waits for; absent where a new gate is made for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// What it says: `blocks` if absent.
-    #[serde(default = "blocks", rename = "type")]
-    pub kind: String,
+    /// What it says; if absent `awaits` for a gate or a run, `blocks` for anything else.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// What end satisfies it: `success`, `failure` or `any`; success if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
@@ -229,10 +229,6 @@ pub struct AddDependency {
     /// What else is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
-}
-
-fn blocks() -> String {
-    "blocks".to_owned()
 }
 
 /// Take dependencies away.
@@ -268,6 +264,9 @@ pub struct ItemDone {
     /// The other end of a dependency, as it is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// What a dependency says, as it is kept.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// It was so already.
     #[serde(default)]
     pub already: bool,

@@ -8,6 +8,7 @@ use crate::event::{Failure, LinkRef, TaskIx};
 use crate::id::RunId;
 use crate::name::Name;
 use crate::plan::{ItemTask, Work};
+use crate::template::Template;
 use crate::work::{Details, Fields, ItemId, TaskType};
 use serde::Deserialize;
 use serde_json::Value;
@@ -110,12 +111,27 @@ impl Failure {
 impl ItemTask {
     /// Its title as far as it is known beforehand.
     pub fn title(&self) -> String {
-        let crate::template::Template::Map(fields) = &self.fields else { return String::new() };
+        let Template::Map(fields) = &self.fields else { return String::new() };
         let title = fields.iter().find(|(key, _)| key == "title").map(|(_, title)| title);
         match title {
-            Some(crate::template::Template::Value(Value::String(text))) => text.clone(),
+            Some(Template::Value(Value::String(text))) => text.clone(),
             Some(template) => template.shown(),
             None => String::new(),
         }
+    }
+
+    /// What is said of it that takes no run to know: the fields whose values are written down.
+    pub fn known(&self) -> serde_json::Map<String, Value> {
+        let Template::Map(fields) = &self.fields else { return serde_json::Map::new() };
+        fields.iter().filter_map(|(key, template)| Some((key.clone(), constant(template)?))).collect()
+    }
+}
+
+fn constant(template: &Template) -> Option<Value> {
+    match template {
+        Template::Value(value) => Some(value.clone()),
+        Template::Expr(expr) => expr.constant()?.ok(),
+        Template::List(list) => list.iter().map(constant).collect(),
+        Template::Text(_) | Template::Map(_) => None,
     }
 }

@@ -22,6 +22,19 @@ impl Sketch {
     pub fn of_plan(plan: &Plan) -> Self {
         Drawn::of(plan).sketch
     }
+
+    /// The same, with what each node of it does; nothing for the box of an arm.
+    pub fn of_plan_with_work(plan: &Plan) -> (Self, Vec<Option<&Work>>) {
+        let Drawn { sketch, first, .. } = Drawn::of(plan);
+        let mut works = vec![None; sketch.nodes.len()];
+        for (region, first) in plan.regions.iter().zip(first) {
+            let Some((first, _)) = first else { continue };
+            for node in 0..region.len() {
+                works[(first + node) as usize] = Some(&plan.specs[region.spec(node) as usize].work);
+            }
+        }
+        (sketch, works)
+    }
 }
 
 impl<'p> Drawn<'p> {

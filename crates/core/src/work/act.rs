@@ -2,6 +2,7 @@
 
 use super::settle::Turn;
 use super::{Dependency, DependencyKey, DependencyKind, GateEnded, ItemKind, NoteKind, Phase, Target, When, Work};
+use serde_json::Value;
 
 impl Work {
     /// Makes a dependency, and says so on both ends.
@@ -28,6 +29,17 @@ impl Work {
 
     /// Gives an item another parent, or none, with what that means for whoever waits for something below it.
     pub(super) fn set_parent(&mut self, item: u32, parent: Option<u32>, turn: &mut Turn<'_>) {
+        self.set_parent_with(item, parent, None, turn);
+    }
+
+    /// The same, with what else was said of it.
+    pub(super) fn set_parent_with(
+        &mut self,
+        item: u32,
+        parent: Option<u32>,
+        metadata: Option<Value>,
+        turn: &mut Turn<'_>,
+    ) {
         if self.parent_of(item) == parent {
             return;
         }
@@ -43,7 +55,7 @@ impl Work {
             target: Target::from(self.id(parent).clone()),
             kind: DependencyKind::ParentChild,
             when: When::default(),
-            metadata: None,
+            metadata,
             created_by,
             created_at: turn.stamp.at,
         };

@@ -96,6 +96,9 @@ pub enum Op {
         /// What later operations of the same commit call it.
         #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
         name: Option<String>,
+        /// Who has said yes to it, where that was elsewhere.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        approvals: Vec<Name>,
     },
     /// Say yes to a gate.
     Approve(Act),
@@ -171,7 +174,7 @@ pub struct Add {
     /// Its parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// What it waits for.
+    /// What it waits for: items, gates, runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     /// The message that it answers.
@@ -228,9 +231,9 @@ pub struct Depend {
     /// What it waits for; absent where a new gate is made for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// What it says.
-    #[serde(rename = "type")]
-    pub kind: DependencyKind,
+    /// What it says; absent where it is simply waited for: then `awaits` if that is a gate or a run, else `blocks`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<DependencyKind>,
     /// What end satisfies it.
     #[serde(default)]
     pub when: When,
@@ -252,6 +255,9 @@ pub struct Done {
     /// The other end of a dependency, as it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<super::Target>,
+    /// What a dependency says, as it is kept.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<DependencyKind>,
     /// It was so already.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub already: bool,

@@ -7,8 +7,9 @@ use crate::name::Name;
 use crate::time::Time;
 use std::collections::BTreeSet;
 
-/// The place of an item in the ready order: effective priority, priority, created, id; and its number.
-pub(super) type Place = (u8, u8, Time, ItemId, u32);
+/// The place of an item in the ready order: tasks first, then effective priority, priority, created, id; and its number.
+/// Who asks for a few tasks has not to look past all the plans that hold them.
+pub(super) type Place = (bool, u8, u8, Time, ItemId, u32);
 
 impl Work {
     /// Gives an item its place in the ready order, or takes it away.
@@ -18,38 +19,50 @@ impl Work {
         if slot.ready == now {
             return;
         }
-        let (created, id, before) = (slot.item.created_at, slot.item.id.clone(), slot.ready);
-        if let Some((effective, priority)) = before {
-            self.ready.remove(&(effective, priority, created, id.clone(), n));
+        let before = slot.ready.map(|level| slot.place(level, n));
+        let after = now.map(|level| slot.place(level, n));
+        if let Some(place) = before {
+            self.ready.remove(&place);
         }
-        if let Some((effective, priority)) = now {
-            self.ready.insert((effective, priority, created, id, n));
-        }
+        self.ready.extend(after);
         self.slot_mut(n).ready = now;
     }
 
     /// What can be begun at an instant, in the order that the filter names; with what `who` has already begun.
     pub fn ready(&self, now: Time, filter: &Filter, who: Option<&Name>) -> Result<Vec<&Item>> {
+        self.ready_counted(now, filter, who).map(|(found, _)| found)
+    }
+
+    /// The same, with how many places of the order were looked at: what it costs.
+    pub fn ready_counted(&self, now: Time, filter: &Filter, who: Option<&Name>) -> Result<(Vec<&Item>, usize)> {
         let scope = self.scope(filter)?;
-        let fits = |n: u32| {
-            let open = match self.facts(n).standing(now) {
+        let mut looked = 0;
+        let mut fits = |n: u32| {
+            looked += 1;
+            // What costs less is asked first.
+            if !self.fits(n, filter, &scope) {
+                return false;
+            }
+            match self.facts(n).standing(now) {
                 Standing::Ready => true,
                 Standing::Ephemeral(_) => filter.ephemeral,
                 Standing::Claimed(by, _) => {
                     who == Some(&by) && (filter.ephemeral || self.slot(n).around.ephemeral_in.is_none())
                 }
                 _ => false,
-            };
-            open && self.fits(n, filter, &scope)
+            }
         };
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let found = self.ready.iter().map(|place| place.4).filter(|n| fits(*n));
-        if filter.sort == Sort::Effective {
-            return Ok(found.take(limit).map(|n| &self.slot(n).item).collect());
+        let tasks = filter.kinds.iter().all(|kind| *kind == ItemKind::Task);
+        let in_order = tasks && filter.sort == Sort::Effective;
+        let most = if in_order { limit } else { usize::MAX };
+        let places = self.ready.iter().take_while(|place| !(tasks && place.0));
+        let mut found: Vec<u32> = places.map(|place| place.5).filter(|n| fits(*n)).take(most).collect();
+        if !in_order {
+            self.sort(&mut found, filter.sort);
+            found.truncate(limit);
         }
-        let mut found: Vec<u32> = found.collect();
-        self.sort(&mut found, filter.sort);
-        Ok(found.into_iter().take(limit).map(|n| &self.slot(n).item).collect())
+        Ok((found.into_iter().map(|n| &self.slot(n).item).collect(), looked))
     }
 
     /// What something is in the way of, most urgent first.
@@ -155,6 +168,12 @@ struct Scope {
 }
 
 impl super::table::Slot {
+    /// Where it stands in the ready order, with its effective and its own priority.
+    pub(super) fn place(&self, (effective, priority): (u8, u8), n: u32) -> Place {
+        let item = &self.item;
+        (item.kind != ItemKind::Task, effective, priority, item.created_at, item.id.clone(), n)
+    }
+
     /// Whether it could be begun, time and claims left aside.
     pub(super) fn structurally_ready(&self) -> bool {
         let item = &self.item;

@@ -5,7 +5,9 @@
 use super::{
     Blocker, Close, Dependency, DependencyKind, Item, ItemId, ItemKind, Obstacle, Phase, Status, Target, When, Work,
 };
+use crate::name::Name;
 use crate::state;
+use crate::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is derived of one item.
@@ -56,6 +58,22 @@ pub fn derive(work: &Work) -> (BTreeMap<ItemId, Derived>, Vec<ItemId>) {
     (all, ready)
 }
 
+/// What is ready at an instant for somebody, in order, straight from the definition: a task that is open or in
+/// progress, with nothing in its way, whose time has come, that nobody else has, in no draft, and in nothing ephemeral
+/// unless that is asked for.
+pub fn ready(work: &Work, now: Time, who: Option<&Name>, ephemeral: bool) -> Vec<ItemId> {
+    let facts = Facts::new(work);
+    let (all, order) = derive(work);
+    let ready = |id: &ItemId| {
+        let item = facts.items[id];
+        let due = item.fields.scheduled_for.is_none_or(|at| at <= now);
+        let taken = item.claim.as_ref().is_some_and(|claim| claim.until > now && Some(&claim.by) != who);
+        let for_nobody = !ephemeral && facts.in_ephemeral(id);
+        item.kind == ItemKind::Task && !all[id].blocked && due && !taken && !for_nobody && !facts.in_draft(id)
+    };
+    order.into_iter().filter(ready).collect()
+}
+
 /// Where what is maintained differs from what follows from the base facts: nothing, unless there is a bug.
 pub fn disagreements(work: &Work) -> Vec<String> {
     let (all, ready) = derive(work);
@@ -72,7 +90,10 @@ pub fn disagreements(work: &Work) -> Vec<String> {
             found.push(format!("{id} is kept as {kept:?}, and follows as {expected:?}"));
         }
     }
-    let kept: Vec<ItemId> = work.ready.iter().map(|place| place.3.clone()).collect();
+    let kept: Vec<ItemId> = work.ready.iter().map(|place| place.4.clone()).collect();
+    let is_task = |id: &ItemId| work.item(id.as_str()).is_some_and(|item| item.kind == ItemKind::Task);
+    let (tasks, others): (Vec<ItemId>, Vec<ItemId>) = ready.into_iter().partition(is_task);
+    let ready = [tasks, others].concat();
     if kept != ready {
         found.push(format!("the ready order is kept as {kept:?}, and follows as {ready:?}"));
     }
@@ -172,6 +193,13 @@ impl<'a> Facts<'a> {
             self.items.get(id).is_some_and(|item| item.kind == ItemKind::Plan && item.phase == Some(Phase::Draft))
         };
         draft(id) || self.above(id).iter().any(draft)
+    }
+
+    fn in_ephemeral(&self, id: &ItemId) -> bool {
+        let ephemeral = |id: &ItemId| {
+            self.items.get(id).is_some_and(|item| item.kind == ItemKind::Instance && item.fields.ephemeral.is_some())
+        };
+        ephemeral(id) || self.above(id).iter().any(ephemeral)
     }
 
     /// The waits-for graph: from, to, and whether from still waits.

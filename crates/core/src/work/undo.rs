@@ -163,8 +163,8 @@ impl Work {
     fn find_item(&mut self, n: u32, found: bool) {
         let slot = &self.items[n as usize];
         let item = &slot.item;
-        if let Some((effective, priority)) = slot.ready {
-            set(&mut self.ready, (effective, priority, item.created_at, item.id.clone(), n), found);
+        if let Some(level) = slot.ready {
+            set(&mut self.ready, slot.place(level, n), found);
         }
         if let Some(claim) = &item.claim {
             set(&mut self.claims, (claim.until, n), found);

@@ -258,6 +258,12 @@ fn metadata_of_dependencies_is_checked_when_it_is_written() {
     refused(add(DependencyKind::References, Some(large)), "metadata_too_large", "65536");
     refused(add(DependencyKind::Awaits, Some(json!({ "gateType": "timer" }))), "bad_gate", "make the gate");
     add(DependencyKind::Validates, Some(json!({ "testType": "unit", "result": "pass" }))).unwrap();
+    let said = Some(json!({ "role": "first" }));
+    add(DependencyKind::ParentChild, said.clone()).unwrap();
+    add(DependencyKind::CausedBy, said.clone()).unwrap();
+    for one in world.work.dependencies().filter(|one| one.kind != DependencyKind::Validates) {
+        assert_eq!(one.metadata, said, "{} keeps what was said of it", one.kind.name());
+    }
 }
 
 #[test]

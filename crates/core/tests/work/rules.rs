@@ -1,5 +1,6 @@
 //! What happens by itself, how history tells it, and how things are found and shown.
 
+use crate::dice::Dice;
 use crate::world::{World, id, item, name};
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{
@@ -297,4 +298,45 @@ fn a_claim_is_extended_given_back_and_leaves_whose_it_was() {
     world.release("ew-a", 1, Some("ann")).unwrap();
     let item = world.work.item("ew-a").unwrap();
     assert_eq!((item.fields.assignee.clone(), item.status), (Some(name("carol")), Status::Open));
+}
+
+/// As many tasks, twice as many `blocks` edges among the last seven tenths of them, and a plan for each ten.
+fn large(tasks: usize) -> World {
+    let mut world = World::default();
+    let mut dice = Dice::new(7);
+    for n in 0..tasks / 10 {
+        world.add(item(&format!("ew-p{n}"), ItemKind::Plan)).unwrap();
+    }
+    for n in 0..tasks {
+        world.tasks(&[&format!("ew-t{n}")]);
+        if n % 2 == 0 {
+            world.child(&format!("ew-t{n}"), &format!("ew-p{}", n / 2 % (tasks / 10))).unwrap();
+        }
+    }
+    let free = tasks * 3 / 10;
+    for n in 0..tasks * 2 {
+        let source = free + n % (tasks - free);
+        let _ = world.blocks(&format!("ew-t{source}"), &format!("ew-t{}", dice.below(source as u64)));
+    }
+    world
+}
+
+#[test]
+fn what_the_first_few_cost_does_not_grow_with_how_many_there_are() {
+    let filter = Filter { limit: Some(20), ..Filter::default() };
+    for tasks in [10_000, 100_000] {
+        let mut world = large(tasks);
+        let looked = |world: &World| {
+            let (found, looked) = world.work.ready_counted(Time(world.now), &filter, None).unwrap();
+            assert_eq!(found.len(), 20, "{tasks}");
+            looked
+        };
+        assert_eq!(looked(&world), 20, "{tasks}");
+        // What is in front and somebody's costs one look each, and nothing else does.
+        let first: Vec<String> = world.ready().into_iter().take(30).collect();
+        for id in &first {
+            world.claim(id, "bob", 7, 1_000_000).unwrap();
+        }
+        assert_eq!(looked(&world), 20 + 30, "{tasks}");
+    }
 }

@@ -11,13 +11,20 @@ const PRIORITY: u8 = 3;
 pub(super) fn add(stage: &mut Stage<'_>, add: &Add) -> Result<Done> {
     // Looked up before anything is recorded: most of what is refused is refused here.
     let parent = add.parent.as_deref().map(|parent| stage.find(parent)).transpose()?;
-    let needs = add.needs.iter().map(|need| stage.target(need)).collect::<Result<Vec<_>>>()?;
+    let needs = add.needs.iter().map(|need| stage.target_of(need, None)).collect::<Result<Vec<_>>>()?;
     let answered = add.replies_to.as_deref().map(|message| stage.find(message)).transpose()?;
+    if let Some(parent) = &parent {
+        stage.may_enter(parent, false)?;
+    }
     let id = add.id.clone().unwrap_or_else(|| stage.fresh_id());
+    stage.as_expected(&id, Some(add.kind))?;
     let mut events = vec![item_added(stage, add, &id)];
     let link = |target, kind| added(&id, target, kind, stage.by);
     events.extend(parent.map(|parent| link(parent.into(), DependencyKind::ParentChild)));
-    events.extend(needs.into_iter().map(|need| link(need, DependencyKind::Blocks)));
+    events.extend(needs.into_iter().map(|need| {
+        let kind = stage.waiting(&need);
+        link(need, kind)
+    }));
     events.extend(answered.map(|message| link(message.into(), DependencyKind::RepliesTo)));
     let mut done = Done { id: Some(id.clone()), ..Done::default() };
     stage.record(&mut done, events)?;

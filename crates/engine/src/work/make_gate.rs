@@ -2,19 +2,28 @@
 
 use super::stage::Stage;
 use edgewise_core::Result;
+use edgewise_core::gate::Approval;
 use edgewise_core::name::Name;
-use edgewise_core::work::{Done, GateMade, GateWait, ItemId, WorkEvent};
+use edgewise_core::time::Time;
+use edgewise_core::work::{Done, GateEnded, GateMade, GateWait, ItemId, WorkEvent, WorkGate};
 
 pub(super) fn make_gate(
     stage: &mut Stage<'_>,
+    id: ItemId,
     wait: &GateWait,
     title: Option<String>,
-    id: Option<&ItemId>,
+    approvals: &[Name],
     name: Option<&str>,
 ) -> Result<Done> {
-    let id = id.cloned().unwrap_or_else(|| stage.fresh_id());
+    stage.as_expected(&id, None)?;
     let mut done = Done { id: Some(id.clone()), ..Done::default() };
-    let event = made(&id, wait, title, stage.by);
+    let event = match approvals {
+        [] => made(&id, wait, title, stage.by),
+        people => {
+            let by = (stage.by, stage.desk.now);
+            WorkEvent::GateImported(Box::new(approved(WorkGate { title, ..plain(&id, wait, by) }, people)))
+        }
+    };
     stage.record(&mut done, [event])?;
     stage.call(name, &id)?;
     Ok(done)
@@ -23,4 +32,28 @@ pub(super) fn make_gate(
 /// A gate, made.
 pub(super) fn made(id: &ItemId, wait: &GateWait, title: Option<String>, by: &Name) -> WorkEvent {
     WorkEvent::GateMade(GateMade { id: id.clone(), wait: wait.clone(), title, by: by.clone() })
+}
+
+fn plain(id: &ItemId, wait: &GateWait, (by, at): (&Name, Time)) -> WorkGate {
+    WorkGate {
+        id: id.clone(),
+        wait: wait.clone(),
+        title: None,
+        approvals: Vec::new(),
+        ended: None,
+        created_by: by.clone(),
+        created_at: at,
+    }
+}
+
+/// With who said yes to it elsewhere: the last of them opened it, if they are enough.
+fn approved(gate: WorkGate, people: &[Name]) -> WorkGate {
+    let at = gate.created_at;
+    let enough = gate.needed().is_some_and(|needed| people.len() >= needed);
+    let last = people.last().cloned().filter(|_| enough);
+    WorkGate {
+        approvals: people.iter().map(|by| Approval { by: by.clone(), at }).collect(),
+        ended: last.map(|by| GateEnded { satisfied: true, by: Some(by), why: None, at, evidence: None }),
+        ..gate
+    }
 }

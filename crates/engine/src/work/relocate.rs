@@ -11,6 +11,10 @@ pub(super) fn relocate(stage: &mut Stage<'_>, id: &str, parent: Option<&str>) ->
     let target = parent.clone().map(Into::into);
     let mut done = Done { id: Some(id.clone()), target, already, ..Done::default() };
     if !already {
+        if let Some(parent) = &parent {
+            let over = stage.item(id.as_str())?.status.is_over();
+            stage.may_enter(parent, over)?;
+        }
         stage.record(&mut done, [WorkEvent::ItemMoved(ItemMoved { id, parent, by: stage.by.clone() })])?;
     }
     Ok(done)

@@ -4,7 +4,9 @@ use super::Ops;
 use crate::desk::Desk;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
-use edgewise_core::work::{Done, Item, ItemId, NoteKind, Target, Work, WorkEvent};
+use edgewise_core::work::{
+    Dependency, DependencyKind, Done, Group, Item, ItemId, ItemKind, NoteKind, Status, Target, Work, WorkEvent,
+};
 use edgewise_core::{Error, Kind, Result};
 use std::collections::BTreeMap;
 
@@ -73,6 +75,14 @@ impl<'d> Stage<'d> {
         })
     }
 
+    /// How something is waited for: a gate and a run are awaited, everything else blocks.
+    pub fn waiting(&self, target: &Target) -> DependencyKind {
+        match self.work().gate(target.as_str()).is_some() || target.as_run().is_some() {
+            true => DependencyKind::Awaits,
+            false => DependencyKind::Blocks,
+        }
+    }
+
     /// What a dependency points to: an item, a gate, a run, or something outside.
     pub fn target(&mut self, text: &str) -> Result<Target> {
         match self.find(text) {
@@ -85,6 +95,55 @@ impl<'d> Stage<'d> {
             Some(run) => Target::parse(&run.to_string()),
             None => Target::parse(text),
         }
+    }
+
+    /// What a dependency of a kind points to. A person is named whole: nobody is taken for an item or a run whose id
+    /// begins like their name.
+    pub fn target_of(&mut self, text: &str, kind: Option<DependencyKind>) -> Result<Target> {
+        let person = kind.is_some_and(|kind| kind.group() == Group::Attribution) && !text.starts_with('$');
+        if kind.is_none_or(DependencyKind::is_waiting) {
+            self.no_task(text)?;
+        }
+        if person { Target::parse(text) } else { self.target(text) }
+    }
+
+    /// Refuses the task of a run: how a run ends is told to items, how a task of it ends is not.
+    pub fn no_task(&mut self, text: &str) -> Result<()> {
+        let Some((run, task)) = text.split_once('/') else { return Ok(()) };
+        let Some(run) = self.run(run)? else { return Ok(()) };
+        let message = format!(
+            "{task} is a task of run {run}, and an item waits for a whole run: point it to {run} instead (`awaits {run}`)"
+        );
+        Err(Error::invalid("wrong_target", message))
+    }
+
+    /// Refuses what would put something open into something closed.
+    pub fn may_enter(&self, parent: &ItemId, over: bool) -> Result<()> {
+        let closed = |item: &Item| item.status == Status::Closed;
+        if over || !self.work().item(parent.as_str()).is_some_and(closed) {
+            return Ok(());
+        }
+        let message = format!("{parent} is closed, and nothing open is put into it: `edgewise reopen {parent}` first");
+        Err(Error::conflict("item_closed", message))
+    }
+
+    /// Refuses what is made under an id that somebody waits for in a way that it cannot be waited for.
+    pub fn as_expected(&self, id: &ItemId, kind: Option<ItemKind>) -> Result<()> {
+        let fits = |known: &Dependency| match (known.kind, kind) {
+            (DependencyKind::Blocks, Some(kind)) => kind.is_work(),
+            (DependencyKind::Blocks, None) | (DependencyKind::Awaits, Some(_)) => false,
+            _ => true,
+        };
+        let known = self.work().item(id.as_str()).is_some() || self.work().gate(id.as_str()).is_some();
+        // What is there already is refused for that, whoever waits for it.
+        let dependents = if known { Vec::new() } else { self.work().dependents_of(id.as_str()) };
+        let Some(known) = dependents.into_iter().find(|known| !fits(known)) else { return Ok(()) };
+        let message = format!(
+            "{source} waits for {id} ({kind}), and this is nothing that can be waited for like that: `edgewise dep remove {source} {id}` first, or take another id",
+            source = known.source,
+            kind = known.kind.name()
+        );
+        Err(Error::invalid("wrong_target", message))
     }
 
     /// The run that a text means, if it means one.

@@ -1,7 +1,7 @@
 //! Undepend: dependencies are taken away, one or all that fit.
 
 use super::stage::Stage;
-use edgewise_core::work::{Dependency, DependencyKind, DependencyRemoved, Done, WorkEvent};
+use edgewise_core::work::{Dependency, DependencyKind, DependencyRemoved, Done, ItemId, Target, WorkEvent};
 use edgewise_core::{Error, Result};
 
 pub(super) fn undepend(
@@ -11,7 +11,7 @@ pub(super) fn undepend(
     kind: Option<DependencyKind>,
 ) -> Result<Done> {
     let source = stage.item(id)?.id.clone();
-    let target = on.map(|on| stage.target(on)).transpose()?;
+    let target = on.map(|on| meant(stage, &source, on, kind)).transpose()?;
     let fits = |known: &&Dependency| {
         kind.is_none_or(|kind| known.kind == kind) && target.as_ref().is_none_or(|target| known.target == *target)
     };
@@ -40,4 +40,14 @@ pub(super) fn undepend(
     let mut done = Done { id: Some(source), target, removed, already, ..Done::default() };
     stage.record(&mut done, events)?;
     Ok(done)
+}
+
+/// What a dependency points to by just this text is meant before anything that begins with it.
+fn meant(stage: &mut Stage<'_>, source: &ItemId, on: &str, kind: Option<DependencyKind>) -> Result<Target> {
+    let just = |known: &Dependency| known.target.as_str() == on && kind.is_none_or(|kind| known.kind == kind);
+    let known = stage.work().dependencies_of(source.as_str()).into_iter().find(|known| just(known));
+    match known.map(|known| known.target.clone()) {
+        Some(target) => Ok(target),
+        None => stage.target_of(on, kind),
+    }
 }

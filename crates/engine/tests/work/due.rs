@@ -16,7 +16,7 @@ fn left_alone() -> World {
     let mut world = World::default();
     let mut engine = world.engine(1);
     let wait = GateWait::Timer { wait_until: Time(50_000) };
-    let gate = Op::MakeGate { id: None, wait, title: None, name: Some("gate".into()) };
+    let gate = Op::MakeGate { id: None, wait, title: None, name: Some("gate".into()), approvals: vec![] };
     let instance = Op::Add(Box::new(Add {
         title: "for a while".into(),
         id: Some(ItemId::parse("ew-i").unwrap()),

@@ -55,7 +55,13 @@ fn a_version_is_another_one_when_only_something_derived_is_different() {
 fn only_gates_that_wait_for_another_system_are_opened_from_outside() {
     let world = World::default();
     let mut engine = world.engine(1);
-    let gate = |id: &str, wait| Op::MakeGate { wait, title: None, id: Some(ItemId::parse(id).unwrap()), name: None };
+    let gate = |id: &str, wait| Op::MakeGate {
+        wait,
+        title: None,
+        id: Some(ItemId::parse(id).unwrap()),
+        name: None,
+        approvals: vec![],
+    };
     let external = GateWait::External { external_system: "ci".into(), external_id: "1".into() };
     let people = GateWait::Approval { required_approvers: vec![name("ann")], approval_count: None };
     let made = vec![

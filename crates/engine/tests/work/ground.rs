@@ -111,6 +111,11 @@ pub fn needs(id: &str, on: &str) -> Op {
 }
 
 pub fn depend(id: &str, on: &str, kind: DependencyKind) -> Op {
+    depend_if(id, on, Some(kind))
+}
+
+/// Without a kind: it is simply waited for.
+pub fn depend_if(id: &str, on: &str, kind: Option<DependencyKind>) -> Op {
     let (when, gate, metadata) = Default::default();
     Op::Depend(Box::new(Depend { id: id.into(), on: Some(on.into()), kind, when, gate, metadata }))
 }

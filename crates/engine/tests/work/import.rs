@@ -46,7 +46,7 @@ pub fn step(dice: &mut Dice, n: u64) -> Op {
                 0 => GateWait::Webhook,
                 _ => GateWait::Approval { required_approvers: vec![], approval_count: Some(2) },
             };
-            Op::MakeGate { wait, title: None, id: Some(ItemId::parse(&gate).unwrap()), name: None }
+            Op::MakeGate { wait, title: None, id: Some(ItemId::parse(&gate).unwrap()), name: None, approvals: vec![] }
         }
         12 => [Op::Approve(act(&gate)), Op::Approve(act(&gate)), Op::Satisfy(act(&gate)), Op::Reject(act(&gate))]
             [dice.below(4) as usize]
@@ -135,7 +135,13 @@ fn a_graph_that_could_not_be_is_refused_and_leaves_nothing() {
     let here = World::default();
     let mut engine = here.engine(1);
     let approval = GateWait::Approval { required_approvers: vec![super::ground::name("ann")], approval_count: None };
-    let gate = Op::MakeGate { wait: approval, title: None, id: Some(ItemId::parse("gate-1").unwrap()), name: None };
+    let gate = Op::MakeGate {
+        wait: approval,
+        title: None,
+        id: Some(ItemId::parse("gate-1").unwrap()),
+        name: None,
+        approvals: vec![],
+    };
     let ops = vec![add("ew-a"), add("ew-b"), gate, depend("ew-a", "ew-b", DependencyKind::Blocks), close("ew-b")];
     all(&mut engine, "ann", ops).unwrap();
     all(&mut engine, "ann", vec![Op::Approve(act("gate-1"))]).unwrap();

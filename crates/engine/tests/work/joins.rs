@@ -1,9 +1,9 @@
 //! Items that wait for runs: an end is told in the commit of the end, or as soon as somebody looks.
 
-use super::ground::{Engine, NOW, World, add, all, ask, depend, name, ready};
+use super::ground::{Engine, NOW, World, add, all, ask, depend, depend_if, name, one, ready};
 use edgewise_core::id::RunId;
 use edgewise_core::time::Time;
-use edgewise_core::work::{DependencyKind, Op};
+use edgewise_core::work::{Add, DependencyKind, GateWait, ItemId, ItemKind, Op};
 use edgewise_engine::command::{Answer, Claim, Command, Finish, Rerun, RerunOf, RunAct, Start};
 use edgewise_engine::committer::Request;
 use serde_json::value::RawValue;
@@ -91,4 +91,90 @@ fn an_end_that_an_engine_without_the_graph_recorded_is_told_at_the_next_start() 
     let mut engine = world.engine_at(3, Time(5_000)).unwrap();
     engine.step(Time(5_000), vec![]).unwrap();
     assert!(world.work().run_end(run).is_some());
+}
+
+#[test]
+fn what_is_simply_needed_is_awaited_if_it_is_a_gate_or_a_run_and_blocks_otherwise() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start(&mut engine).to_string();
+    let gate = Op::MakeGate {
+        wait: GateWait::Webhook,
+        title: None,
+        id: Some(ItemId::parse("ew-gate").unwrap()),
+        name: Some("gate".into()),
+        approvals: vec![],
+    };
+    let needs = ["ew-gate", &run, "ew-a", "https://x.org/7"].map(String::from).to_vec();
+    let needing = Op::Add(Box::new(Add {
+        title: "needing".into(),
+        id: Some(ItemId::parse("ew-b").unwrap()),
+        needs,
+        ..Add::default()
+    }));
+    let ops = vec![
+        add("ew-a"),
+        gate,
+        needing,
+        add("ew-c"),
+        depend_if("ew-c", "$gate", None),
+        depend_if("ew-c", "ew-a", None),
+    ];
+    let done = all(&mut engine, "ada", ops).unwrap();
+    assert_eq!(done[4].kind, Some(DependencyKind::Awaits));
+    assert_eq!(done[5].kind, Some(DependencyKind::Blocks));
+    let work = world.work();
+    let kinds = |id: &str| {
+        let mut kinds: Vec<_> =
+            work.dependencies_of(id).iter().map(|one| (one.target.to_string(), one.kind.name())).collect();
+        kinds.sort();
+        kinds
+    };
+    let mut expected = [
+        (run, "awaits"),
+        ("ew-a".into(), "blocks"),
+        ("ew-gate".into(), "awaits"),
+        ("https://x.org/7".into(), "blocks"),
+    ];
+    expected.sort();
+    assert_eq!(kinds("ew-b"), expected);
+    assert_eq!(kinds("ew-c"), [("ew-a".into(), "blocks"), ("ew-gate".into(), "awaits")]);
+}
+
+#[test]
+fn a_person_is_never_taken_for_an_item_or_a_run_that_begins_like_their_name() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start(&mut engine).to_string();
+    let entity = Add { title: "Eve".into(), kind: ItemKind::Entity, name: Some("eve".into()), ..Add::default() };
+    let entity = Op::Add(Box::new(Add { id: Some(ItemId::parse("ew-eve").unwrap()), ..entity }));
+    all(&mut engine, "ada", vec![add("ew-a"), add("ew-ann"), entity]).unwrap();
+    let like_a_run = run.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_owned();
+    let names = ["ann", "ew-eve", &run[..run.len() - 1], &like_a_run];
+    for on in names.into_iter().filter(|on| on.starts_with(|c: char| c.is_ascii_alphabetic())) {
+        let done = one(&mut engine, depend("ew-a", on, DependencyKind::AuthoredBy)).unwrap();
+        assert_eq!(done.target.unwrap().as_str(), on);
+    }
+    // Taken away again by just that name, whatever begins like it.
+    let undepend = |kind| Op::Undepend { id: "ew-a".into(), on: Some("ann".into()), kind };
+    assert_eq!(one(&mut engine, undepend(None)).unwrap().removed, 1);
+    one(&mut engine, depend("ew-a", "ann", DependencyKind::Blocks)).unwrap();
+    one(&mut engine, depend("ew-a", "ann", DependencyKind::ApprovedBy)).unwrap();
+    assert_eq!(one(&mut engine, undepend(Some(DependencyKind::Blocks))).unwrap().target.unwrap().as_str(), "ew-ann");
+    assert_eq!(one(&mut engine, undepend(Some(DependencyKind::ApprovedBy))).unwrap().target.unwrap().as_str(), "ann");
+}
+
+#[test]
+fn an_item_waits_for_a_whole_run_and_not_for_a_task_of_it() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start(&mut engine);
+    one(&mut engine, add("ew-a")).unwrap();
+    for kind in [None, Some(DependencyKind::Awaits), Some(DependencyKind::Blocks)] {
+        let error = one(&mut engine, depend_if("ew-a", &format!("{run}/a"), kind)).unwrap_err();
+        assert!(error.code == "wrong_target" && error.message.contains(&format!("awaits {run}")), "{error}");
+    }
+    // What is outside may have a slash in its name, and to point to a task is no wait.
+    one(&mut engine, depend_if("ew-a", "https://x.org/7", None)).unwrap();
+    one(&mut engine, depend("ew-a", &format!("{run}/a"), DependencyKind::References)).unwrap();
 }

@@ -11,6 +11,7 @@ mod items;
 mod joins;
 mod keys;
 mod races;
+mod refusals;
 
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
@@ -105,6 +106,7 @@ fn what_came_due_while_nothing_ran_happens_at_the_next_start() {
         wait: GateWait::Timer { wait_until: Time(50_000) },
         title: None,
         name: Some("gate".into()),
+        approvals: vec![],
     };
     let wait = depend("ew-a", "$gate", DependencyKind::Awaits);
     all(&mut engine, "ada", vec![add("ew-a"), add("ew-b"), gate, wait, claim("ew-b")]).unwrap();

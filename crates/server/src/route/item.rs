@@ -130,13 +130,20 @@ async fn last(app: &App, who: Principal, ops: Vec<Op>) -> Result<Json<Value>> {
     Ok(Json(told(&json!(done.last()))))
 }
 
-/// Who made an item elsewhere is believed of those who bring items in for everybody.
+/// Who made an item or approved a gate elsewhere is believed of those who bring items in for everybody.
 fn check_authors(ops: &[Op], who: &Principal) -> Done<()> {
-    let other = |op: &Op| matches!(op, Op::Add(add) if add.created_by.as_ref().is_some_and(|by| *by != who.name));
+    let other = |op: &Op| match op {
+        Op::Add(add) => add.created_by.as_ref().is_some_and(|by| *by != who.name),
+        Op::MakeGate { approvals, .. } => !approvals.is_empty(),
+        _ => false,
+    };
     if who.role == Role::Admin || !ops.iter().any(other) {
         return Ok(());
     }
-    let message = format!("`createdBy` names somebody else than {}: only an admin brings in items of others", who.name);
+    let message = format!(
+        "`createdBy` or `approvals` speaks for somebody else than {}: only an admin brings in what others did",
+        who.name
+    );
     Err(Error::denied("not_yourself", message))
 }
 

@@ -119,9 +119,14 @@ async fn the_name_of_the_token_is_the_approver_and_nobody_speaks_for_somebody_el
     assert_eq!(stage.ask("POST", &path, &[("Edgewise-As", "bob")], "{}").await.status, 200);
     let shown = stage.get(&format!("/api/v1/gates/{gate}")).await.json();
     assert_eq!((&shown["satisfied"], &shown["satisfiedBy"]), (&json!(true), &json!("bob")));
-    let forged = json!({ "ops": [{ "op": "add", "title": "A", "createdBy": "bob" }] }).to_string();
-    let refused = stage.bare("POST", "/api/v1/items/batch", &[("Authorization", &operator)], &forged).await;
-    assert_eq!((refused.status, refused.code().as_str()), (403, "not_yourself"));
+    for forged in [
+        json!({ "op": "add", "title": "A", "createdBy": "bob" }),
+        json!({ "op": "make_gate", "gateType": "approval", "approvals": ["bob"] }),
+    ] {
+        let forged = json!({ "ops": [forged] }).to_string();
+        let refused = stage.bare("POST", "/api/v1/items/batch", &[("Authorization", &operator)], &forged).await;
+        assert_eq!((refused.status, refused.code().as_str()), (403, "not_yourself"), "{forged}");
+    }
 }
 
 #[tokio::test]

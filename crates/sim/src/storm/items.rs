@@ -61,7 +61,7 @@ impl Storm {
             25 | 26 => Op::Claim { id, lease: self.a_lease() },
             27 | 28 => Op::ClaimNext { filter: Box::new(Filter::default()), lease: self.a_lease() },
             29 | 30 => self.with_a_token(id),
-            31 => Op::MakeGate { wait: self.a_wait(), title: why, id: None, name: None },
+            31 => Op::MakeGate { wait: self.a_wait(), title: why, id: None, name: None, approvals: vec![] },
             32..=35 => self.at_a_gate(why),
             _ => Op::Update { id, change: Box::new(self.a_change(why)) },
         }
@@ -124,7 +124,7 @@ impl Storm {
         }
         let when = *self.dice.pick(&[When::Success, When::Success, When::Any, When::Failure]);
         let metadata = mark.map(|mark| json!({ "mark": mark }));
-        Op::Depend(Box::new(Depend { id, on, kind, when, gate, metadata }))
+        Op::Depend(Box::new(Depend { id, on, kind: Some(kind), when, gate, metadata }))
     }
 
     fn a_run_to_await(&mut self) -> Option<String> {

@@ -84,7 +84,7 @@ pub struct Add {
     /// Make an item for each task of this flow
     #[arg(long, value_name = "FLOW", conflicts_with_all = ["kind", "draft", "replies_to"])]
     pub template: Option<PathBuf>,
-    /// With --template: it all goes away after so long, and is ready only for who asks
-    #[arg(long, value_name = "DURATION", value_parser = Millis::parse, requires = "template")]
+    /// With --template or --kind instance: it all goes away after so long, and is ready only for who asks
+    #[arg(long, value_name = "DURATION", value_parser = Millis::parse)]
     pub ephemeral: Option<Millis>,
 }

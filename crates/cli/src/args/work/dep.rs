@@ -3,7 +3,6 @@
 use super::word::WhenWord;
 use crate::args::value::Input;
 use clap::{Args, Subcommand, ValueEnum};
-use edgewise_core::work::DependencyKind;
 
 /// See what waits for what, and change it.
 #[derive(Debug, Args)]
@@ -17,7 +16,7 @@ Examples:
   edgewise dep ew-a --blocks ew-b             the same, said from the other end
   edgewise dep add ew-b ew-a --when any       however ew-a ends
   edgewise dep add ew-b ew-a --type relates-to
-  edgewise dep add ew-b k3f9x2ab --type awaits   ew-b waits for a run, or for a gate
+  edgewise dep add ew-b k3f9x2ab              ew-b waits for a run, or for a gate (awaits)
   edgewise dep remove ew-b ew-a
   edgewise dep list ew-b --direction both
   edgewise dep tree ew-b --depth 3
@@ -65,9 +64,9 @@ pub struct DepAdd {
     /// What it waits for: an item, a gate, a run, or something outside
     #[arg(value_name = "ON")]
     pub on: String,
-    /// What it says
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "blocks", value_parser = DependencyKind::parse)]
-    pub kind: DependencyKind,
+    /// What it says [default: blocks; awaits for a gate or a run]
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
     /// Which end counts
     #[arg(long, value_enum, value_name = "END", default_value_t = WhenWord::Success)]
     pub when: WhenWord,
@@ -86,9 +85,9 @@ pub struct DepRemove {
     #[arg(value_name = "ON", required_unless_present = "all")]
     pub on: Option<String>,
     /// Only of this type [default: every type between the two]
-    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = DependencyKind::parse)]
-    pub kind: Option<DependencyKind>,
-    /// All that it waits for, or all of a type
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// All dependencies that it has, the one on its parent too; with --type those of that type
     #[arg(long, conflicts_with = "on")]
     pub all: bool,
 }
@@ -117,8 +116,8 @@ pub struct DepList {
     #[arg(long, value_enum, value_name = "WAY", default_value_t = Toward::Both)]
     pub direction: Toward,
     /// Only of this type
-    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = DependencyKind::parse)]
-    pub kind: Option<DependencyKind>,
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
 }
 
 /// Show what an item waits for, and what that waits for.
@@ -130,9 +129,9 @@ pub struct DepTree {
     /// Which way
     #[arg(long, value_enum, value_name = "WAY", default_value_t = Toward::Down)]
     pub direction: Toward,
-    /// How deep
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub depth: usize,
+    /// How deep: 100 at most
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub depth: u8,
 }
 
 /// Look for cycles.

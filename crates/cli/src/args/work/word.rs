@@ -11,6 +11,8 @@ pub enum KindWord {
     /// Holds tasks that belong together
     Plan,
     /// What was made from a template
+    // The name that it has on the wire is understood as well.
+    #[value(alias = concat!("work", "flow"))]
     Instance,
     /// Said once, never changed
     Message,

@@ -6,8 +6,8 @@ use clap_complete::Shell;
 const TAKE_IDS: [&str; 13] = [
     "show", "why", "graph", "history", "update", "close", "reopen", "delete", "claim", "release", "dep", "gate", "add",
 ];
-/// What is asked while somebody types: it must be quick and say nothing but ids.
-const ASKED: &str = "edgewise list -q 2>/dev/null";
+/// What is asked while somebody types: it must be quick and say nothing but ids. Gates have ids as well.
+const ASKED: &str = "edgewise list -q 2>/dev/null; edgewise gate list -q 2>/dev/null";
 
 /// A script that also completes ids.
 pub(super) fn completed(shell: Shell, script: String) -> String {

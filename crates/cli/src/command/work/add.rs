@@ -1,5 +1,6 @@
 //! `edgewise add`: a new item, or the items of a flow.
 
+use super::import::counted;
 use super::{act, template};
 use crate::args;
 use crate::command::Context;
@@ -8,7 +9,6 @@ use crate::flow_file::FlowFile;
 use crate::output::Row;
 use crate::problem::Result;
 use crate::table::Cell;
-use edgewise_core::sketch::Sketch;
 use edgewise_core::work::{Add, Depend, DependencyKind, Details, Done, ItemKind, Op, Phase, When};
 use edgewise_engine::engine::wall_clock;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn perform(args: &args::Add, context: &mut Context<'_>) -> Result<Exi
 /// Those that wait for what is new.
 fn waiters(args: &args::Add, name: &str, context: &Context<'_>) -> Result<Vec<Op>> {
     let wait = |id: &String| {
-        let (kind, when, on) = (DependencyKind::Blocks, When::Success, Some(format!("${name}")));
+        let (kind, when, on) = (Some(DependencyKind::Blocks), When::Success, Some(format!("${name}")));
         let id = act::typed(id, context)?;
         Ok(Op::Depend(Box::new(Depend { id, on, kind, when, gate: None, metadata: None })))
     };
@@ -44,8 +44,8 @@ fn asked(args: &args::Add, context: &Context<'_>) -> Result<Add> {
     let kind = args.kind.map(ItemKind::from).unwrap_or_default();
     let phase = match (kind, args.draft) {
         (_, true) => Some(Phase::Draft),
+        // An instance is pending until something in it is begun.
         (ItemKind::Plan, false) => Some(Phase::Active),
-        (ItemKind::Instance, false) => Some(Phase::Running),
         _ => None,
     };
     Ok(Add {
@@ -78,14 +78,21 @@ fn asked(args: &args::Add, context: &Context<'_>) -> Result<Add> {
 /// An item for each task of a flow.
 fn of_flow(file: &Path, root: Add, args: &args::Add, context: &mut Context<'_>) -> Result<Exit> {
     let compiled = FlowFile::typed(file, context.cwd).one("makes no items: it is no valid flow")?;
-    let mut ops = template::ops(&Sketch::of_plan(&compiled.plan), root)?;
-    let made = ops.iter().filter(|op| matches!(op, Op::Add(_))).count();
+    let mut ops = template::ops(&compiled.plan, root)?;
+    let made = |op: &Op| matches!(op, Op::Add(_) | Op::MakeGate { .. });
+    let (items, gates) = ops.iter().fold((0, 0), |(items, gates), op| match op {
+        Op::Add(_) => (items + 1, gates),
+        Op::MakeGate { .. } => (items, gates + 1),
+        _ => (items, gates),
+    });
     ops.extend(waiters(args, template::ROOT, context)?);
     let done = act::act(ops.clone(), None, context)?;
     let Some(root) = done.first().and_then(|done| done.id.clone()) else { return Ok(Exit::Ok) };
     act::touched(&done, context);
     if context.printer.for_people() {
-        let line = format!("added {root}: {} items from {}", made - 1, file.display());
+        let with = if gates == 0 { String::new() } else { format!(" and {}", counted(gates, "gate", "gates")) };
+        let items = counted(items - 1, "item", "items");
+        let line = format!("added {root}: {items}{with} from {}", file.display());
         context.printer.raw(&crate::text::escape(&line))?;
         context
             .printer
@@ -94,8 +101,7 @@ fn of_flow(file: &Path, root: Add, args: &args::Add, context: &mut Context<'_>) 
     }
     let row = |(op, one): (&Op, &Done)| {
         let id = one.id.as_ref()?;
-        matches!(op, Op::Add(_))
-            .then(|| Row::new(id.to_string(), vec![Cell::from(id.as_str())], &act::value(op, one).ok()?).ok())?
+        made(op).then(|| Row::new(id.to_string(), vec![Cell::from(id.as_str())], &act::value(op, one).ok()?).ok())?
     };
     let rows: Vec<Row> = ops.iter().zip(&done).filter_map(row).collect();
     context.printer.rows(&["id"], &rows)?;

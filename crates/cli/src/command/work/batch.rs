@@ -44,11 +44,7 @@ fn ops(text: &str, dir: &Path) -> Result<Vec<Op>> {
         };
         let mut value: Value = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
         spelled::counted(&mut value).map_err(|error| bad(error.message))?;
-        for key in ["id", "on", "parent"] {
-            if value.get(key).and_then(Value::as_str) == Some("@") {
-                value[key] = last::typed(dir, "@")?.into();
-            }
-        }
+        last::typed_in(dir, &mut value)?;
         ops.push(serde_json::from_value(value).map_err(|error| bad(error.to_string()))?);
     }
     Ok(ops)
@@ -78,6 +74,7 @@ mod tests {
             ("{\"op\":\"add\",\"title\":\"A\",\"deadline\":\"soon\"}", "bad_operation", "`deadline`"),
             ("{\"op\":\"depend\",\"id\":\"a\",\"on\":\"b\",\"type\":\"blox\"}", "bad_operation", "blox"),
             ("{\"op\":\"close\",\"id\":\"@\"}", "no_last_item", "@"),
+            ("{\"op\":\"add\",\"title\":\"A\",\"needs\":[\"@\"]}", "no_last_item", "@"),
         ] {
             let problem = ops(text, folder.path()).unwrap_err();
             assert!(problem.code == code && problem.what.contains(said), "{text}: {problem:?}");

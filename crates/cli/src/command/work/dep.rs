@@ -24,7 +24,7 @@ pub(crate) fn perform(args: &Dep, context: &mut Context<'_>) -> Result<Exit> {
     }
 }
 
-fn depend(id: String, on: String, kind: DependencyKind, when: When, metadata: Option<Value>) -> Op {
+fn depend(id: String, on: String, kind: Option<DependencyKind>, when: When, metadata: Option<Value>) -> Op {
     Op::Depend(Box::new(Depend { id, on: Some(on), kind, when, gate: None, metadata }))
 }
 
@@ -34,7 +34,7 @@ fn one(args: &DepAdd, context: &mut Context<'_>) -> Result<Exit> {
     let metadata =
         args.metadata.iter().map(|one| (one.name.to_string(), one.value.clone())).collect::<serde_json::Map<_, _>>();
     let metadata = (!metadata.is_empty()).then_some(Value::Object(metadata));
-    add(&[depend(id, on, args.kind, args.when.into(), metadata)], context)
+    add(&[depend(id, on, kind(args.kind.as_deref())?, args.when.into(), metadata)], context)
 }
 
 /// `dep A --needs B --blocks C`: the same from both ends.
@@ -42,10 +42,10 @@ fn between(args: &Dep, context: &mut Context<'_>) -> Result<Exit> {
     let id = act::typed(args.id.as_deref().unwrap_or_default(), context)?;
     let mut ops = Vec::new();
     for other in &args.needs {
-        ops.push(depend(id.clone(), act::typed(other, context)?, DependencyKind::Blocks, args.when.into(), None));
+        ops.push(depend(id.clone(), act::typed(other, context)?, None, args.when.into(), None));
     }
     for other in &args.blocks {
-        ops.push(depend(act::typed(other, context)?, id.clone(), DependencyKind::Blocks, args.when.into(), None));
+        ops.push(depend(act::typed(other, context)?, id.clone(), None, args.when.into(), None));
     }
     add(&ops, context)
 }
@@ -53,7 +53,8 @@ fn between(args: &Dep, context: &mut Context<'_>) -> Result<Exit> {
 /// Whoever mistypes an id has made an item wait for something that nobody here knows: that is said at once.
 fn add(ops: &[Op], context: &mut Context<'_>) -> Result<Exit> {
     let done = act::perform(ops, context)?;
-    let blocking = |op: &Op| matches!(op, Op::Depend(one) if one.kind.group() == Group::Blocking);
+    let blocking =
+        |op: &Op| matches!(op, Op::Depend(one) if one.kind.is_none_or(|kind| kind.group() == Group::Blocking));
     let targets: Vec<&Done> = ops.iter().zip(&done).filter(|(op, _)| blocking(op)).map(|(_, done)| done).collect();
     for target in targets.iter().filter_map(|done| done.target.as_ref()) {
         let text = target.as_str();
@@ -69,11 +70,17 @@ fn add(ops: &[Op], context: &mut Context<'_>) -> Result<Exit> {
 fn take_away(args: &DepRemove, context: &mut Context<'_>) -> Result<Exit> {
     let id = act::typed(&args.id, context)?;
     let on = args.on.as_ref().map(|on| act::typed(on, context)).transpose()?;
-    act::perform(&[Op::Undepend { id, on, kind: args.kind }], context)?;
+    act::perform(&[Op::Undepend { id, on, kind: kind(args.kind.as_deref())? }], context)?;
     Ok(Exit::Ok)
 }
 
+/// Read here and not with the rest of the line, so that the refusal has its own code.
+fn kind(text: Option<&str>) -> Result<Option<DependencyKind>> {
+    Ok(text.map(DependencyKind::parse).transpose()?)
+}
+
 fn bonds(args: &DepList, context: &mut Context<'_>) -> Result<Exit> {
+    let kind = kind(args.kind.as_deref())?;
     let board = Board::open(context)?;
     let id = board.find(&args.id)?;
     let mut all: Vec<&Dependency> = Vec::new();
@@ -83,7 +90,7 @@ fn bonds(args: &DepList, context: &mut Context<'_>) -> Result<Exit> {
     if args.direction != Toward::Down {
         all.extend(board.needed_by(id.as_str()));
     }
-    all.retain(|one| args.kind.is_none_or(|kind| one.kind == kind));
+    all.retain(|one| kind.is_none_or(|kind| one.kind == kind));
     if all.is_empty() && context.printer.for_people() {
         context.printer.say(&format!("{id} has no dependencies of that sort"));
         return Ok(Exit::Ok);
@@ -123,7 +130,7 @@ fn draw(args: &DepTree, context: &mut Context<'_>) -> Result<Exit> {
         if args.direction == not {
             continue;
         }
-        let tree = board.work.tree(id.as_str(), way, args.depth);
+        let tree = board.work.tree(id.as_str(), way, args.depth.into());
         if args.direction == Toward::Both {
             lines.push(style.paint(Ink::Dim, name));
         }

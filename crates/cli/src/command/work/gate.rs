@@ -166,9 +166,10 @@ pub(crate) fn create(args: &GateCreate, context: &mut Context<'_>) -> Result<Exi
         (_, _, true) => GateWait::Webhook,
         _ => GateWait::Approval { required_approvers: args.approver.clone(), approval_count: args.count },
     };
-    let mut ops = vec![Op::MakeGate { wait, title: args.title.clone(), id: None, name: Some(NEW.to_owned()) }];
+    let mut ops =
+        vec![Op::MakeGate { wait, title: args.title.clone(), id: None, name: Some(NEW.to_owned()), approvals: vec![] }];
     for item in &args.items {
-        let (id, on, kind) = (act::typed(item, context)?, Some(format!("${NEW}")), DependencyKind::Awaits);
+        let (id, on, kind) = (act::typed(item, context)?, Some(format!("${NEW}")), Some(DependencyKind::Awaits));
         ops.push(Op::Depend(Box::new(Depend { id, on, kind, when: Default::default(), gate: None, metadata: None })));
     }
     let done = act::perform(&ops, context)?;

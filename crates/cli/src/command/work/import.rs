@@ -2,6 +2,7 @@
 
 mod beads;
 pub(crate) mod draft;
+mod fit;
 mod github;
 mod quarry;
 
@@ -62,7 +63,7 @@ fn nothing(problem: Problem) -> Problem {
     problem.next("mend what was read, or take it out; nothing was written")
 }
 
-fn counted(count: usize, one: &str, many: &str) -> String {
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

@@ -4,6 +4,7 @@ use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
 use edgewise_core::time::Time;
 use edgewise_core::work::ItemId;
+use serde_json::Value;
 use std::path::Path;
 
 /// The file of the data folder.
@@ -35,6 +36,23 @@ pub(crate) fn typed(dir: &Path, text: &str) -> Result<String> {
     })
 }
 
+/// The names of what an operation or a tool is given by an id.
+const IDS: [&str; 5] = ["id", "on", "parent", "needs", "repliesTo"];
+
+/// The same in all places of an operation where an id stands.
+pub(crate) fn typed_in(dir: &Path, operation: &mut Value) -> Result<()> {
+    for key in IDS {
+        let places = match operation.get_mut(key) {
+            Some(Value::Array(list)) => list.iter_mut().collect(),
+            place => place.into_iter().collect::<Vec<_>>(),
+        };
+        for place in places.into_iter().filter(|place| place.as_str() == Some("@")) {
+            *place = typed(dir, "@")?.into();
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +66,9 @@ mod tests {
         assert_eq!(read(folder.path()), Some((id, Time(7))));
         assert_eq!(typed(folder.path(), "@").unwrap(), "ew-7k2");
         assert_eq!(typed(folder.path(), "7k").unwrap(), "7k");
+        let mut op = serde_json::json!({ "id": "a", "parent": "@", "needs": ["b", "@"], "title": "@" });
+        typed_in(folder.path(), &mut op).unwrap();
+        assert_eq!(op, serde_json::json!({ "id": "a", "parent": "ew-7k2", "needs": ["b", "ew-7k2"], "title": "@" }));
         std::fs::write(folder.path().join(FILE), "\u{1b}[2J 7").unwrap();
         assert_eq!(read(folder.path()), None);
     }

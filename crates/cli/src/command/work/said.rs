@@ -29,7 +29,7 @@ pub(crate) fn sentence(op: &Op, done: &Done) -> String {
         Op::Extend { .. } => format!("{id} stays yours"),
         Op::Release { .. } if done.already => format!("{id} is nobody's already"),
         Op::Release { .. } => format!("{id} is free again"),
-        Op::Depend(depend) => depended(depend.kind, &id, done),
+        Op::Depend(depend) => depended(done.kind.or(depend.kind).unwrap_or(DependencyKind::Blocks), &id, done),
         Op::Undepend { .. } => undepended(op, &id, done),
         Op::MakeGate { wait, .. } => format!("made gate {id}: {}", opens(wait)),
         Op::Approve(_) => acted(&id, "approved", "was approved by you already", done),

@@ -173,7 +173,7 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &DependencyAdde
     let Some(n) = work.number(key.source.as_str()) else { return };
     if event.kind == DependencyKind::ParentChild {
         let parent = work.number(event.target.as_str());
-        return work.set_parent(n, parent, turn);
+        return work.set_parent_with(n, parent, event.metadata.clone(), turn);
     }
     let shared = work.ids.get_key_value(key.target.as_str()).map(|(id, _)| id.clone().into());
     work.link(

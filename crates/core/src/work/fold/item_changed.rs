@@ -103,6 +103,9 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &ItemChanged) {
     set_fields(item, change, &kept_metadata);
     let status = change.status.unwrap_or(item.status);
     work.set_status(n, status);
+    if change.status == Some(Status::InProgress) {
+        work.begin_instances(n, turn);
+    }
     work.pending.nodes.push(Node::may(n));
     turn.note(&event.id, NoteKind::Changed { fields: named(change) });
 }

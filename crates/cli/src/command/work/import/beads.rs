@@ -4,6 +4,7 @@ use super::draft::{Draft, bad_line, name, names, text, time};
 use crate::problem::Result;
 use edgewise_core::work::{Add, Close, Depend, DependencyKind, Details, ItemKind, Phase, Status, TaskType, When};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// What is kept with an item although nothing here knows it.
 const KEPT: [&str; 4] = ["design", "notes", "estimated_minutes", "comments"];
@@ -16,17 +17,18 @@ pub(super) fn read(lines: &[(usize, Map<String, Value>)], draft: &mut Draft) -> 
     for (line, object) in lines.iter().filter(|(_, object)| alive(object)) {
         issue(*line, object, draft)?;
     }
+    let gone: BTreeSet<&str> =
+        lines.iter().filter(|(_, object)| !alive(object)).filter_map(|(_, object)| text(object, "id")).collect();
     for (line, object) in lines.iter().filter(|(_, object)| alive(object)) {
         let all = object.get("dependencies").and_then(Value::as_array);
         for dependency in all.into_iter().flatten() {
-            let gone = |(_, other): &(usize, Map<String, Value>)| {
-                !alive(other) && other.get("id") == dependency.get("depends_on_id")
-            };
-            if !lines.iter().any(gone) {
+            let on = dependency.get("depends_on_id").and_then(Value::as_str);
+            if !on.is_some_and(|on| gone.contains(on)) {
                 bind(*line, object, dependency, draft)?;
             }
         }
     }
+    draft.fit("beadsType");
     Ok(())
 }
 
@@ -72,7 +74,7 @@ fn issue(line: usize, object: &Map<String, Value>, draft: &mut Draft) -> Result<
 }
 
 /// Types that nothing here knows stay as a tag.
-fn kind(theirs: &str, tags: &mut std::collections::BTreeSet<edgewise_core::name::Name>) -> (ItemKind, TaskType) {
+fn kind(theirs: &str, tags: &mut BTreeSet<edgewise_core::name::Name>) -> (ItemKind, TaskType) {
     match theirs {
         "bug" => (ItemKind::Task, TaskType::Bug),
         "feature" => (ItemKind::Task, TaskType::Feature),
@@ -111,8 +113,23 @@ fn bind(line: usize, issue: &Map<String, Value>, dependency: &Value, draft: &mut
         "discovered-from" => (DependencyKind::CausedBy, When::Success),
         other => (DependencyKind::parse(other).unwrap_or(DependencyKind::RelatesTo), When::Success),
     };
-    let metadata = (kind.name() != theirs).then(|| json!({ "beadsType": theirs }));
+    let mut metadata = said(dependency);
+    if kind.name() != theirs {
+        let all = metadata.get_or_insert_with(Map::new);
+        all.insert("beadsType".to_owned(), theirs.into());
+    }
+    let metadata = metadata.map(Value::Object);
     let (id, on) = (draft.called(source), Some(draft.called(on)));
-    draft.depend(Depend { id, on, kind, when, gate: None, metadata });
+    draft.depend(Depend { id, on, kind: Some(kind), when, gate: None, metadata });
     Ok(())
+}
+
+/// What else a dependency says: an object, or the text of one.
+fn said(dependency: &Value) -> Option<Map<String, Value>> {
+    let object = match dependency.get("metadata")? {
+        Value::Object(object) => object.clone(),
+        Value::String(text) => serde_json::from_str(text).ok()?,
+        _ => return None,
+    };
+    (!object.is_empty()).then_some(object)
 }

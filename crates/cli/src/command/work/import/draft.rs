@@ -7,7 +7,7 @@ use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
-use edgewise_core::work::{Add, Change, Close, CloseOp, Depend, GateWait, ItemId, Op, Status};
+use edgewise_core::work::{Add, Change, Close, CloseOp, Depend, GateWait, ItemId, ItemKind, Op, Status};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Draft {
     adds: Vec<Add>,
     gates: Vec<Op>,
-    depends: Vec<Depend>,
+    pub(super) depends: Vec<Depend>,
     later: Vec<Op>,
     closes: Vec<Op>,
     /// Ids there, and what they are here.
@@ -63,10 +63,15 @@ impl Draft {
         self.depends.push(depend);
     }
 
-    /// A gate that a later operation calls `$name`.
-    pub fn gate(&mut self, wait: GateWait, title: Option<String>) -> String {
+    /// What each item is, by what it is called here.
+    pub(super) fn kinds(&self) -> BTreeMap<String, ItemKind> {
+        self.adds.iter().filter_map(|add| Some((add.id.as_ref()?.to_string(), add.kind))).collect()
+    }
+
+    /// A gate that a later operation calls `$name`, with who has said yes to it.
+    pub fn gate(&mut self, wait: GateWait, approvals: Vec<Name>) -> String {
         let name = format!("gate{}", self.gates.len() + 1);
-        self.gates.push(Op::MakeGate { wait, title, id: None, name: Some(name.clone()) });
+        self.gates.push(Op::MakeGate { wait, title: None, id: None, name: Some(name.clone()), approvals });
         format!("${name}")
     }
 
@@ -75,8 +80,17 @@ impl Draft {
         self.later.push(op);
     }
 
-    /// Where an item is, if it is not simply open.
+    /// Where the item that was added last is, if it is not simply open.
     pub fn status(&mut self, id: &ItemId, status: Status, how: Close, why: Option<String>) {
+        if let Some(message) = self.adds.last_mut().filter(|add| add.kind == ItemKind::Message) {
+            if status != Status::Open {
+                let said = [("status", Some(status.name().to_owned())), ("closeReason", why)];
+                let said = said.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?.into())));
+                message.details.metadata.extend(said);
+                self.notes.insert("a message is said once and has no status: theirs is in its metadata".to_owned());
+            }
+            return;
+        }
         let id = id.to_string();
         match status {
             Status::Open | Status::Tombstone => {}

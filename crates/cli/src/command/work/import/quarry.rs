@@ -4,6 +4,7 @@
 
 use super::draft::{Draft, bad_line, name, names, text, time};
 use crate::problem::Result;
+use edgewise_core::name::Name;
 use edgewise_core::work::{
     Act, Add, Close, Depend, DependencyKind, Details, GateWait, ItemKind, Op, Phase, Status, TaskType, When,
 };
@@ -38,6 +39,7 @@ pub(super) fn read(lines: &[(usize, Map<String, Value>)], draft: &mut Draft) -> 
             bind(*line, object, (&source, &target), draft)?;
         }
     }
+    draft.fit("quarryType");
     Ok(())
 }
 
@@ -130,19 +132,31 @@ fn bind(line: usize, object: &Map<String, Value>, ends: (&str, &str), draft: &mu
     let is_gate = metadata.as_ref().is_some_and(|value| value.get("gateType").is_some());
     if kind == DependencyKind::Awaits && is_gate {
         let metadata = metadata.clone().unwrap_or_default();
-        on = draft.gate(gate(line, &metadata)?, None);
-        if metadata.get("satisfied").and_then(Value::as_bool) == Some(true) {
+        let wait = gate(line, &metadata)?;
+        let approvals = approvals(&wait, &metadata, draft);
+        let from_outside = matches!(wait, GateWait::External { .. } | GateWait::Webhook);
+        on = draft.gate(wait, approvals);
+        if from_outside && metadata.get("satisfied").and_then(Value::as_bool) == Some(true) {
             let why = Some("satisfied before it was brought in".to_owned());
             draft.later(Op::Satisfy(Act { id: on.clone(), why }));
         }
-        if metadata.get("currentApprovers").and_then(Value::as_array).is_some_and(|have| !have.is_empty()) {
-            draft.notes.insert("approvals that were given elsewhere must be given again".to_owned());
-        }
-        draft.depend(Depend { id, on: Some(on), kind, when: When::Success, gate: None, metadata: None });
+        draft.depend(Depend { id, on: Some(on), kind: Some(kind), when: When::Success, gate: None, metadata: None });
         return Ok(());
     }
-    draft.depend(Depend { id, on: Some(on), kind, when: When::Success, gate: None, metadata });
+    draft.depend(Depend { id, on: Some(on), kind: Some(kind), when: When::Success, gate: None, metadata });
     Ok(())
+}
+
+/// Who has said yes, as far as they are asked here.
+fn approvals(wait: &GateWait, metadata: &Value, draft: &mut Draft) -> Vec<Name> {
+    let given = metadata.as_object().map(|object| names(object, "currentApprovers", "id")).unwrap_or_default();
+    let (good, other): (Vec<Name>, Vec<Name>) =
+        given.into_iter().partition(|who| wait.needed().is_some() && wait.may_speak(who));
+    if !other.is_empty() {
+        let who: Vec<&str> = other.iter().map(Name::as_str).collect();
+        draft.notes.insert(format!("approvals by {} are left out: the gate does not ask them", who.join(", ")));
+    }
+    good
 }
 
 fn gate(line: usize, metadata: &Value) -> Result<GateWait> {

@@ -14,7 +14,7 @@ fn ops(texts: &[&str], form: ImportForm) -> Vec<Op> {
 fn short(ops: &[Op]) -> Vec<String> {
     let one = |op: &Op| match op {
         Op::Add(add) => format!("add {} {}", add.id.as_ref().unwrap(), add.priority.unwrap_or(3)),
-        Op::Depend(one) => format!("{} {} {}", one.id, one.kind.name(), one.on.as_deref().unwrap()),
+        Op::Depend(one) => format!("{} {} {}", one.id, one.kind.unwrap().name(), one.on.as_deref().unwrap()),
         Op::Close(close) => format!("close {} {:?}", close.id, close.how),
         Op::Update { id, change } => format!("{id} is {:?}", change.status.unwrap_or(Status::Open)),
         Op::MakeGate { name, .. } => format!("gate {}", name.as_deref().unwrap()),

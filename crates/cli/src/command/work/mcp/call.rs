@@ -29,6 +29,7 @@ type Tokens = BTreeMap<ItemId, Token>;
 /// Does what a tool is for.
 pub(super) fn call(name: &str, mut arguments: Value, tokens: &mut Tokens, context: &mut Context<'_>) -> Result<Value> {
     spelled::counted(&mut arguments)?;
+    last::typed_in(&context.config.dir.value, &mut arguments)?;
     match name {
         "ready" => ready(read(arguments)?, tokens, context),
         "show" => show(&read::<One>(arguments)?.id, context),
@@ -136,7 +137,6 @@ fn update(mut arguments: Value, context: &mut Context<'_>) -> Result<Value> {
         );
     };
     let change: Change = read(arguments)?;
-    let id = last::typed(&context.config.dir.value, &id)?;
     one(&Op::Update { id, change: Box::new(change) }, context)
 }
 
@@ -189,23 +189,22 @@ struct DepCall {
     #[serde(default)]
     when: When,
     #[serde(default)]
+    metadata: Option<Value>,
+    #[serde(default)]
     remove: bool,
 }
 
 fn dep(asked: DepCall, context: &mut Context<'_>) -> Result<Value> {
     let op = match asked.remove {
         true => Op::Undepend { id: asked.id, on: Some(asked.on), kind: asked.kind },
-        false => {
-            let kind = asked.kind.unwrap_or(DependencyKind::Blocks);
-            Op::Depend(Box::new(Depend {
-                id: asked.id,
-                on: Some(asked.on),
-                kind,
-                when: asked.when,
-                gate: None,
-                metadata: None,
-            }))
-        }
+        false => Op::Depend(Box::new(Depend {
+            id: asked.id,
+            on: Some(asked.on),
+            kind: asked.kind,
+            when: asked.when,
+            gate: None,
+            metadata: asked.metadata,
+        })),
     };
     one(&op, context)
 }

@@ -50,12 +50,13 @@ pub(super) fn all() -> Vec<Value> {
         ),
         tool(
             "dep",
-            "id waits for on (type blocks), or another link. remove: not any more.",
+            "id waits for on (an item, gate or run), or another link. remove: not any more.",
             &["id", "on"],
             &json!({
                 "id": text, "on": text, "remove": flag,
                 "type": { "type": "string", "description": "blocks, parent-child, awaits, relates-to, caused-by, ..." },
                 "when": { "type": "string", "enum": ["success", "any", "failure"] },
+                "metadata": { "type": "object", "description": "validates: testType, result, details" },
             }),
         ),
         tool(
