@@ -40,7 +40,7 @@ pub use schedule::{
     FlowName, FlowUrl, Flows, FlowsCommand, OverlapWord, Register, Schedule, ScheduleAct, ScheduleBackfill,
     ScheduleCommand, ScheduleList, ScheduleName, ScheduleNext, ScheduleSet,
 };
-pub use serve::{Audit, Dev, Serve, Token, TokenCommand, TokenCreate};
+pub use serve::{Addresses, Audit, Dev, Serve, Token, TokenCommand, TokenCreate};
 pub use settings::{Config, ConfigCommand, ConfigShow};
 pub use task::{Task, TaskAct, TaskCommand, TaskComplete};
 pub use value::{Input, Label, Meant, RunRef};

@@ -186,7 +186,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Man(args) => man::perform(args, context),
         Command::Engine(args) => engine::perform(args, context),
         Command::Serve(args) => serve::perform(args, context),
-        Command::Dev(args) => serve::perform(&Serve::dev(args.addr), context),
+        Command::Dev(args) => serve::perform(&Serve::dev(args.addr.clone()), context),
         Command::Token(args) => token::perform(args, context),
         Command::Audit(args) => audit::perform(args, context),
         Command::Domain(args) => domain::perform(&args.command, context),

@@ -22,6 +22,7 @@ mod links;
 mod load;
 mod long_poll;
 pub mod metrics;
+mod nesting;
 pub mod publish;
 pub mod push;
 pub mod query;

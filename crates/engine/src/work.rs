@@ -29,12 +29,14 @@ pub use view::{GateView, ItemView};
 use crate::command::Answer;
 use crate::desk::Desk;
 use crate::enqueue::overdue::overdue;
+use crate::nesting;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::work::{Done, Op};
 use edgewise_core::{Error, Result, limits};
 use edgewise_store::KeyClaim;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use stage::Stage;
 
 /// Operations on the work graph: all of them, or none.
@@ -81,6 +83,7 @@ pub(crate) fn work(desk: &mut Desk, asked: &Ops) -> Result<Answer> {
 }
 
 fn perform_all(desk: &mut Desk, asked: &Ops) -> Result<Vec<Done>> {
+    asked.ops.iter().try_for_each(check_depth)?;
     let mut stage = Stage::new(desk, asked)?;
     let mut done = Vec::with_capacity(asked.ops.len());
     for (n, op) in asked.ops.iter().enumerate() {
@@ -94,6 +97,20 @@ fn perform_all(desk: &mut Desk, asked: &Ops) -> Result<Vec<Done>> {
         }
     }
     Ok(done)
+}
+
+/// What an operation brings along is read back with all of the work graph.
+fn check_depth(op: &Op) -> Result<()> {
+    let metadata = |metadata: &Map<String, Value>| {
+        metadata.values().try_for_each(|value| nesting::check("a value of the metadata", value))
+    };
+    match op {
+        Op::Add(add) => metadata(&add.details.metadata),
+        Op::Update { change, .. } => metadata(&change.metadata),
+        Op::Depend(depend) => depend.metadata.iter().try_for_each(|value| nesting::check("the metadata", value)),
+        Op::Deliver { evidence, .. } => nesting::check("what came", evidence),
+        _ => Ok(()),
+    }
 }
 
 /// One operation, one file.

@@ -63,6 +63,8 @@ struct Inner {
     shelf: OnceLock<Shelf>,
     push: Push,
     lending: OnceLock<Lending>,
+    prefix: OnceLock<String>,
+    making_tokens: tokio::sync::Mutex<()>,
 }
 
 impl App {
@@ -89,6 +91,8 @@ impl App {
             shelf: OnceLock::new(),
             push: Push::default(),
             lending: OnceLock::new(),
+            prefix: OnceLock::new(),
+            making_tokens: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -149,6 +153,22 @@ impl App {
     /// Whoever makes the secret of gates' addresses holds this: two would make two.
     pub(crate) fn hooks(&self) -> &tokio::sync::Mutex<()> {
         &self.0.hooks
+    }
+
+    /// Says what stands before every address of this workspace, where a server has many.
+    pub(crate) fn set_prefix(&self, prefix: String) {
+        // It is where it is.
+        let _ = self.0.prefix.set(prefix);
+    }
+
+    /// What stands before every address; nothing where the server has one workspace.
+    pub(crate) fn prefix(&self) -> &str {
+        self.0.prefix.get().map_or("", String::as_str)
+    }
+
+    /// Whoever makes a token holds this: two would find its name free.
+    pub(crate) fn making_tokens(&self) -> &tokio::sync::Mutex<()> {
+        &self.0.making_tokens
     }
 
     /// How often addresses of flows are called.

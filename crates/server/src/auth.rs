@@ -15,6 +15,9 @@ use subtle::ConstantTimeEq;
 /// What the keys of settings that hold tokens begin with.
 pub const PREFIX: &str = "token/";
 
+/// What a secret is compared with where nobody has the name: as long as every hash, and never enough to be let in.
+const NOBODYS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
 /// What somebody is trusted with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -114,13 +117,14 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// Whose a token is. Takes as long for a wrong secret as for a right one.
+    /// Whose a token is. Takes as long for a wrong secret as for a right one, and for a name that nobody has.
     pub fn check(&self, token: &str, now: Time) -> Result<Principal> {
         let bad = |why: &str| Error::denied("bad_token", format!("the token is not good: {why}"));
         let (name, secret) = token.rsplit_once('.').ok_or_else(|| bad("it has the form NAME.SECRET"))?;
         let name = Name::parse(name).map_err(|_| bad("it has the form NAME.SECRET"))?;
         let kept = self.0.get(&name);
-        let expected = kept.map_or("", |kept| kept.hash.as_str());
+        // Compared with something as long where nobody has the name: how long it takes does not tell who is known.
+        let expected = kept.map_or(NOBODYS, |kept| kept.hash.as_str());
         let same: bool = hash(secret).as_bytes().ct_eq(expected.as_bytes()).into();
         match kept {
             Some(kept) if same => match kept.expires {
@@ -154,6 +158,11 @@ mod tests {
         for (token, now) in [(text.as_str(), 100), (&other, 1), ("alice.", 1), ("alice", 1), ("", 1), ("bob.x", 1)] {
             assert_eq!(tokens.check(token, Time(now)).unwrap_err().code, "bad_token", "{token} at {now}");
         }
+    }
+
+    #[test]
+    fn a_name_that_nobody_has_is_compared_with_as_much_as_one_that_somebody_has() {
+        assert_eq!(hash("x").len(), NOBODYS.len());
     }
 
     #[test]

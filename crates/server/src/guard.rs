@@ -27,6 +27,24 @@ pub struct Guarded {
     pub changes: bool,
 }
 
+/// What somebody was let in with. What goes on for long asks now and then whether they would still be let in.
+#[derive(Clone)]
+pub struct Pass {
+    app: App,
+    token: Option<String>,
+    needs: Permission,
+}
+
+impl Pass {
+    /// Whether it still holds: its token has not expired, was not revoked, and is trusted with as much.
+    pub async fn holds(&self) -> bool {
+        let Some(token) = &self.token else { return true };
+        // Who cannot be asked about is told nothing: a reader comes again and goes on where it was.
+        let Ok(tokens) = self.app.tokens().await else { return false };
+        tokens.check(token, self.app.now()).is_ok_and(|who| who.role.may(self.needs))
+    }
+}
+
 /// Lets a request through to its handler, with who asks, or answers why not.
 pub async fn guard(State(guarded): State<Guarded>, request: Request, next: Next) -> Response {
     // What somebody has done is done and told in the trail, also if they hang up before the answer. Workers that
@@ -51,6 +69,8 @@ async fn pass(guarded: Guarded, mut request: Request, next: Next) -> Response {
     let response = match admitted {
         Ok(principal) => match paced(&request, &principal) {
             Ok(()) => {
+                let token = bearer(request.headers()).ok().flatten().map(str::to_owned);
+                request.extensions_mut().insert(Pass { app: guarded.app.clone(), token, needs: guarded.needs });
                 request.extensions_mut().insert(principal);
                 next.run(request).await
             }
@@ -152,6 +172,11 @@ fn neighbour(app: &App, headers: &HeaderMap) -> Result<Principal> {
     if !app.trusts_loopback() {
         return Err(no_token());
     }
+    if headers.keys().any(|name| is_forwarding(name.as_str())) {
+        let message = "this came through a proxy, and only programs of this machine are let in without a token: send \
+                       one, and serve with --require-tokens behind a proxy; `edgewise token create` makes one";
+        return Err(Error::denied("forwarded", message));
+    }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let foreign = headers.get(header::ORIGIN).is_some_and(|origin| {
         let origin = origin.to_str().unwrap_or_default();
@@ -167,6 +192,12 @@ fn neighbour(app: &App, headers: &HeaderMap) -> Result<Principal> {
         None => local()?,
     };
     Ok(Principal { name, role: Role::Admin })
+}
+
+/// Whether a header says that somebody else is at the other end: a proxy on this machine is a neighbour, and whoever
+/// comes through it is not.
+fn is_forwarding(name: &str) -> bool {
+    name.starts_with("x-forwarded-") || matches!(name, "forwarded" | "x-real-ip" | "via")
 }
 
 /// Somebody has no token where one is needed.

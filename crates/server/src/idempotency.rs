@@ -1,7 +1,8 @@
 //! Repeated requests: the same `Idempotency-Key` from the same person at the same address gets the first answer again.
 //!
-//! Kept in memory, the newest of them: this spares a client that lost an answer a second effect. What must hold over
-//! a restart has a key of its own in the ledger (a run's `key`), or cannot happen twice anyway (a lease, an approval).
+//! Kept in memory, the newest of them: this spares a client that lost an answer a second effect. What must not happen
+//! twice over a restart either has a key of its own in the ledger, which is made of the same three ([`OwnKey`]): starts
+//! of runs, and changes of items. The rest cannot happen twice anyway (a lease, an approval).
 
 use crate::app::App;
 use crate::auth::Principal;
@@ -9,18 +10,39 @@ use crate::body::read_within;
 use crate::limits;
 use crate::problem::Problem;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use edgewise_core::{Error, Result};
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 
 const HEADER: &str = "idempotency-key";
 
 type Key = (String, String, String);
+
+/// The key that what is asked has in the ledger; `None` where the request has no `Idempotency-Key`.
+#[derive(Clone, Default)]
+pub struct OwnKey(pub Option<String>);
+
+impl OwnKey {
+    fn of((who, path, key): &Key) -> Self {
+        let text = format!("{who}\n{path}\n{key}");
+        Self(Some(format!("request:{}", &blake3::hash(text.as_bytes()).to_hex()[..32])))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for OwnKey {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> std::result::Result<Self, Infallible> {
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_default())
+    }
+}
 
 /// A first answer.
 #[derive(Clone)]
@@ -89,7 +111,8 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
 }
 
 async fn perform(app: &App, key: Key, request: Request, next: Next) -> Result<Response> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    parts.extensions.insert(OwnKey::of(&key));
     let mut bare = Request::new(body);
     *bare.extensions_mut() = parts.extensions.clone();
     let body = read_within(bare, limits::BODY_BYTES).await?;

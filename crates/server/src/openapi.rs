@@ -1,7 +1,7 @@
 //! The OpenAPI document, made from the table of routes.
 
 use crate::auth::Permission;
-use crate::routes::{Gives, Route, table};
+use crate::routes::{Gives, Route, is_repeatable, table};
 use axum::http::Method;
 use edgewise_client::wire;
 use schemars::SchemaGenerator;
@@ -115,7 +115,7 @@ fn header(name: &str, about: &str) -> Value {
 
 fn headers(route: &Route) -> Vec<Value> {
     let mut headers = Vec::new();
-    if route.method == Method::POST {
+    if is_repeatable(route) {
         headers.push(header("Idempotency-Key", "the same key gets the first answer again"));
     }
     if is_versioned(route) {

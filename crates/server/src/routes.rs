@@ -261,6 +261,12 @@ table! {
     POST "/api/v1/workers/{worker}/remove" remove_worker Admin, "Takes a push worker away; what it has goes on.", [], None => TAKEN, post(worker::remove);
 }
 
+/// Whether the same `Idempotency-Key` gets the first answer again. Where anybody may come, nobody's answers are kept,
+/// and nothing is read before the proof in the address was looked at; `webhook-id` names a call there.
+pub fn is_repeatable(route: &Route) -> bool {
+    route.method == Method::POST && route.needs != Open
+}
+
 /// The router of the table: each route behind its guard.
 pub fn router(app: &App) -> Router {
     let mut router = Router::new();
@@ -269,7 +275,7 @@ pub fn router(app: &App) -> Router {
         let changes = route.method != Method::GET && (route.needs != Look || route.name == "ask");
         let guarded = Guarded { app: app.clone(), route: route.name, needs: route.needs, changes };
         let mut handler = (route.handler)();
-        if route.method == Method::POST {
+        if is_repeatable(&route) {
             handler = handler.layer(from_fn_with_state(app.clone(), once));
         }
         router = router.route(route.path, handler.layer(from_fn_with_state(guarded, guard)));

@@ -247,6 +247,7 @@ impl Workspaces {
             trust_loopback: false,
         });
         app.set_queues(self.0.options.queues.clone());
+        app.set_prefix(format!("{PREFIX}{tenant}/{workspace}"));
         if let Some(collector) = collector {
             app.export_as(collector, (tenant.to_owned(), workspace.to_owned())).await?;
         }

@@ -6,14 +6,54 @@ use edgewise_core::name::Name;
 use edgewise_core::rate::Rate;
 use edgewise_core::time::Millis;
 use edgewise_server::auth::Role;
-use std::net::SocketAddr;
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Where a server listens unless it is told otherwise: for this machine alone.
 pub const ADDRESS: &str = "127.0.0.1:7420";
 
 /// Where the workspaces of a server are.
 const WORKSPACES: &str = "EDGEWISE_WORKSPACES";
+
+/// Where to listen: what was said, and all that it stands for.
+#[derive(Debug, Clone)]
+pub struct Addresses {
+    said: String,
+    /// All of them, those of IPv4 first, as whoever names none means them.
+    pub all: Vec<SocketAddr>,
+}
+
+impl Addresses {
+    /// Whether nobody but this machine can reach any of them.
+    pub fn are_local(&self) -> bool {
+        self.all.iter().all(|address| address.ip().is_loopback())
+    }
+}
+
+impl FromStr for Addresses {
+    type Err = String;
+
+    fn from_str(said: &str) -> Result<Self, String> {
+        let wrong =
+            |error| format!("{said:?} is no address to listen at ({error}): expected HOST:PORT, such as {ADDRESS}");
+        let mut all: Vec<SocketAddr> = said.to_socket_addrs().map_err(wrong)?.collect();
+        all.sort_by_key(SocketAddr::is_ipv6);
+        if all.is_empty() {
+            return Err(format!(
+                "{said:?} stands for no address of this machine: expected HOST:PORT, such as {ADDRESS}"
+            ));
+        }
+        Ok(Self { said: said.to_owned(), all })
+    }
+}
+
+impl fmt::Display for Addresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said)
+    }
+}
 
 /// Serve the API over HTTP: workers in any language take tasks from it.
 #[derive(Debug, Args)]
@@ -29,7 +69,10 @@ Examples:
 pub struct Serve {
     /// Where to listen; any other address than this machine's own needs tokens
     #[arg(long, value_name = "HOST:PORT", default_value = ADDRESS, env = "EDGEWISE_LISTEN")]
-    pub addr: SocketAddr,
+    pub addr: Addresses,
+    /// Let nobody in without a token, not even programs of this machine: for a server behind a proxy
+    #[arg(long)]
+    pub require_tokens: bool,
     /// Also do commands and requests of tasks in this process
     #[arg(long)]
     pub work: bool,
@@ -58,9 +101,10 @@ pub struct Serve {
 
 impl Serve {
     /// A server for whoever tries things out.
-    pub fn dev(addr: SocketAddr) -> Self {
+    pub fn dev(addr: Addresses) -> Self {
         Self {
             addr,
+            require_tokens: false,
             work: true,
             workspaces: None,
             tls_cert: None,
@@ -78,7 +122,7 @@ impl Serve {
 pub struct Dev {
     /// Where to listen
     #[arg(long, value_name = "HOST:PORT", default_value = ADDRESS, env = "EDGEWISE_LISTEN")]
-    pub addr: SocketAddr,
+    pub addr: Addresses,
 }
 
 /// See who may use the server, and change it.
@@ -162,6 +206,25 @@ impl From<RoleWord> for Role {
             RoleWord::Worker => Self::Worker,
             RoleWord::Approver => Self::Approver,
             RoleWord::Admin => Self::Admin,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_this_machines_own_only_if_all_it_stands_for_is() {
+        for (said, local) in [("localhost:7420", true), ("127.0.0.1:0", true), ("[::1]:1", true), ("0.0.0.0:1", false)]
+        {
+            assert_eq!(said.parse::<Addresses>().unwrap().are_local(), local, "{said}");
+        }
+        let both =
+            Addresses { said: "x:1".into(), all: vec!["127.0.0.1:1".parse().unwrap(), "10.0.0.1:1".parse().unwrap()] };
+        assert!(!both.are_local());
+        for bad in ["", "localhost", "7420", "localhost:x", "localhost:70000"] {
+            assert!(bad.parse::<Addresses>().unwrap_err().contains("HOST:PORT"), "{bad}");
         }
     }
 }

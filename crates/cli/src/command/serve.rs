@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::engine::become_engine;
-use crate::args::Serve;
+use crate::args::{Addresses, Serve};
 use crate::descriptors;
 use crate::exit::Exit;
 use crate::place::{Place, runtime};
@@ -32,7 +32,8 @@ const WARN_EVERY: Duration = Duration::from_secs(10);
 pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
     descriptors::raise();
     let place = Place::of(context.config);
-    let local = args.addr.ip().is_loopback();
+    let local = args.addr.are_local();
+    let trusted = local && !args.require_tokens;
     if !local {
         is_encrypted(args)?;
     }
@@ -40,12 +41,12 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
     if let Some(dir) = &args.workspaces {
         return many(args, dir, &place, listen, context);
     }
-    if !local {
-        there_are_tokens(&place, args.addr)?;
+    if !trusted {
+        there_are_tokens(&place, args)?;
     }
     runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
-        let listener = bind(args.addr).await?;
+        let listener = bind(&args.addr).await?;
         let options = place.server(args.work);
         let open = tokio::select! {
             open = become_engine(&place, &options) => open?,
@@ -56,7 +57,7 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
             home: Home::local(),
             dir: place.folder.dir().to_owned(),
             clock: Arc::new(wall_clock),
-            trust_loopback: local,
+            trust_loopback: trusted,
         };
         let app = App::new(parts);
         app.set_queues(options.queues.clone());
@@ -68,7 +69,7 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
         let delivering = Delivering::start(Hooks::new(app.shelf().await?), means);
         let pushing = Pushing::start(&app, place.http()).await?;
         let serving = start(listener, Served::One(app), listen)?;
-        say(serving.address, args, local, context)?;
+        say(serving.address, args, trusted, context)?;
         let engine = open.engine.clone();
         until_stopped(&mut signals, async || engine.listeners().counts().1, context).await;
         tokio::join!(serving.stop(PATIENCE), pushing.stop(limits::PUSH_STOPS));
@@ -82,7 +83,7 @@ pub(super) fn perform(args: &Serve, context: &mut Context<'_>) -> Result<Exit> {
 fn many(args: &Serve, dir: &Path, place: &Place, listen: Listen, context: &mut Context<'_>) -> Result<Exit> {
     runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
-        let listener = bind(args.addr).await?;
+        let listener = bind(&args.addr).await?;
         let keep_events = context.config.keep_events.value;
         let outside = Outside { collector: args.otlp.clone(), http: place.http(), keep_events };
         let workspaces = Workspaces::open(dir, place.server(false), outside).await?;
@@ -113,8 +114,9 @@ async fn until_stopped(signals: &mut Signals, dropped: impl AsyncFn() -> u64, co
     }
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
+/// Listens at the first address that can be listened at.
+async fn bind(address: &Addresses) -> Result<TcpListener> {
+    TcpListener::bind(address.all.as_slice()).await.map_err(|error| {
         Problem::new(Kind::Unavailable, "no_address", format!("{address} cannot be listened at"))
             .why(error.to_string())
             .next("name another with --addr, or stop whoever listens there")
@@ -169,7 +171,7 @@ fn is_encrypted(args: &Serve) -> Result<()> {
 }
 
 /// Nobody outside is let in without a token, so without tokens nobody could use it: better said now.
-fn there_are_tokens(place: &Place, address: SocketAddr) -> Result<()> {
+fn there_are_tokens(place: &Place, args: &Serve) -> Result<()> {
     let settings = match place.there_are_runs() {
         Ok(()) => folder_reader(place.folder.dir(), Home::local())?.control()?.settings,
         Err(_) => Default::default(),
@@ -177,8 +179,16 @@ fn there_are_tokens(place: &Place, address: SocketAddr) -> Result<()> {
     if !Tokens::of(&settings).is_empty() {
         return Ok(());
     }
-    let what = format!("{address} can be reached from other machines, and nobody has a token yet");
+    let (why, what) = match args.require_tokens {
+        true => {
+            ("nobody would be let in", "--require-tokens lets nobody in without a token, and nobody has one yet".into())
+        }
+        false => {
+            let what = format!("{} can be reached from other machines, and nobody has a token yet", args.addr);
+            ("a server that others reach lets nobody in without one", what)
+        }
+    };
     Err(Problem::new(Kind::Denied, "no_tokens", what)
-        .why("a server that others reach lets nobody in without one")
+        .why(why)
         .next("make one with `edgewise token create NAME --role admin`, or serve this machine alone with --addr 127.0.0.1:7420"))
 }

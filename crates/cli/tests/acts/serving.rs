@@ -208,3 +208,57 @@ fn who_did_what_at_a_server_is_told_afterwards() {
     assert!(told.contains("\"who\":\"ann\"") && told.contains("\"route\":\"start_run\""), "{told}");
     assert!(project.run("audit").out.contains("start_run"));
 }
+
+/// What a server says to a request of curl.
+fn asked(words: &[&str]) -> String {
+    let done = Command::new("curl").arg("-s").args(words).output().unwrap();
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+#[test]
+fn a_server_listens_at_a_name_of_this_machine_and_asks_for_tokens_there_if_it_is_told_to() {
+    let project = Project::new();
+    let refused = project.run("serve --addr 127.0.0.1:0 --require-tokens");
+    assert!(refused.code != 0 && refused.err.contains("edgewise token create"), "{refused:?}");
+    let token = project.run("token create ann --role admin -q").out;
+    let bearer = format!("Authorization: Bearer {}", token.trim());
+    for (words, free) in [("serve --addr localhost:0", true), ("serve --addr localhost:0 --require-tokens", false)] {
+        let mut server = project.spawn(words);
+        let line = server.line();
+        let url = line.trim().strip_prefix("listening at ").unwrap_or_else(|| panic!("{line}")).to_owned();
+        let runs = format!("{url}/api/v1/runs");
+        let said = asked(&[&runs]);
+        assert_eq!(said.contains("\"runs\""), free, "{words}: {said}");
+        assert_eq!(said.contains("no_token"), !free, "{words}: {said}");
+        assert!(asked(&[&runs, "-H", &bearer]).contains("\"runs\""));
+        assert!(asked(&[&runs, "-H", "X-Forwarded-For: 203.0.113.7"]).contains("--require-tokens") == free);
+        assert_eq!(stop(server).code, 0);
+    }
+}
+
+/// The answer may have been lost on its way: whoever asks again under the same key starts nothing twice.
+#[test]
+fn a_server_that_was_killed_after_a_start_starts_nothing_twice_under_the_same_key() {
+    let project = Project::new();
+    let flow = r#"{"source":"flow: f\ntasks:\n  a: { action: greet }\n"}"#;
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let (server, url) = serve(&project, "");
+        let said = asked(&[
+            &format!("{url}/api/v1/runs"),
+            "-H",
+            "Idempotency-Key: k1",
+            "-H",
+            "Content-Type: application/json",
+            "-d",
+            flow,
+        ]);
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+        runs.push(said);
+        server.signal("KILL");
+        server.end();
+    }
+    assert_eq!((&runs[0]["new"], &runs[1]["new"]), (&true.into(), &false.into()), "{runs:?}");
+    assert_eq!(runs[0]["run"], runs[1]["run"]);
+    assert_eq!(project.run("runs -q").out.lines().count(), 1);
+}

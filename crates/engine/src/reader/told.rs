@@ -3,6 +3,7 @@
 
 use super::Reader;
 use crate::facts::rfc3339;
+use crate::nesting::compact;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
@@ -147,8 +148,8 @@ fn unsaid(payload: &RawValue) -> Result<Box<RawValue>> {
 
 /// An output is kept as its worker wrote it, perhaps over several lines: where an event is told, a line ends it.
 fn on_one_line(payload: &RawValue) -> Result<Box<RawValue>> {
-    let value: Value = serde_json::from_str(payload.get()).map_err(unprintable)?;
-    to_raw_value(&value).map_err(unprintable)
+    // Not read as a value: one that is nested too deep for that would end the stream of everybody, again and again.
+    RawValue::from_string(compact(payload.get())).map_err(unprintable)
 }
 
 fn unprintable(error: serde_json::Error) -> Error {
@@ -173,11 +174,13 @@ mod tests {
 
     #[test]
     fn an_event_is_told_as_it_is_kept_on_one_line_and_settings_without_their_values() {
+        let deep = format!("{}{}", "[".repeat(127), "]".repeat(127));
         let setting = r#"[{"SettingChanged":{"key":"k","value":{"secret":1},"by":"ann"}}]"#;
         for (run, kept, expected) in [
             (RunId(1), r#"["RunPaused"]"#, &[("RunPaused", "null")][..]),
             (RunId(1), r#"[{"A":{"b":1.50,"c":[]}},"B"]"#, &[("A", r#"{"b":1.50,"c":[]}"#), ("B", "null")]),
             (RunId(1), "[{\"A\":{\n \"b\":\r\n 1}}]", &[("A", r#"{"b":1}"#)]),
+            (RunId(1), &format!("[{{\"A\":{deep}\n}}]"), &[("A", &deep)]),
             (RunId::CONTROL, setting, &[("SettingChanged", r#"{"by":"ann","key":"k"}"#)]),
         ] {
             let told = told(run, kept).unwrap();

@@ -4,6 +4,7 @@
 use super::{answer, check_text, find_task};
 use crate::command::{Answer, Satisfy};
 use crate::desk::Desk;
+use crate::nesting;
 use edgewise_core::event::{Event, GateSatisfied};
 use edgewise_core::{Error, Result, limits};
 
@@ -16,6 +17,7 @@ pub(crate) fn satisfy(desk: &mut Desk, asked: &Satisfy) -> Result<Answer> {
             format!("what came has {} bytes, at most {} are allowed", output.get().len(), limits::OUTPUT_BYTES);
         return Err(Error::limit("output_too_large", message));
     }
+    output.iter().try_for_each(|output| nesting::check_text("what came", output.get()))?;
     let (task, now) = find_task(desk, act.run, &act.task)?;
     let event = Event::GateSatisfied(GateSatisfied {
         task,

@@ -3,6 +3,7 @@
 use super::act_on_task;
 use crate::command::{Answer, Supply};
 use crate::desk::Desk;
+use crate::nesting;
 use edgewise_core::event::{Event, TaskCompletedManually};
 use edgewise_core::{Error, Result, limits};
 
@@ -13,6 +14,7 @@ pub(crate) fn supply(desk: &mut Desk, supply: &Supply) -> Result<Answer> {
             format!("the output has {} bytes, at most {} are allowed", output.get().len(), limits::OUTPUT_BYTES);
         return Err(Error::limit("output_too_large", message));
     }
+    nesting::check_text("the output", output.get())?;
     let event = |act| Event::TaskCompletedManually(TaskCompletedManually { act, output: output.clone() });
     act_on_task(desk, &supply.act, event)
 }

@@ -2,6 +2,7 @@
 
 use crate::command::{Answer, Finish};
 use crate::desk::Desk;
+use crate::nesting::is_deep;
 use edgewise_core::event::{Event, Failure, TaskFinished};
 use edgewise_core::fold::Ignored;
 use edgewise_core::id::RunId;
@@ -26,7 +27,7 @@ fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
     let attempt = lease.attempt();
     desk.open_for(lease)?;
     let (output, error) = match &report.outcome {
-        Ok(output) => match output.as_deref().map(check_output) {
+        Ok(output) => match output.as_deref().map(check_reported) {
             Some(Err(failure)) => (None, Some(failure)),
             _ => (output.clone(), None),
         },
@@ -62,6 +63,16 @@ fn from_row(desk: &mut Desk, run: RunId, report: &TaskFinished) -> Result<std::r
     let stream = desk.home.stream(run);
     let row = desk.projections.task(&stream, report.task)?;
     Ok(Err(row.map_or(Ignored::Unknown, |row| row.answer_again(report))))
+}
+
+/// What a worker reports is bound in depth as well: a run may be around it later, with an output around that.
+fn check_reported(raw: &RawValue) -> std::result::Result<(), Failure> {
+    check_output(raw)?;
+    if is_deep(raw.get()) {
+        let message = format!("the output is nested deeper than {} levels: make it flatter", limits::DEPTH);
+        return Err(Failure::new("bad_output", message));
+    }
+    Ok(())
 }
 
 /// What a worker made must fit the limits; else its attempt has failed.

@@ -1,6 +1,7 @@
 //! The output of a command: the file it was offered if it wrote there, else its stdout.
 
 use super::pipes::Captured;
+use crate::nesting::{compact, is_deep};
 use edgewise_core::event::Failure;
 use edgewise_core::limits;
 use edgewise_core::plan::OutputForm;
@@ -76,36 +77,12 @@ fn json(source: &str, bytes: &[u8]) -> Result<Box<RawValue>, Failure> {
         )
     };
     // Read in full, so that whoever evaluates it later finds nothing to stumble over.
-    let value: Value = serde_json::from_slice(bytes).map_err(|e| bad(e.to_string()))?;
-    if depth(&value) > limits::DEPTH {
+    let _: Value = serde_json::from_slice(bytes).map_err(|e| bad(e.to_string()))?;
+    let text = std::str::from_utf8(bytes).map_err(|e| bad(e.to_string()))?;
+    if is_deep(text) {
         return Err(bad(format!("it is nested deeper than {} levels", limits::DEPTH)));
     }
-    let text = std::str::from_utf8(bytes).map_err(|e| bad(e.to_string()))?;
     RawValue::from_string(compact(text)).map_err(|e| bad(e.to_string()))
-}
-
-/// Recursive; serde_json refuses what is nested deeper than 128 levels.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
-        _ => 0,
-    }
-}
-
-/// Valid JSON without the space between its parts: the ledger holds it for ever.
-fn compact(text: &str) -> String {
-    let (mut quoted, mut escaped) = (false, false);
-    let keep = |c: &char| {
-        if quoted {
-            quoted = escaped || *c != '"';
-            escaped = !escaped && *c == '\\';
-            return true;
-        }
-        quoted = *c == '"';
-        !c.is_ascii_whitespace()
-    };
-    text.chars().filter(keep).collect()
 }
 
 fn too_large() -> Failure {

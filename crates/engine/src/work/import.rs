@@ -6,6 +6,7 @@
 use crate::command::Answer;
 use crate::desk::Desk;
 use crate::enqueue::overdue::overdue;
+use crate::nesting;
 use edgewise_core::Result;
 use edgewise_core::id::Token;
 use edgewise_core::work::{Dependency, DependencyKind, Done, Item, RunEnded, WorkEvent, WorkGate};
@@ -27,6 +28,7 @@ pub struct Import {
 
 /// Brings a graph in.
 pub(crate) fn import(desk: &mut Desk, asked: &Import) -> Result<Answer> {
+    check_depth(asked)?;
     desk.newest_work()?;
     overdue(desk);
     let mark = desk.work.mark();
@@ -43,6 +45,16 @@ pub(crate) fn import(desk: &mut Desk, asked: &Import) -> Result<Answer> {
             Err(error)
         }
     }
+}
+
+/// What is brought in is read back with all of the work graph.
+fn check_depth(asked: &Import) -> Result<()> {
+    let of_items =
+        asked.items.iter().flat_map(|item| &item.fields.details).flat_map(|details| details.metadata.values());
+    let of_gates = asked.gates.iter().filter_map(|gate| gate.ended.as_ref()?.evidence.as_ref());
+    let of_dependencies = asked.dependencies.iter().filter_map(|dependency| dependency.metadata.as_ref());
+    let mut all = of_items.chain(of_gates).chain(of_dependencies);
+    all.try_for_each(|value| nesting::check("a value of an item, a gate or a dependency", value))
 }
 
 /// In an order in which something only ever comes to be in the way: whoever is blocked for a moment and then is not

@@ -3,11 +3,15 @@
 //! The command line uses it, so that every command works on a server as in a folder. Who asks is who the token says,
 //! never who the request says; what they must be trusted with stands here for each thing that can be asked.
 
+mod needs;
+
+use super::{item, run};
 use crate::app::App;
 use crate::audit::Made;
-use crate::auth::{Kept, PREFIX, Permission, Principal, Role};
+use crate::auth::{Kept, PREFIX, Principal, Role};
 use crate::body::Json;
 use crate::guard;
+use crate::idempotency::OwnKey;
 use crate::limits;
 use crate::problem::Result;
 use axum::Extension;
@@ -15,15 +19,17 @@ use axum::extract::State;
 use edgewise_core::Error;
 use edgewise_core::control::Setting;
 use edgewise_core::name::Name;
-use edgewise_core::work::Op;
 use edgewise_engine::folder::{Ask, Said, answer};
 use edgewise_engine::reader::Peek;
+use edgewise_engine::work::Ops;
+use needs::needs;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub async fn ask(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
+    OwnKey(own): OwnKey,
     Json(mut ask): Json<Ask>,
 ) -> Result<(Extension<Made>, Json<Said>)> {
     guard::permit(&who, needs(&ask))?;
@@ -31,9 +37,22 @@ pub async fn ask(
     if let Some(by) = ask.by() {
         by.clone_from(&who.name);
     }
+    let ask = named_by(own, ask);
     let said = tokio::time::timeout(limits::WAIT, answer(app.engine(), ask, true)).await;
     let late = || Error::unavailable("still_running", "it has not ended yet: ask again");
     Ok((what, Json(said.map_err(|_| late())??)))
+}
+
+/// What has no key of its own has that of its request, as at the routes for it.
+fn named_by(own: Option<String>, ask: Ask) -> Ask {
+    match ask {
+        Ask::Start(start) => Ask::Start(run::named_by(own, start)),
+        Ask::Work(work) => {
+            let own = own.filter(|_| item::can_be_forgotten(&work.ops));
+            Ask::Work(Ops { key: work.key.or(own), ..work })
+        }
+        other => other,
+    }
 }
 
 /// What is asked, for the trail: the word for it, and the run and the task that it is about.
@@ -50,39 +69,6 @@ fn what(ask: &Ask) -> String {
         }
         _ => String::new(),
     }
-}
-
-/// What somebody must be trusted with to ask it.
-fn needs(ask: &Ask) -> Permission {
-    match ask {
-        Ask::Ping | Ask::Wait(_) | Ask::Look(_) => Permission::Look,
-        Ask::Approve(_) | Ask::Withdraw(_) | Ask::Reject(_) | Ask::Satisfy(_) => Permission::Approve,
-        Ask::Start(_)
-        | Ask::Cancel(_)
-        | Ask::Pause(_)
-        | Ask::Resume(_)
-        | Ask::Skip(_)
-        | Ask::CancelTask(_)
-        | Ask::Resolve(_)
-        | Ask::Supply(_)
-        | Ask::Reset(_)
-        | Ask::ResolveRun(_)
-        | Ask::GiveUp(_)
-        | Ask::Register(_)
-        | Ask::SetSchedule(_)
-        | Ask::Rerun(_) => Permission::Operate,
-        // Gates of items are spoken to by operations on the work graph.
-        Ask::Work(work) if work.ops.iter().all(answers_a_gate) => Permission::Approve,
-        Ask::Work(_) => Permission::Operate,
-        // An import says who approved and who closed what: whoever brings one in is believed.
-        Ask::Freeze(_) | Ask::Unfreeze(_) | Ask::Remove(_) | Ask::ChangeSetting(_) | Ask::Import(_) => {
-            Permission::Admin
-        }
-    }
-}
-
-fn answers_a_gate(op: &Op) -> bool {
-    matches!(op, Op::Approve(_) | Op::Withdraw(_) | Op::Reject(_) | Op::Satisfy(_))
 }
 
 pub async fn look(

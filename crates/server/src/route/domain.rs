@@ -3,11 +3,12 @@
 use super::events::{Listening, last_seen, reader};
 use crate::app::App;
 use crate::body::Json;
+use crate::guard::Pass;
 use crate::limits;
 use crate::listed;
 use crate::params::{Path, Query};
 use crate::problem::Result;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use edgewise_client::wire::{Acknowledge, Acknowledged, DomainEvents, Namespaces};
@@ -85,7 +86,12 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 /// Durable events behind the last one that was seen, and fast ones as they happen. Only durable ones have an id.
-pub async fn stream(State(app): State<App>, Path(namespace): Path<String>, headers: HeaderMap) -> Result<Response> {
+pub async fn stream(
+    State(app): State<App>,
+    Extension(pass): Extension<Pass>,
+    Path(namespace): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response> {
     let namespace = Name::parse(&namespace)?;
     let listener = app.engine().listeners().listen();
     let queued = app.engine().listeners().watch_queues();
@@ -98,7 +104,7 @@ pub async fn stream(State(app): State<App>, Path(namespace): Path<String>, heade
             all.iter().find(|n| n.name == namespace).map_or(0, |n| n.last)
         }
     };
-    let (reader, response) = reader(&app)?;
+    let (reader, response) = reader(&app, pass)?;
     tokio::spawn(Following { shelf, namespace, after, reader }.run(listener, queued));
     Ok(response)
 }

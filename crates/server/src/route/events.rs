@@ -7,10 +7,11 @@ mod pages;
 
 use super::find;
 use crate::app::App;
+use crate::guard::Pass;
 use crate::params::{Path, Query};
 use crate::problem::Result;
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use edgewise_core::id::RunId;
@@ -27,7 +28,12 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::{fmt, io};
 
-pub async fn of_run(State(app): State<App>, Path(run): Path<String>, headers: HeaderMap) -> Result<Response> {
+pub async fn of_run(
+    State(app): State<App>,
+    Extension(pass): Extension<Pass>,
+    Path(run): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response> {
     let run = find(&app, run).await?;
     let wrong = || Error::invalid("bad_event_id", "Last-Event-ID is the `id` of an event of this stream: a number");
     let after = last_seen(&headers, |text| text.parse().ok()).ok_or_else(wrong)?.unwrap_or(0);
@@ -37,7 +43,7 @@ pub async fn of_run(State(app): State<App>, Path(run): Path<String>, headers: He
         Ok(Teller::new(Run::new(run, now.plan_hash, Arc::clone(&now.plan)), home))
     });
     let teller = teller.await?;
-    Ok(stream(&app, OfRun { run, after, teller, told: 0 })?)
+    Ok(stream(&app, pass, OfRun { run, after, teller, told: 0 })?)
 }
 
 /// What `Last-Event-ID` says; `None` if it says something else.
@@ -101,6 +107,7 @@ pub struct EventsQuery {
 /// All of the workspace. Without a last id it begins with what happens from now on; `0` is the beginning of the ledger.
 pub async fn of_workspace(
     State(app): State<App>,
+    Extension(pass): Extension<Pass>,
     Query(asked): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
@@ -117,7 +124,7 @@ pub async fn of_workspace(
     // A record whose first events were seen is read again for the others.
     let at = Position(if place.is_some() { position.saturating_sub(1) } else { position });
     let kinds = asked.kinds.map(|kinds| kinds.split(',').map(|kind| kind.trim().to_owned()).collect());
-    Ok(stream(&app, OfWorkspace { at, seen: (position, place), kinds, run })?)
+    Ok(stream(&app, pass, OfWorkspace { at, seen: (position, place), kinds, run })?)
 }
 
 /// `17.2`, the third event of the record at 17; or `17`, all of it.

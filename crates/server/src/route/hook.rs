@@ -54,7 +54,7 @@ pub async fn address_of_run(
     Ok(Json(wire::Hook { gate, path, expires_at }))
 }
 
-/// A path, and until when it is good.
+/// A path from the server's root, and until when it is good.
 pub(super) async fn signed(
     app: &App,
     by: Name,
@@ -64,7 +64,7 @@ pub(super) async fn signed(
     let span = asked.expires.as_deref().map_or(Ok(of.good_for()), Millis::parse)?;
     let expires = app.now().plus(span);
     let path = secret(app, by).await?.path(app.home(), (of, named), expires);
-    Ok((path, expires.to_string()))
+    Ok((format!("{}{path}", app.prefix()), expires.to_string()))
 }
 
 fn webhook_gate(work: &Work, text: &str) -> Done<String> {

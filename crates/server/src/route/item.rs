@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::auth::{Principal, Role};
 use crate::body::Json;
 use crate::conditional::{self, Expected};
+use crate::idempotency::OwnKey;
 use crate::page::Page;
 use crate::params::{Path, Query};
 use crate::problem::Result;
@@ -33,9 +34,10 @@ macro_rules! on_item {
             Extension(who): Extension<Principal>,
             Path(item): Path<String>,
             expected: Expected,
+            OwnKey(key): OwnKey,
             Json(body): Json<wire::$form>,
         ) -> Result<Json<Value>> {
-            act(&app, who, (expected, item), $op, &body).await
+            act(&app, (who, key), (expected, item), $op, &body).await
         }
     )*};
 }
@@ -61,17 +63,19 @@ pub async fn update(
     Extension(who): Extension<Principal>,
     Path(item): Path<String>,
     expected: Expected,
+    OwnKey(key): OwnKey,
     Json(change): Json<wire::ItemChange>,
 ) -> Result<Json<Value>> {
-    act(&app, who, (expected, item), "update", &json!({ "change": change })).await
+    act(&app, (who, key), (expected, item), "update", &json!({ "change": change })).await
 }
 
 pub async fn add(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
+    OwnKey(key): OwnKey,
     Json(body): Json<wire::AddItem>,
 ) -> Result<Json<Value>> {
-    alone(&app, who, operation("add", fields(&body)?)?).await
+    last(&app, (who, key), vec![operation("add", fields(&body)?)?]).await
 }
 
 pub async fn claim_next(
@@ -79,20 +83,22 @@ pub async fn claim_next(
     Extension(who): Extension<Principal>,
     Json(body): Json<wire::ClaimNextItem>,
 ) -> Result<Json<Value>> {
-    alone(&app, who, operation("claim_next", fields(&body)?)?).await
+    last(&app, (who, None), vec![operation("claim_next", fields(&body)?)?]).await
 }
 
 pub async fn make_gate(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
+    OwnKey(key): OwnKey,
     Json(body): Json<wire::MakeGate>,
 ) -> Result<Json<Value>> {
-    alone(&app, who, operation("make_gate", fields(&body)?)?).await
+    last(&app, (who, key), vec![operation("make_gate", fields(&body)?)?]).await
 }
 
 pub async fn batch(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
+    OwnKey(key): OwnKey,
     Json(asked): Json<wire::BatchItems>,
 ) -> Result<Json<Value>> {
     let read = |(n, op): (usize, Map<String, Value>)| {
@@ -102,14 +108,15 @@ pub async fn batch(
     };
     let ops = asked.ops.into_iter().enumerate().map(read).collect::<Done<Vec<Op>>>()?;
     check_authors(&ops, &who)?;
-    let done = app.engine().work(ops, who.name, asked.key).await?;
+    let key = asked.key.or(key.filter(|_| can_be_forgotten(&ops)));
+    let done = app.engine().work(ops, who.name, key).await?;
     Ok(Json(told(&json!({ "done": done }))))
 }
 
 /// One operation on one item, or on one gate.
 async fn act(
     app: &App,
-    who: Principal,
+    who: (Principal, Option<String>),
     (expected, item): (Expected, String),
     op: &str,
     body: &impl Serialize,
@@ -120,14 +127,17 @@ async fn act(
     last(app, who, ops).await
 }
 
-async fn alone(app: &App, who: Principal, op: Op) -> Result<Json<Value>> {
-    last(app, who, vec![op]).await
+/// What the last of some operations came to; the key of the request keeps them from being done twice.
+async fn last(app: &App, (who, key): (Principal, Option<String>), ops: Vec<Op>) -> Result<Json<Value>> {
+    let key = key.filter(|_| can_be_forgotten(&ops));
+    let done = app.engine().work(ops, who.name, key).await?;
+    Ok(Json(told(&json!(done.last()))))
 }
 
-/// What the last of some operations came to.
-async fn last(app: &App, who: Principal, ops: Vec<Op>) -> Result<Json<Value>> {
-    let done = app.engine().work(ops, who.name, None).await?;
-    Ok(Json(told(&json!(done.last()))))
+/// Whether it does no harm that what operations came to is forgotten at a restart, and only said to be so already. The
+/// token of a claim would be lost with it: a claim is made again instead, and the first one ends with its lease.
+pub(super) fn can_be_forgotten(ops: &[Op]) -> bool {
+    !ops.iter().any(|op| matches!(op, Op::Claim { .. } | Op::ClaimNext { .. } | Op::Extend { .. }))
 }
 
 /// Who made an item or approved a gate elsewhere is believed of those who bring items in for everybody.

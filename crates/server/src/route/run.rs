@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::audit::Made;
 use crate::auth::Principal;
 use crate::body::Json;
+use crate::idempotency::OwnKey;
 use crate::limits;
 use crate::params::{Path, Query};
 use crate::problem::Result;
@@ -15,7 +16,7 @@ use edgewise_core::flow::{choose, compile_file};
 use edgewise_core::id::RunId;
 use edgewise_core::input;
 use edgewise_core::name::Name;
-use edgewise_core::plan::Plan;
+use edgewise_core::plan::{Identity, Plan};
 use edgewise_core::state::Phase;
 use edgewise_core::time::Time;
 use edgewise_core::trace::{self, Context};
@@ -35,6 +36,7 @@ use std::time::Duration;
 pub async fn start(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
+    OwnKey(own): OwnKey,
     headers: HeaderMap,
     Json(mut asked): Json<wire::Start>,
 ) -> Result<(Extension<Made>, Json<wire::Started>)> {
@@ -42,10 +44,17 @@ pub async fn start(
     if let Some(trace) = trace {
         asked.labels.entry(trace::LABEL.into()).or_insert_with(|| trace.to_string());
     }
-    let start = prepared(&app, asked, who.name).await?;
+    let start = named_by(own, prepared(&app, asked, who.name).await?);
     let (run, new) = app.engine().start_run(start).await?;
     let run = run.to_string();
     Ok((Extension(Made(run.clone())), Json(wire::Started { run, new })))
+}
+
+/// A start without a key of its own has that of its request, so that it happens once also where the answer is
+/// forgotten. Runs that are told apart by what they are given are so under any key.
+pub(super) fn named_by(request: Option<String>, start: Start) -> Start {
+    let own = request.filter(|_| start.plan.naming.identity == Identity::AlwaysUnique);
+    Start { key: start.key.or(own), ..start }
 }
 
 /// Everything that can be wrong is found here, before anything is written.

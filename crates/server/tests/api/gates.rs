@@ -234,8 +234,9 @@ async fn an_address_of_a_runs_gate_is_good_for_that_gate_and_that_generation_alo
     assert_eq!(stage.post(&format!("/api/v1/runs/{run}/gates/none/url"), &json!({})).await.code(), "task_not_found");
     let ticket = json!({ "task": "ticket", "output": { "by": "hand" } });
     assert_eq!(stage.post(&format!("/api/v1/runs/{run}/satisfy"), &ticket).await.status, 200);
-    let deep = "[".repeat(120) + &"]".repeat(120);
-    assert_eq!(stage.ask("POST", &path, &[("webhook-id", "m1")], &deep).await.status, 200);
+    let deep = |levels| "[".repeat(levels) + &"]".repeat(levels);
+    assert_eq!(stage.ask("POST", &path, &[("webhook-id", "m1")], &deep(65)).await.code(), "too_deep");
+    assert_eq!(stage.ask("POST", &path, &[("webhook-id", "m1")], &deep(64)).await.status, 200);
     assert_eq!(stage.get(&format!("/api/v1/runs/{run}")).await.json()["phase"], "succeeded");
     let rerun = stage.post(&format!("/api/v1/runs/{run}/rerun"), &json!({})).await;
     assert_eq!(rerun.status, 200, "{}", rerun.text);

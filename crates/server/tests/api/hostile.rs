@@ -117,6 +117,24 @@ async fn strange_requests_are_refused_with_a_problem() {
     assert_eq!(key.code(), "bad_key");
 }
 
+/// Who has shown nothing yet is not read for long, and takes no room among the answers that are kept for others.
+#[tokio::test]
+async fn a_key_of_somebody_without_a_proof_is_neither_read_for_nor_remembered() {
+    let stage = Stage::with(false).await;
+    let large = "x".repeat(33 << 20);
+    for path in ["/api/v1/hooks/x.1.00", "/api/v1/starts/x.1.00"] {
+        for body in ["{}", "[]", &large] {
+            let answer = stage.ask("POST", path, &[("Idempotency-Key", "k")], body).await;
+            assert_eq!(
+                (answer.status, answer.code().as_str()),
+                (404, "hook_not_found"),
+                "{path}, {} bytes",
+                body.len()
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn bytes_that_are_no_request_only_end_their_connection() {
     let usual = Listen::default();

@@ -74,3 +74,23 @@ async fn pages_of_other_sites_are_not_let_in_without_a_token() {
     let host = stage.raw(b"GET /api/v1/runs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").await;
     assert_eq!((host.status, host.code().as_str()), (403, "foreign_origin"));
 }
+
+/// A proxy on this machine is a neighbour, and whoever comes through it is not.
+#[tokio::test]
+async fn what_came_through_a_proxy_is_not_let_in_without_a_token() {
+    let stage = Stage::open().await;
+    let admin = format!("Bearer {}", stage.token("root", Role::Admin, None).await);
+    for (name, value) in [
+        ("Forwarded", "for=203.0.113.7"),
+        ("X-Forwarded-For", "203.0.113.7"),
+        ("X-Forwarded-Host", "localhost"),
+        ("X-Forwarded-Proto", "https"),
+        ("X-Real-IP", "127.0.0.1"),
+    ] {
+        let refused = stage.ask("GET", "/api/v1/runs", &[(name, value)], "").await;
+        assert_eq!((refused.status, refused.code().as_str()), (403, "forwarded"), "{name}");
+        assert!(refused.text.contains("token"), "{}", refused.text);
+        let known = stage.ask("GET", "/api/v1/runs", &[(name, value), ("Authorization", &admin)], "").await;
+        assert_eq!(known.status, 200, "{name}: {}", known.text);
+    }
+}

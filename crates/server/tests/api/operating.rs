@@ -182,3 +182,22 @@ async fn queues_are_listed_as_the_engine_was_started_with_and_as_they_were_set_s
     let found: Vec<_> = queues.map(|one| (one["queue"].as_str().unwrap(), one["slots"].as_u64())).collect();
     assert_eq!(found, [("mail", Some(9)), ("night", Some(2))], "{listed}");
 }
+
+#[tokio::test]
+async fn of_many_who_make_a_token_of_one_name_at_once_one_succeeds() {
+    let stage = Stage::open().await;
+    let body = json!({ "name": "ann", "role": "viewer" });
+    let mut made = Vec::new();
+    let asked = std::iter::repeat_with(|| stage.post("/api/v1/tokens", &body)).take(4);
+    let [a, b, c, d]: [_; 4] = asked.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!());
+    let (a, b, c, d) = tokio::join!(a, b, c, d);
+    for answer in [a, b, c, d] {
+        match answer.status {
+            200 => made.push(answer.json()["token"].as_str().unwrap().to_owned()),
+            _ => assert_eq!((answer.status, answer.code().as_str()), (409, "token_exists"), "{}", answer.text),
+        }
+    }
+    let bearer = format!("Bearer {}", made[0]);
+    assert_eq!(made.len(), 1);
+    assert_eq!(stage.ask("GET", "/api/v1/runs", &[("Authorization", &bearer)], "").await.status, 200);
+}

@@ -1,7 +1,7 @@
 //! The table of routes in the reference is the table of routes; `UPDATE_GOLDEN=1` writes it anew.
 
 use edgewise_server::openapi::document;
-use edgewise_server::routes::table;
+use edgewise_server::routes::{is_repeatable, table};
 use std::path::Path;
 
 const BEGIN: &str = "<!-- routes -->\n";
@@ -43,6 +43,6 @@ fn every_route_says_what_it_takes_what_it_gives_and_what_it_may_be_refused_with(
             assert!(refused("412") && refused("404") && refused("409"), "{}", route.name);
         }
         let headers = operation["parameters"].to_string();
-        assert_eq!(headers.contains("Idempotency-Key"), route.method == "POST", "{}", route.name);
+        assert_eq!(headers.contains("Idempotency-Key"), is_repeatable(&route), "{}", route.name);
     }
 }

@@ -1,7 +1,15 @@
 //! Runs over the API.
 
-use crate::stage::{FLOW, GATED, Stage};
+use crate::stage::{FLOW, GATED, Stage, ask, written};
+use edgewise_core::time::Millis;
+use edgewise_engine::engine::wall_clock;
+use edgewise_server::auth::Role;
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 #[tokio::test]
 async fn a_run_is_started_listed_shown_and_cancelled() {
@@ -119,4 +127,98 @@ async fn a_run_is_shown_and_drawn_as_it_was() {
         let refused = stage.get(&format!("/api/v1/runs/{run}?at={at}")).await;
         assert_eq!((refused.status, refused.code().as_str()), (status, code), "{at}");
     }
+}
+
+/// A server that was killed has forgotten its answers; what it did stands in the ledger under the same key.
+#[tokio::test]
+async fn a_start_or_a_change_under_the_same_key_happens_once_also_where_the_answer_is_forgotten() {
+    let stage = Stage::open().await;
+    let (key, body) = ([("Idempotency-Key", "k1")], json!({ "source": FLOW }).to_string());
+    let first = stage.ask("POST", "/api/v1/runs", &key, &body).await.json();
+    let (title, other) = (json!({ "title": "A" }).to_string(), json!({ "title": "B" }).to_string());
+    let added = stage.ask("POST", "/api/v1/items", &key, &title).await;
+    assert_eq!((added.status, &first["new"]), (200, &json!(true)), "{}", added.text);
+    let later = stage.another_door().await;
+    let again = ask(later, "POST", "/api/v1/runs", &key, &body).await.json();
+    assert_eq!((&again["run"], &again["new"]), (&first["run"], &json!(false)));
+    let same = ask(later, "POST", "/api/v1/items", &key, &title).await;
+    assert_eq!((same.status, same.json()["id"].clone()), (200, added.json()["id"].clone()), "{}", same.text);
+    // Another body under the same key is a mistake, at any door; and another key, or somebody else's, is another start.
+    let named = json!({ "source": FLOW, "input": { "who": "you" } }).to_string();
+    for door in [stage.address, later, stage.another_door().await] {
+        for (path, body) in [("/api/v1/runs", &named), ("/api/v1/items", &other)] {
+            let refused = ask(door, "POST", path, &key, body).await;
+            assert_eq!((refused.status, refused.code().as_str()), (409, "key_taken"), "{path}");
+        }
+    }
+    for headers in [vec![("Idempotency-Key", "k2")], vec![key[0], ("Edgewise-As", "bob")]] {
+        let started = ask(later, "POST", "/api/v1/runs", &headers, &body).await.json();
+        assert!(started["new"] == true && started["run"] != first["run"], "{started}");
+    }
+    assert_eq!(stage.get("/api/v1/runs").await.json()["runs"].as_array().unwrap().len(), 3);
+    assert_eq!(stage.get("/api/v1/items").await.json()["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn runs_that_are_told_apart_by_their_input_are_so_under_any_key_of_a_request() {
+    let stage = Stage::open().await;
+    let body = json!({ "source": format!("{FLOW}identity: strict\n") }).to_string();
+    let mut runs = Vec::new();
+    for key in ["k1", "k2"] {
+        let started = stage.ask("POST", "/api/v1/runs", &[("Idempotency-Key", key)], &body).await;
+        assert_eq!(started.status, 200, "{}", started.text);
+        runs.push(started.json()["run"].clone());
+    }
+    assert_eq!(runs[0], runs[1]);
+}
+
+/// Reads a stream to its end.
+async fn heard(mut stream: TcpStream) -> String {
+    let mut heard = Vec::new();
+    stream.read_to_end(&mut heard).await.unwrap();
+    String::from_utf8_lossy(&heard).into_owned()
+}
+
+/// Opens a stream of the workspace's events and waits until it has begun.
+async fn listening(stage: &Stage, token: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(stage.address).await.unwrap();
+    let bearer = format!("Bearer {token}");
+    let headers = [("Authorization", bearer.as_str()), ("Last-Event-ID", "0")];
+    stream.write_all(written("GET", "/api/v1/events", &headers, "").as_bytes()).await.unwrap();
+    let mut head = Vec::new();
+    while !head.windows(6).any(|end| end == b"event:") {
+        assert!(stream.read_buf(&mut head).await.unwrap() > 0);
+    }
+    stream
+}
+
+#[tokio::test]
+async fn a_stream_of_events_ends_with_the_token_that_it_was_opened_with() {
+    let (stage, ahead) = Stage::ahead(false).await;
+    let admin = format!("Bearer {}", stage.token("root", Role::Admin, None).await);
+    let soon = wall_clock().plus(Millis(3_600_000));
+    let (expiring, revoked) =
+        (stage.token("ann", Role::Viewer, Some(soon)).await, stage.token("bobby", Role::Viewer, None).await);
+    let stage = stage.speaking(&admin);
+    let (late, taken) = (listening(&stage, &expiring).await, listening(&stage, &revoked).await);
+    ahead.store(3_600_000, Ordering::SeqCst);
+    stage.revoke("bobby").await;
+    // Tokens are believed for a moment: after that nothing of what happens is told.
+    let ended = Arc::new(AtomicBool::new(false));
+    let end = Arc::clone(&ended);
+    let reading = tokio::spawn(async move {
+        let told = (heard(late).await, heard(taken).await);
+        end.store(true, Ordering::SeqCst);
+        told
+    });
+    let mut last = String::new();
+    let starts = async {
+        while !ended.load(Ordering::SeqCst) {
+            last = stage.start(GATED).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), starts).await.expect("the streams end");
+    let (late, taken) = reading.await.unwrap();
+    assert!(!late.contains("event: RunTriggered"), "{late}");
+    assert!(!taken.contains(&last), "{taken}");
 }

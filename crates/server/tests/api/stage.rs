@@ -3,7 +3,7 @@
 use edgewise_core::control::SettingChanged;
 use edgewise_core::id::Token;
 use edgewise_core::name::Name;
-use edgewise_core::time::Time;
+use edgewise_core::time::{Millis, Time};
 use edgewise_engine::Home;
 use edgewise_engine::command::Command;
 use edgewise_engine::engine::{Clock, Engine, Parts, wall_clock};
@@ -16,6 +16,7 @@ use edgewise_store::sqlite;
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -82,7 +83,20 @@ impl Stage {
         Self::by_clock(trust_loopback, listen, Arc::new(wall_clock)).await
     }
 
+    /// A server, and its engine, for which more time passes than does: so many milliseconds more.
+    pub async fn ahead(trust_loopback: bool) -> (Self, Arc<AtomicU64>) {
+        let ahead = Arc::new(AtomicU64::new(0));
+        let by = Arc::clone(&ahead);
+        let clock: Clock = Arc::new(move || wall_clock().plus(Millis(by.load(Ordering::SeqCst))));
+        (Self::by_clocks(trust_loopback, Listen::default(), (Arc::clone(&clock), clock)).await, ahead)
+    }
+
     async fn by_clock(trust_loopback: bool, listen: Listen, clock: Clock) -> Self {
+        Self::by_clocks(trust_loopback, listen, (Arc::new(wall_clock), clock)).await
+    }
+
+    /// The clock of the engine, and that of its door.
+    async fn by_clocks(trust_loopback: bool, listen: Listen, (ticks, clock): (Clock, Clock)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let stores = sqlite::open(folder.path()).unwrap();
         let reader = sqlite::open_reader(folder.path()).unwrap();
@@ -93,7 +107,7 @@ impl Stage {
             reader: Box::new(reader.projections),
             writer: Box::new(stores.projections),
             home: Home::local(),
-            clock: Arc::new(wall_clock),
+            clock: ticks,
             entropy: Entropy::from_system().unwrap(),
             queues: Queues::default(),
         };
@@ -116,6 +130,22 @@ impl Stage {
     /// Where everything is kept.
     pub fn dir(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Another door of the same engine, which remembers nothing of what was answered at the first.
+    pub async fn another_door(&self) -> SocketAddr {
+        let parts = edgewise_server::Parts {
+            engine: self.engine.clone(),
+            home: Home::local(),
+            dir: self.folder.path().to_owned(),
+            clock: Arc::new(wall_clock),
+            trust_loopback: true,
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let serving = serve_as(listener, Served::One(App::new(parts)), Listen::default()).unwrap();
+        let address = serving.address;
+        self.keep(serving);
+        address
     }
 
     /// Another server of the same engine, which ends with this one.

@@ -277,3 +277,29 @@ async fn the_push_workers_of_a_workspace_are_called_with_its_own_tasks() {
     assert_eq!(elsewhere.json(), json!({ "workers": [] }));
     site.workspaces.clone().close().await.unwrap();
 }
+
+#[tokio::test]
+async fn the_addresses_that_a_workspace_gives_out_lead_back_to_it() {
+    let (site, [own, ..]) = site().await;
+    let at = |path: &str| format!("/t/acme/web/api/v1/{path}");
+    let flow = "flow: begun\non: { webhook: {} }\ntasks:\n  hook: { gate: { webhook: {} } }\n";
+    let registered = site.ask("POST", &at("flows"), &own, &json!({ "source": flow }).to_string()).await;
+    assert_eq!(registered.status, 200, "{}", registered.text);
+    let url = async |path: String| {
+        let made = site.ask("POST", &at(&path), &own, "{}").await;
+        assert_eq!(made.status, 200, "{path}: {}", made.text);
+        made.json()["path"].as_str().unwrap().to_owned()
+    };
+    let begun = site.ask("POST", &url("flows/begun/url".into()).await, "", "{}").await;
+    assert_eq!(begun.status, 200, "{}", begun.text);
+    let run = begun.json()["run"].as_str().unwrap().to_owned();
+    let of_run = site.ask("POST", &url(format!("runs/{run}/gates/hook/url")).await, "", "{}").await;
+    assert_eq!(of_run.status, 200, "{}", of_run.text);
+    let gate = site.ask("POST", &at("gates"), &own, &json!({ "gateType": "webhook" }).to_string()).await.json();
+    let of_items = url(format!("gates/{}/url", gate["id"].as_str().unwrap())).await;
+    // Not at another workspace, and not at the server's own root.
+    for elsewhere in [of_items.replace("acme/web", "acme/ops"), of_items.replace("/t/acme/web", "")] {
+        assert_eq!(site.ask("POST", &elsewhere, "", "{}").await.status, 404, "{elsewhere}");
+    }
+    assert_eq!(site.ask("POST", &of_items, "", "{}").await.status, 200);
+}

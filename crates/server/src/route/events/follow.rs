@@ -1,6 +1,7 @@
 //! Following the ledger for one reader: look, tell, wait until there is more.
 
 use crate::app::App;
+use crate::guard::Pass;
 use crate::limits;
 use axum::body::{Body, Bytes};
 use axum::http::header;
@@ -33,8 +34,8 @@ pub struct Looked {
 }
 
 /// A stream of what a source tells, from now on.
-pub fn stream(app: &App, source: impl Source) -> Result<Response> {
-    let (reader, response) = reader(app)?;
+pub fn stream(app: &App, pass: Pass, source: impl Source) -> Result<Response> {
+    let (reader, response) = reader(app, pass)?;
     tokio::spawn(follow(app.clone(), source, reader));
     Ok(response)
 }
@@ -42,13 +43,16 @@ pub fn stream(app: &App, source: impl Source) -> Result<Response> {
 /// Somebody who reads a stream: one of a bounded number.
 pub struct Listening {
     send: mpsc::Sender<Bytes>,
+    pass: Pass,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Listening {
-    /// Hands text over; false if nobody reads any more, or nothing was read for too long.
+    /// Hands text over; false if nobody reads any more, nothing was read for too long, or whoever reads would not be let
+    /// in any more. A silent stream says that it is there, so that it is looked at as well.
     pub async fn tell(&self, text: impl Into<Bytes>) -> bool {
-        matches!(timeout(limits::STREAM_STALL, self.send.send(text.into())).await, Ok(Ok(())))
+        self.pass.holds().await
+            && matches!(timeout(limits::STREAM_STALL, self.send.send(text.into())).await, Ok(Ok(())))
     }
 
     /// Until nobody reads any more.
@@ -58,7 +62,7 @@ impl Listening {
 }
 
 /// A stream whose text is told by hand.
-pub fn reader(app: &App) -> Result<(Listening, Response)> {
+pub fn reader(app: &App, pass: Pass) -> Result<(Listening, Response)> {
     let permit = Arc::clone(app.streams()).try_acquire_owned().map_err(|_| {
         let most = limits::STREAMS;
         Error::limit("too_many", format!("{most} event streams are open, no more are: close one, or come again later"))
@@ -66,7 +70,7 @@ pub fn reader(app: &App) -> Result<(Listening, Response)> {
     let (send, chunks) = mpsc::channel(AHEAD);
     let body = Body::from_stream(Chunks(chunks));
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    Ok((Listening { send, _permit: permit }, (headers, body).into_response()))
+    Ok((Listening { send, pass, _permit: permit }, (headers, body).into_response()))
 }
 
 async fn follow(app: App, mut source: impl Source, reader: Listening) {
