@@ -27,8 +27,11 @@ use std::sync::Arc;
 
 pub(super) const FILE: Keys =
     Keys { owner: "a case file", known: &["flow", "description", "stubs", "cases"], elsewhere: &[] };
-pub(super) const CASE: Keys =
-    Keys { owner: "a case", known: &["flow", "description", "input", "at", "stubs", "gates", "expect"], elsewhere: &[] };
+pub(super) const CASE: Keys = Keys {
+    owner: "a case",
+    known: &["flow", "description", "input", "at", "stubs", "gates", "expect"],
+    elsewhere: &[],
+};
 pub(super) const SAID: Keys =
     Keys { owner: "an answer to a gate", known: &["approve", "reject", "sends", "after"], elsewhere: &[] };
 

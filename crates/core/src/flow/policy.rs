@@ -10,8 +10,11 @@ use crate::plan::Timeouts;
 use crate::retry::{Backoff, Retry};
 use crate::time::Millis;
 
-pub(super) const RETRY: Keys =
-    Keys { owner: "`retry`", known: &["max_attempts", "retryable", "backoff", "jitter", "on", "never"], elsewhere: &[] };
+pub(super) const RETRY: Keys = Keys {
+    owner: "`retry`",
+    known: &["max_attempts", "retryable", "backoff", "jitter", "on", "never"],
+    elsewhere: &[],
+};
 pub(super) const BACKOFF: Keys = Keys { owner: "`backoff`", known: &["kind", "base", "factor", "cap"], elsewhere: &[] };
 pub(super) const TIMEOUT: Keys =
     Keys { owner: "`timeout`", known: &["attempt", "overall", "queue", "heartbeat"], elsewhere: &[] };

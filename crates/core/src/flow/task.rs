@@ -34,7 +34,10 @@ const OF_THE_FLOW: [(&str, &str); 10] = [
     ("namespace", "put `namespace:` at the top of the flow: runs belong to one"),
     ("identity", "put `identity:` at the top of the flow: it says when two starts are the same run"),
     ("inputs", "declare `inputs:` at the top of the flow; a task is given values with `env` or `with`"),
-    ("on_failure", "put `on_failure:` at the top of the flow, or let another task deal with it: `after: { name: failed }`"),
+    (
+        "on_failure",
+        "put `on_failure:` at the top of the flow, or let another task deal with it: `after: { name: failed }`",
+    ),
     ("defaults", "put `defaults:` at the top of the flow: they hold for all its tasks"),
     ("tasks", "put all tasks under the one `tasks:` of the flow, or make a flow of them: `flow: name`"),
 ];
