@@ -105,10 +105,16 @@ const FLOW: Keys = Keys {
         "on",
         "publish",
     ],
-    later: &[("emit", "put `emit:` into a task, or use `publish:` here")],
+    elsewhere: &[
+        ("emit", "put `emit:` into a task, or use `publish:` here"),
+        ("retry", "put `retry:` into a task, or under `defaults:` for all of them"),
+        ("timeout", "put `timeout:` into a task, or under `defaults:` for all of them"),
+        ("env", "put `env:` into a task, or under `defaults:` for all of them"),
+        ("limit", "put `limit:` into a task, or under `defaults:` for all of them"),
+    ],
 };
 const DEFAULTS: Keys =
-    Keys { owner: "`defaults`", known: &["retry", "timeout", "env", "queue", "priority", "limit"], later: &[] };
+    Keys { owner: "`defaults`", known: &["retry", "timeout", "env", "queue", "priority", "limit"], elsewhere: &[] };
 
 /// Compiles the text of a flow file; `file` is what problems call it.
 pub fn compile(text: &str, file: &str) -> Result<Compiled, Problems> {

@@ -1,7 +1,7 @@
 //! Flows as authors write them: what they become, and what is said when they are wrong.
 
 use edgewise_core::expr::Expr;
-use edgewise_core::flow::{Compiled, Level, Problems, compile};
+use edgewise_core::flow::{Compiled, Found, Level, Problems, Resolve, compile, compile_file_with};
 use edgewise_core::plan::{Accepts, Items, Join, Plan, Resolution, Work};
 use edgewise_core::template::{Root, Template};
 use serde_json::json;
@@ -258,6 +258,84 @@ fn a_plan_is_stored_the_same_way_by_every_release() {
     let decoded = Plan::decode(&bytes).unwrap();
     assert_eq!(decoded, compiled.plan);
     assert_eq!(decoded.encode().0, hash);
+}
+
+/// The one flow beside those of the golden files.
+struct Child;
+
+impl Resolve for Child {
+    fn find(&mut self, name: &str, _: &str) -> Result<Option<Found>, String> {
+        let text = "flow: child\ninputs: { v: {} }\ntasks: { a: { action: x } }\n".to_owned();
+        Ok((name == "child").then(|| Found::File { text, file: "child.yaml".into() }))
+    }
+}
+
+/// The bytes that plans are stored as, and what is registered beside them, one on each line.
+#[track_caller]
+fn is_stored_as(text: &str, file: &str, golden: &str) {
+    let compiled = compile_file_with(text, file, &mut Child).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut lines = Vec::new();
+    for one in &compiled {
+        assert!(one.warnings.is_empty(), "{}", one.warnings);
+        let (hash, bytes) = one.plan.encode();
+        let decoded = Plan::decode(&bytes).unwrap();
+        assert_eq!((&decoded, decoded.encode().0), (&one.plan, hash));
+        lines.push(String::from_utf8(bytes).unwrap());
+        lines.extend(one.schedules.iter().map(|(name, one)| format!("{name} {}", serde_json::to_string(one).unwrap())));
+        lines.extend(one.hook.iter().map(|hook| serde_json::to_string(hook).unwrap()));
+    }
+    update(&golden_of(file), &(lines.join("\n") + "\n"));
+    assert_eq!(lines, golden.lines().collect::<Vec<_>>(), "{file} would be stored differently now");
+}
+
+fn golden_of(file: &str) -> String {
+    format!("{}.json", file.strip_suffix(".yaml").unwrap_or(file))
+}
+
+#[test]
+fn what_came_after_the_first_form_is_stored_the_same_way_too() {
+    let text = include_str!("golden/everything-else.yaml");
+    is_stored_as(text, "everything-else.yaml", include_str!("golden/everything-else.json"));
+}
+
+#[test]
+fn a_program_is_stored_the_same_way_by_every_release() {
+    let text = include_str!("golden/everything.flow");
+    is_stored_as(text, "everything.flow", include_str!("golden/everything.flow.json"));
+}
+
+/// So that a further kind of work, gate or statement finds its way into the golden files.
+#[test]
+fn the_golden_plans_have_every_kind_of_work_gate_and_statement_in_them() {
+    let all = concat!(
+        include_str!("golden/everything.json"),
+        include_str!("golden/everything-else.json"),
+        include_str!("golden/everything.flow.json"),
+    );
+    let works = ["action", "command", "http", "gate", "sub_run", "item", "sleep", "emit", "spread", "parallel"];
+    let composites = ["branch", "for", "while", "try", "call"];
+    let gates = ["after", "until", "approval", "external", "escalate", "evidence", "deadline", "on_deadline"];
+    let rules = ["typed", "limit", "rate", "queue", "priority", "publish", "secret", "pattern", "labels", "identity"];
+    let begun = ["cron", "every", "at", "jitter", "overlap", "catch_up", "into"];
+    for key in works.iter().chain(&composites).chain(&gates).chain(&rules).chain(&begun) {
+        assert!(all.contains(&format!("\"{key}\":")), "no golden plan has {key:?} in it");
+    }
+    let statements = ["do", "let", "return", "raise"];
+    for key in statements {
+        assert!(all.contains(&format!("{{\"{key}\":")), "no golden plan has the statement {key:?} in it");
+    }
+    for word in [
+        "\"break\"",
+        "\"continue\"",
+        "\"raise_again\"",
+        "\"webhook\"",
+        "\"strict\"",
+        "\"broadcast\"",
+        "\"retryable_failure\"",
+        "\"script\":",
+    ] {
+        assert!(all.contains(word), "no golden plan has {word} in it");
+    }
 }
 
 #[test]

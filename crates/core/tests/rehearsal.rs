@@ -1,12 +1,15 @@
 //! Rehearsals: flows performed in virtual time, and what their judge makes of it.
 
-use edgewise_core::flow::{compile_file, read_cases};
+use edgewise_core::flow::{Compiled, Found, Resolve, compile_file, compile_file_with, read_cases};
 use edgewise_core::rehearsal::{judge, perform};
 
 /// What is told of the cases of a file: a line for each miss, or `ok`.
 fn told(flow: &str, cases: &str) -> Vec<String> {
-    let flows = compile_file(flow, "flow").unwrap_or_else(|problems| panic!("{problems}"));
-    let cases = read_cases(cases, "test.yaml", &flows).unwrap_or_else(|problems| panic!("{problems}"));
+    told_of(&compile_file(flow, "flow").unwrap_or_else(|problems| panic!("{problems}")), cases)
+}
+
+fn told_of(flows: &[Compiled], cases: &str) -> Vec<String> {
+    let cases = read_cases(cases, "test.yaml", flows).unwrap_or_else(|problems| panic!("{problems}"));
     let mut lines = Vec::new();
     for case in &cases {
         let misses = judge(case, &perform(case));
@@ -194,4 +197,35 @@ fn a_condition_waits_for_the_outputs_it_names_and_one_that_cannot_be_computed_fa
     check(flow, &format!("{}expect: {{ effects: [look, a], tasks: {{ act: skipped }} }}", stubs("false")), &["ok"]);
     let failed = "expect: { failure: TypeMismatch, tasks: { act: { state: failed, attempts: 0 } } }";
     check(flow, &format!("{}{failed}", stubs("1")), &["ok"]);
+}
+
+/// The two flows that the language was thought out with, as they were written then, and the flow that one starts.
+struct Beside;
+
+impl Resolve for Beside {
+    fn find(&mut self, name: &str, _: &str) -> Result<Option<Found>, String> {
+        let text = include_str!("design/publish.yaml").to_owned();
+        Ok((name == "publish").then(|| Found::File { text, file: "publish.yaml".into() }))
+    }
+}
+
+#[test]
+fn the_flows_of_the_design_are_compiled_and_performed() {
+    for (file, text, cases, count) in [
+        ("release.yaml", include_str!("design/release.yaml"), include_str!("design/release.test.yaml"), 5),
+        ("etl.flow", include_str!("design/etl.flow"), include_str!("design/etl.test.yaml"), 6),
+    ] {
+        let flows = compile_file_with(text, file, &mut Beside).unwrap_or_else(|problems| panic!("{problems}"));
+        assert_eq!(told_of(&flows, cases), vec!["ok"; count], "{file}");
+    }
+}
+
+#[test]
+fn what_a_run_is_given_must_fit_its_pattern() {
+    let flow =
+        "flow: f\ninputs: { version: { type: string, pattern: '^\\d+\\.\\d+$' } }\ntasks: { a: { action: x } }\n";
+    let cases = "cases: { it: { input: { version: one } } }\n";
+    let flows = compile_file(flow, "f.yaml").unwrap();
+    let said = read_cases(cases, "test.yaml", &flows).expect_err("it does not fit").to_string();
+    assert!(said.contains("version") && said.contains("\\d"), "{said}");
 }

@@ -26,11 +26,14 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 pub(super) const FILE: Keys =
-    Keys { owner: "a case file", known: &["flow", "description", "stubs", "cases"], later: &[] };
-pub(super) const CASE: Keys =
-    Keys { owner: "a case", known: &["flow", "description", "input", "at", "stubs", "gates", "expect"], later: &[] };
+    Keys { owner: "a case file", known: &["flow", "description", "stubs", "cases"], elsewhere: &[] };
+pub(super) const CASE: Keys = Keys {
+    owner: "a case",
+    known: &["flow", "description", "input", "at", "stubs", "gates", "expect"],
+    elsewhere: &[],
+};
 pub(super) const SAID: Keys =
-    Keys { owner: "an answer to a gate", known: &["approve", "reject", "sends", "after"], later: &[] };
+    Keys { owner: "an answer to a gate", known: &["approve", "reject", "sends", "after"], elsewhere: &[] };
 
 /// When cases begin that do not say it: 2027-01-01T00:00:00Z.
 const BEGINNING: Time = Time(1_798_761_600_000);

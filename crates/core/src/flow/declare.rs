@@ -11,7 +11,7 @@ use crate::suggest::shown;
 use std::collections::BTreeSet;
 
 pub(super) const INPUT: Keys =
-    Keys { owner: "an input", known: &["type", "required", "default", "pattern", "description"], later: &[] };
+    Keys { owner: "an input", known: &["type", "required", "default", "pattern", "description"], elsewhere: &[] };
 
 pub(super) fn inputs(node: &Node<'_>, sink: &mut Sink<'_>) -> Vec<Input> {
     let entries = map(node, "`inputs`", sink).unwrap_or_default();

@@ -18,11 +18,11 @@ use serde_json::Value;
 pub(super) const GATE: Keys = Keys {
     owner: "a gate",
     known: &["timer", "until", "approval", "webhook", "external", "deadline", "on_deadline", "escalate", "evidence"],
-    later: &[],
+    elsewhere: &[],
 };
-pub(super) const ESCALATE: Keys = Keys { owner: "`escalate`", known: &["after", "to"], later: &[] };
-pub(super) const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "count"], later: &[] };
-pub(super) const EXTERNAL: Keys = Keys { owner: "`external`", known: &["system", "id"], later: &[] };
+pub(super) const ESCALATE: Keys = Keys { owner: "`escalate`", known: &["after", "to"], elsewhere: &[] };
+pub(super) const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "count"], elsewhere: &[] };
+pub(super) const EXTERNAL: Keys = Keys { owner: "`external`", known: &["system", "id"], elsewhere: &[] };
 
 /// What a gate waits for; it has one of them.
 const WAITS: [&str; 5] = ["timer", "until", "approval", "webhook", "external"];

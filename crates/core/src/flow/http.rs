@@ -9,7 +9,7 @@ use crate::suggest::shown;
 use crate::template::Template;
 
 pub(super) const HTTP: Keys =
-    Keys { owner: "`http`", known: &["method", "url", "headers", "json", "body"], later: &[] };
+    Keys { owner: "`http`", known: &["method", "url", "headers", "json", "body"], elsewhere: &[] };
 
 /// Reads a request; `None` if it has no address.
 pub(super) fn http(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Http> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(super) const ITEM: Keys = Keys {
     owner: "`item`",
     known: &["title", "description", "acceptance", "priority", "assignee", "tags"],
-    later: &[],
+    elsewhere: &[],
 };
 
 /// Reads an item; its title alone may stand for it. `None` if it has no title.

@@ -15,12 +15,12 @@ use crate::time::{Millis, Time};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub(super) const ON: Keys = Keys { owner: "`on`", known: &["schedule", "webhook"], later: &[] };
-pub(super) const WEBHOOK: Keys = Keys { owner: "`webhook`", known: &["into"], later: &[] };
+pub(super) const ON: Keys = Keys { owner: "`on`", known: &["schedule", "webhook"], elsewhere: &[] };
+pub(super) const WEBHOOK: Keys = Keys { owner: "`webhook`", known: &["into"], elsewhere: &[] };
 pub(super) const SCHEDULE: Keys = Keys {
     owner: "a schedule",
     known: &["name", "cron", "zone", "every", "from", "at", "jitter", "overlap", "catch_up", "with"],
-    later: &[],
+    elsewhere: &[],
 };
 
 /// What begins a flow.

@@ -10,11 +10,14 @@ use crate::plan::Timeouts;
 use crate::retry::{Backoff, Retry};
 use crate::time::Millis;
 
-pub(super) const RETRY: Keys =
-    Keys { owner: "`retry`", known: &["max_attempts", "retryable", "backoff", "jitter", "on", "never"], later: &[] };
-pub(super) const BACKOFF: Keys = Keys { owner: "`backoff`", known: &["kind", "base", "factor", "cap"], later: &[] };
+pub(super) const RETRY: Keys = Keys {
+    owner: "`retry`",
+    known: &["max_attempts", "retryable", "backoff", "jitter", "on", "never"],
+    elsewhere: &[],
+};
+pub(super) const BACKOFF: Keys = Keys { owner: "`backoff`", known: &["kind", "base", "factor", "cap"], elsewhere: &[] };
 pub(super) const TIMEOUT: Keys =
-    Keys { owner: "`timeout`", known: &["attempt", "overall", "queue", "heartbeat"], later: &[] };
+    Keys { owner: "`timeout`", known: &["attempt", "overall", "queue", "heartbeat"], elsewhere: &[] };
 pub(super) const KINDS: [(&str, Backoff); 3] =
     [("fixed", Backoff::Fixed), ("linear", Backoff::Linear), ("exponential", Backoff::Exponential)];
 

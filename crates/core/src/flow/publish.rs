@@ -9,9 +9,9 @@ use crate::plan::{Condition, Delivery, Emit, Publish};
 use std::collections::BTreeSet;
 
 pub(super) const PUBLISH: Keys =
-    Keys { owner: "an entry of `publish`", known: &["name", "condition", "delivery", "payload"], later: &[] };
+    Keys { owner: "an entry of `publish`", known: &["name", "condition", "delivery", "payload"], elsewhere: &[] };
 
-pub(super) const EMIT: Keys = Keys { owner: "`emit`", known: &["name", "delivery", "payload"], later: &[] };
+pub(super) const EMIT: Keys = Keys { owner: "`emit`", known: &["name", "delivery", "payload"], elsewhere: &[] };
 
 /// Whose events they are: a run is not retried by itself, so some conditions make no sense for it.
 #[derive(Clone, Copy, PartialEq, Eq)]

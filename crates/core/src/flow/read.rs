@@ -16,8 +16,8 @@ pub(super) struct Keys {
     pub(super) owner: &'static str,
     /// All that are understood.
     pub(super) known: &'static [&'static str],
-    /// Keys that are refused for now, with what to do instead.
-    pub(super) later: &'static [(&'static str, &'static str)],
+    /// Keys that are known, but belong elsewhere, with where that is.
+    pub(super) elsewhere: &'static [(&'static str, &'static str)],
 }
 
 /// A map whose keys were checked.
@@ -34,9 +34,9 @@ impl<'n, 'a> Fields<'n, 'a> {
                 continue;
             }
             let key = &*entry.key;
-            if let Some((_, instead)) = keys.later.iter().find(|(later, _)| *later == key) {
-                let message = format!("`{key}` in {} is not supported yet", keys.owner);
-                sink.error(entry.at, "not_yet", message).help(Some((*instead).to_owned()));
+            if let Some((_, place)) = keys.elsewhere.iter().find(|(known, _)| *known == key) {
+                let message = format!("`{key}` does not belong to {}", keys.owner);
+                sink.error(entry.at, "misplaced_key", message).help(Some((*place).to_owned()));
                 continue;
             }
             let help = sink.meant(key, keys.known.iter().copied()).unwrap_or_else(|| {

@@ -12,7 +12,7 @@ use crate::rate::Rate;
 use crate::suggest::shown;
 use serde_json::Value;
 
-pub(super) const LIMIT: Keys = Keys { owner: "`limit`", known: &["key", "max", "rate"], later: &[] };
+pub(super) const LIMIT: Keys = Keys { owner: "`limit`", known: &["key", "max", "rate"], elsewhere: &[] };
 
 /// What a task, or all of them, say about it; laid over what holds otherwise.
 pub(super) fn share(fields: &Fields<'_, '_>, base: &Share, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Share {

@@ -25,12 +25,21 @@ use crate::template::Template;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Keys of the design that this version refuses, with what to do instead.
-pub(super) const LATER: [(&str, &str); 4] = [
+/// Keys of a flow that somebody may look for in a task, with where they belong.
+const OF_THE_FLOW: [(&str, &str); 10] = [
     ("let", "name the value with `let:` at the top of the flow"),
-    ("on", "start runs with `edgewise run`"),
+    ("on", "put `on:` at the top of the flow: it begins runs; what a task waits for stands in `after` or `gate`"),
     ("secrets", "put `secrets:` at the top of the flow, and name them in `env` or `with`"),
     ("labels", "put `labels:` at the top of the flow: runs have labels"),
+    ("namespace", "put `namespace:` at the top of the flow: runs belong to one"),
+    ("identity", "put `identity:` at the top of the flow: it says when two starts are the same run"),
+    ("inputs", "declare `inputs:` at the top of the flow; a task is given values with `env` or `with`"),
+    (
+        "on_failure",
+        "put `on_failure:` at the top of the flow, or let another task deal with it: `after: { name: failed }`",
+    ),
+    ("defaults", "put `defaults:` at the top of the flow: they hold for all its tasks"),
+    ("tasks", "put all tasks under the one `tasks:` of the flow, or make a flow of them: `flow: name`"),
 ];
 
 pub(super) const TASK: Keys = Keys {
@@ -60,7 +69,7 @@ pub(super) const TASK: Keys = Keys {
         "priority",
         "limit",
     ],
-    later: &LATER,
+    elsewhere: &OF_THE_FLOW,
 };
 
 /// The keys that say who does a task's work.

@@ -26,7 +26,9 @@ use crate::flow::source::Source;
 use crate::input::Input;
 use crate::limits;
 use crate::name::Name;
+use crate::pattern::Pattern;
 use crate::plan::{self, Plan, PlanDraft};
+use crate::suggest::shown;
 use body::{Around, Body, Regions};
 use flows::{Children, Flows};
 use std::cell::Cell;
@@ -171,7 +173,8 @@ impl<'t> Whole<'_, 't, '_> {
     fn inputs(&mut self, parameters: &[Parameter]) -> Vec<Input> {
         let mut inputs = Vec::new();
         for parameter in parameters {
-            let Parameter { name, kind, default } = parameter;
+            let Parameter { name, kind, pattern, default } = parameter;
+            let pattern = pattern.as_ref().and_then(|given| self.pattern(given));
             let default = default.as_ref().and_then(|given| self.constant(given));
             if let Some(value) = default.as_ref().filter(|value| !kind.holds(value) && !value.is_null()) {
                 let message = format!("the default of `{}` is {value}, which is no {kind}", name.text);
@@ -180,12 +183,30 @@ impl<'t> Whole<'_, 't, '_> {
             match Name::parse(&name.text) {
                 Ok(word) => {
                     let required = parameter.default.is_none();
-                    inputs.push(Input { name: word, kind: *kind, required, default, pattern: None, description: None });
+                    let input = Input { name: word, kind: *kind, required, default, pattern, description: None };
+                    if let Some(why) = input.default.as_ref().and_then(|value| input.misfit(value)) {
+                        error(self.sink, name.at, "bad_default", why);
+                    }
+                    inputs.push(input);
                 }
                 Err(wrong) => drop(error(self.sink, name.at, "bad_name", wrong.message)),
             }
         }
         inputs
+    }
+
+    /// What a text must fit.
+    fn pattern(&mut self, given: &super::tree::Expr) -> Option<String> {
+        let why = match self.constant(given)? {
+            serde_json::Value::String(text) => match Pattern::parse(&text) {
+                Ok(_) => return Some(text),
+                Err(why) => format!("{} is no pattern: {why}", shown(&text)),
+            },
+            other => format!("a pattern is a text, not {}", shown(&other.to_string())),
+        };
+        let help = "patterns are written as in RE2; with `r` before the quotes a backslash is itself: `r\"^\\d+$\"`";
+        error(self.sink, given.at, "bad_pattern", why).help(Some(help.into()));
+        None
     }
 
     /// The value of an expression without names.

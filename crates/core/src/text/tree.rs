@@ -96,6 +96,8 @@ pub struct Parameter {
     pub name: Word,
     /// What it may hold.
     pub kind: InputType,
+    /// What a text must fit.
+    pub pattern: Option<Expr>,
     /// What it is if nobody gives it.
     pub default: Option<Expr>,
 }

@@ -11,6 +11,7 @@ mod domain;
 mod driver;
 mod exhaustive;
 mod found;
+mod host;
 mod invariants;
 mod links;
 mod load;

@@ -13,11 +13,11 @@ use crate::suggest::shown;
 pub(in crate::flow) const EXPECT: Keys = Keys {
     owner: "`expect`",
     known: &["state", "output", "failure", "tasks", "effects", "elapsed", "within"],
-    later: &[],
+    elsewhere: &[],
 };
 pub(in crate::flow) const EXPECTED: Keys =
-    Keys { owner: "an expected task", known: &["state", "attempts", "output", "failure"], later: &[] };
-pub(in crate::flow) const FAILURE: Keys = Keys { owner: "`failure`", known: &["type", "message"], later: &[] };
+    Keys { owner: "an expected task", known: &["state", "attempts", "output", "failure"], elsewhere: &[] };
+pub(in crate::flow) const FAILURE: Keys = Keys { owner: "`failure`", known: &["type", "message"], elsewhere: &[] };
 
 /// Where a run can be when nothing moves any more.
 pub(in crate::flow) const RUN: [(&str, Phase); 5] = [

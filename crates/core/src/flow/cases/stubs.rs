@@ -12,9 +12,10 @@ use crate::suggest::shown;
 use crate::template::{Root, Template};
 use crate::time::Millis;
 
-pub(in crate::flow) const ANSWER: Keys = Keys { owner: "an answer", known: &["returns", "fails", "takes"], later: &[] };
+pub(in crate::flow) const ANSWER: Keys =
+    Keys { owner: "an answer", known: &["returns", "fails", "takes"], elsewhere: &[] };
 pub(in crate::flow) const FAILS: Keys =
-    Keys { owner: "`fails`", known: &["type", "message", "is", "retryable", "retry_after"], later: &[] };
+    Keys { owner: "`fails`", known: &["type", "message", "is", "retryable", "retry_after"], elsewhere: &[] };
 
 const OPEN: &str = "${{";
 const CLOSE: &str = "}}";

@@ -131,6 +131,7 @@ fn every_example_fits_the_schema() {
     }
     assert!(count >= 7, "only {count} examples were read");
     assert_eq!(check(include_str!("../../../tests/golden/everything.yaml")), [""; 0]);
+    assert_eq!(check(include_str!("../../../tests/golden/everything-else.yaml")), [""; 0]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::input::InputType;
 use crate::name::Name;
 use crate::suggest::shown;
 use crate::text::layout::Kind;
-use crate::text::tree::{Flow, Function, Parameter};
+use crate::text::tree::{Expr, Flow, Function, Parameter};
 
 impl Parser<'_, '_, '_> {
     pub(super) fn flow(&mut self) -> Option<Flow> {
@@ -79,7 +79,8 @@ impl Parser<'_, '_, '_> {
         parameters
     }
 
-    /// `name`, `name: type`, `name = default` or `name: type = default`.
+    /// `name`, `name: type`, `name = default` or `name: type = default`; a text may be held to a pattern,
+    /// `name: string(pattern="…")`.
     fn parameter(&mut self, slice: Slice, typed: bool) -> Option<Parameter> {
         if self.is(slice, slice.from, "*") || self.is(slice, slice.from, "**") {
             let message = "there are no parameters that take any number of values";
@@ -96,24 +97,40 @@ impl Parser<'_, '_, '_> {
             self.error(name.at, "bad_name", message).help(Some("rename it".into()));
             return None;
         }
-        let kind = match colon {
-            Some(colon) => self.parameter_type(front.after(colon), typed),
-            None => InputType::Any,
+        let (kind, pattern) = match colon {
+            Some(colon) => self.parameter_type(front.after(colon), typed)?,
+            None => (InputType::Any, None),
         };
         let default = match equals {
             Some(equals) => Some(self.expression(slice.after(equals), "the default")?),
             None => None,
         };
-        Some(Parameter { name, kind, default })
+        Some(Parameter { name, kind, pattern, default })
     }
 
-    fn parameter_type(&mut self, slice: Slice, typed: bool) -> InputType {
-        let (at, word) = (self.extent(slice), self.text(slice));
+    fn parameter_type(&mut self, slice: Slice, typed: bool) -> Option<(InputType, Option<Expr>)> {
         if !typed {
             let message = "the parameters of a function have no types";
-            self.error(at, "not_supported", message).help(Some("write the name alone".into()));
-            return InputType::Any;
+            self.error(self.extent(slice), "not_supported", message).help(Some("write the name alone".into()));
+            return Some((InputType::Any, None));
         }
+        let open =
+            self.tops(slice).find(|t| self.layout.word(*t) == "(").filter(|open| self.mate(*open) + 1 == slice.to);
+        let kind = self.type_word(open.map_or(slice, |open| slice.before(open)));
+        let Some(open) = open else { return Some((kind, None)) };
+        let within = Slice { from: open + 1, to: self.mate(open) };
+        let given = self.is(within, within.from, "pattern") && self.is(within, within.from + 1, "=");
+        if !given || kind != InputType::String {
+            let message = "only `string` takes something in parentheses, and that is its pattern";
+            let help = "write `name: string(pattern=\"…\")`, or the type alone";
+            self.error(self.extent(within), "unknown_key", message).help(Some(help.into()));
+            return None;
+        }
+        Some((kind, Some(self.expression(within.after(within.from + 1), "the pattern")?)))
+    }
+
+    fn type_word(&mut self, slice: Slice) -> InputType {
+        let (at, word) = (self.extent(slice), self.text(slice));
         let words = InputType::ALL.into_iter().chain([("int", InputType::Integer), ("bool", InputType::Boolean)]);
         if let Some((_, kind)) = words.clone().find(|(known, _)| *known == word) {
             return kind;

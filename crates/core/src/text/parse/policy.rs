@@ -343,6 +343,7 @@ fn example(key: &str) -> &'static str {
         "rate" => "\"10/s\"",
         "limit" => "\"registry\"",
         "tolerate" | "count" => "2",
+        "escalate" => "{1d: [boss]}",
         "factor" => "2",
         "jitter" => "10",
         "kind" => "exponential",

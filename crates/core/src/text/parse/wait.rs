@@ -3,7 +3,7 @@
 
 use super::Parser;
 use super::slice::Slice;
-use crate::gate::{Gate, OnDeadline, Wait};
+use crate::gate::{Escalation, Gate, OnDeadline, Wait};
 use crate::limits;
 use crate::name::Name;
 use crate::suggest::shown;
@@ -12,7 +12,7 @@ use crate::text::layout::Kind;
 use crate::text::tree::Waiting;
 use crate::time::Time;
 
-const APPROVAL: [&str; 4] = ["from", "count", "deadline", "on_deadline"];
+const APPROVAL: [&str; 5] = ["from", "count", "deadline", "on_deadline", "escalate"];
 const WEBHOOK: [&str; 2] = ["deadline", "on_deadline"];
 const EXTERNAL: [&str; 4] = ["system", "id", "deadline", "on_deadline"];
 const HELP: &str = "write `wait approval(count=1)`, `wait webhook()`, `wait external(system=\"jira\", id=ticket)` or `wait until \"2027-01-31T12:00:00Z\"`";
@@ -65,24 +65,61 @@ impl Parser<'_, '_, '_> {
         (inner.len() <= limits::NAME_BYTES && !inner.contains(['\\', '"', '\''])).then_some(inner)
     }
 
-    /// `approval(from=[…], count=2, deadline=2d, on_deadline=reject)`.
+    /// `approval(from=[…], count=2, deadline=2d, on_deadline=reject, escalate={1d: [boss]})`.
     fn approval(&mut self, slice: Slice) -> Option<Gate> {
-        let [from, count, deadline, on_deadline] = self.keys(slice, "approval", APPROVAL)?;
+        let [from, count, deadline, on_deadline, escalate] = self.keys(slice, "approval", APPROVAL)?;
         let people = match from {
-            Some(slice) => self.people(slice)?,
+            Some(slice) => self.people(slice, "from", &[])?,
+            None => Vec::new(),
+        };
+        let escalate = match escalate {
+            Some(slice) => self.escalate(slice, &people)?,
             None => Vec::new(),
         };
         let mut needed = people.len().max(1) as u64;
         if let Some(slice) = count {
             needed = self.whole(slice, "count", 1..=limits::APPROVERS as u64)?;
-            if !people.is_empty() && needed as usize > people.len() {
-                let message = format!("{needed} approvals are needed, but only {} may approve", people.len());
+            let may = people.len() + escalate.iter().map(|step| step.to.len()).sum::<usize>();
+            if !people.is_empty() && needed as usize > may {
+                let message = format!("{needed} approvals are needed, but only {may} may approve");
                 self.error(self.extent(slice), "bad_count", message)
                     .help(Some("name more people or lower `count`".into()));
                 return None;
             }
         }
-        self.bounded(Wait::Approval { from: people, count: needed as u32 }, deadline, on_deadline)
+        let gate = self.bounded(Wait::Approval { from: people, count: needed as u32 }, deadline, on_deadline)?;
+        Some(Gate { escalate, ..gate })
+    }
+
+    /// `{4h: [boss], 1d: [owner]}`: who else is asked, and after how long; each later than the one before.
+    fn escalate(&mut self, slice: Slice, first: &[Name]) -> Option<Vec<Escalation>> {
+        const SHAPE: &str = "a map of durations and names";
+        if first.is_empty() {
+            let message = "`escalate` has a meaning only where `from` names people";
+            self.error(self.extent(slice), "misplaced_key", message).help(Some("name who is asked first".into()));
+            return None;
+        }
+        if !self.is(slice, slice.from, "{") || self.mate(slice.from) + 1 != slice.to {
+            return self.expected(slice, "escalate", SHAPE);
+        }
+        let mut known = first.to_vec();
+        let mut steps: Vec<Escalation> = Vec::new();
+        for piece in self.pieces(Slice { from: slice.from + 1, to: slice.to - 1 }) {
+            let Some(colon) = self.find(piece, &[":"]) else { return self.expected(piece, "escalate", SHAPE) };
+            let after = self.some_time(piece.before(colon), "escalate")?;
+            let to = self.people(piece.after(colon), "escalate", &known)?;
+            if to.is_empty() {
+                return self.expected(piece.after(colon), "escalate", SHAPE);
+            }
+            if steps.last().is_some_and(|last| last.after >= after) {
+                let message = "each step of `escalate` comes later than the one before";
+                self.error(self.extent(piece), "bad_duration", message).help(Some("put them in their order".into()));
+                return None;
+            }
+            known.extend(to.iter().cloned());
+            steps.push(Escalation { after, to });
+        }
+        Some(steps)
     }
 
     /// `external(system="jira", id=ticket)`.
@@ -150,10 +187,10 @@ impl Parser<'_, '_, '_> {
         Some(Gate { deadline, on_deadline: ends, ..Gate::new(wait) })
     }
 
-    /// `[lead, "quality"]`: names, as words or in quotes.
-    fn people(&mut self, slice: Slice) -> Option<Vec<Name>> {
+    /// `[lead, "quality"]`: names, as words or in quotes, and none that is known already.
+    fn people(&mut self, slice: Slice, key: &str, known: &[Name]) -> Option<Vec<Name>> {
         if !self.is(slice, slice.from, "[") || self.mate(slice.from) + 1 != slice.to {
-            return self.expected(slice, "from", "a list of names");
+            return self.expected(slice, key, "a list of names");
         }
         let pieces = self.pieces(Slice { from: slice.from + 1, to: slice.to - 1 });
         if pieces.len() > limits::APPROVERS {
@@ -166,7 +203,7 @@ impl Parser<'_, '_, '_> {
             let text = self.quoted(piece).unwrap_or_else(|| self.text(piece));
             let name = Name::parse(text);
             let person = self.accept(name, self.extent(piece))?;
-            if people.contains(&person) {
+            if people.contains(&person) || known.contains(&person) {
                 self.error(self.extent(piece), "duplicate_name", format!("`{person}` is named twice"))
                     .help(Some("remove one of the two".into()));
                 return None;
