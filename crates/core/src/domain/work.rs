@@ -37,13 +37,7 @@ impl Cause {
 
 /// Calls `tell` with what the outside world is told of events of a work graph that were committed together, given the notes
 /// of each in the order of the events. `stream` tells this work graph from others.
-pub fn told_of_work(
-    stream: &str,
-    at: Time,
-    causes: &[Cause],
-    mut notes: &[Note],
-    tell: &mut dyn FnMut(DomainEvent),
-) {
+pub fn told_of_work(stream: &str, at: Time, causes: &[Cause], mut notes: &[Note], tell: &mut dyn FnMut(DomainEvent)) {
     for cause in causes {
         let own = notes.iter().take_while(|note| note.seq == cause.seq).count();
         let (these, rest) = notes.split_at(own);
@@ -115,7 +109,15 @@ impl<'n> Said<'n> {
         data.insert("seq".into(), cause.seq.into());
         data.insert("cause".into(), json!({ "event": &*cause.event, "id": &cause.about }));
         let about = Subject::Item(item.clone());
-        DomainEvent { id, namespace: self::name(NAMESPACE), name, delivery: Delivery::Broadcast, about, at, data: data.into() }
+        DomainEvent {
+            id,
+            namespace: self::name(NAMESPACE),
+            name,
+            delivery: Delivery::Broadcast,
+            about,
+            at,
+            data: data.into(),
+        }
     }
 }
 

@@ -162,7 +162,7 @@ tasks:
         ("run.done", Delivery::Broadcast, &json!({"n": 3})),
     ];
     assert_eq!(said, expected);
-    assert_eq!(told.seen[3].path.as_deref(), Some("b[1]"));
+    assert_eq!(path(&told.seen[3]).as_deref(), Some("b[1]"));
 }
 
 #[test]

@@ -89,13 +89,7 @@ impl Deriving {
     }
 
     /// What a commit appended.
-    pub fn landed(
-        &mut self,
-        ledger: &mut dyn Ledger,
-        landed: &Landed,
-        upto: Position,
-        tell: Tell<'_>,
-    ) -> Result<()> {
+    pub fn landed(&mut self, ledger: &mut dyn Ledger, landed: &Landed, upto: Position, tell: Tell<'_>) -> Result<()> {
         for moved in &landed.runs {
             self.moved(ledger, moved, tell)?;
         }

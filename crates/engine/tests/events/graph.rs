@@ -11,6 +11,7 @@ use edgewise_engine::publish::Ear;
 use edgewise_engine::work::Ops;
 use edgewise_engine::{Engine, Home};
 use edgewise_store::Domain;
+use edgewise_store::faulty::{Fault, Faults, FaultyLedger, Op as At};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -25,7 +26,8 @@ fn ops(list: Value) -> Ops {
 fn days_work() -> Vec<Value> {
     let add = |id: &str| json!({ "op": "add", "title": "something", "id": id });
     let needs = |id: &str, on: &str| json!({ "op": "depend", "id": id, "on": on, "type": "blocks" });
-    let gate = json!({ "op": "make_gate", "id": "ew-g", "gateType": "external", "externalSystem": "ci", "externalId": "7" });
+    let gate =
+        json!({ "op": "make_gate", "id": "ew-g", "gateType": "external", "externalSystem": "ci", "externalId": "7" });
     vec![
         json!([add("ew-p"), add("ew-a"), add("ew-b"), needs("ew-b", "ew-a")]),
         json!([add("ew-c"), { "op": "move", "id": "ew-c", "parent": "ew-p" }, needs("ew-c", "ew-a"), needs("ew-c", "ew-b")]),
@@ -167,8 +169,13 @@ async fn a_command_that_is_refused_halfway_tells_nothing_and_where_nobody_listen
 }
 
 fn committer(place: &Place, seed: u8) -> Committer<()> {
-    let (ledger, rows) = (Box::new(place.ledger.clone()), Box::new(place.rows.clone()));
-    let mut engine = Committer::new(ledger, rows, Home::local(), "e".into(), Entropy::from_seed([seed; 32]));
+    committer_with(place, seed, Faults::none())
+}
+
+fn committer_with(place: &Place, seed: u8, faults: Faults) -> Committer<()> {
+    let (ledger, rows) = (FaultyLedger::new(place.ledger.clone(), faults), Box::new(place.rows.clone()));
+    let entropy = Entropy::from_seed([seed; 32]);
+    let mut engine = Committer::new(Box::new(ledger), rows, Home::local(), "e".into(), entropy);
     engine.recover(NOW).unwrap();
     engine
 }
@@ -199,4 +206,25 @@ fn what_another_engine_did_to_items_is_told_in_its_place() {
     publisher.write().unwrap();
     assert_eq!(place.queue("work"), alone.queue("work"));
     assert_eq!(examined(&place), [""; 0]);
+}
+
+#[test]
+fn what_was_staged_and_did_not_land_is_told_to_nobody() {
+    let place = Place::default();
+    let mut engine = committer_with(&place, 1, Faults::none().fail_nth_of(At::Append, 2, Fault::Refused));
+    let mut publisher = place.publisher();
+    let ear = Ear::of(&mut engine, 10);
+    ask(&mut engine, json!([{ "op": "add", "title": "a", "id": "ew-a" }]));
+    let close = ops(json!([{ "op": "close", "id": "ew-a" }]));
+    let step = engine.step(NOW, vec![Request { command: Command::Work(close), reply: () }]).unwrap();
+    assert!(step.answers[0].1.is_err(), "the disk is full");
+    // A commit that has nothing to do with items.
+    let start = Command::Start(flow("flow: f\ntasks: { a: { emit: one } }"));
+    engine.step(NOW, vec![Request { command: start, reply: () }]).unwrap();
+    publisher.take(&ear).unwrap();
+    publisher.write().unwrap();
+    assert_eq!(
+        (place.names("work"), place.names("f")),
+        (vec!["edgewise.item.created".to_owned()], vec!["one".to_owned()])
+    );
 }
