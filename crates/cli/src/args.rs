@@ -26,7 +26,9 @@ mod worker;
 pub use act::{Cancel, Freeze, GiveUp, Pause, Resolve, Resume, Unfreeze, Which};
 pub use at::At;
 pub use demo::Demo;
-pub use domain::{Domain, DomainAck, DomainCommand, DomainRead, Webhook, WebhookAdd, WebhookCommand, WebhookReplay};
+pub use domain::{
+    Domain, DomainAck, DomainCommand, DomainForget, DomainRead, Webhook, WebhookAdd, WebhookCommand, WebhookReplay,
+};
 pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow, GateUrl, gate_of_run};
 pub use graph::{Form, Graph};

@@ -5,7 +5,8 @@ use crate::problem::Result;
 use crate::remote::{Asker, Remote};
 use edgewise_client::wire::{
     Acknowledge, Acknowledged, ActTaken, Audit, AuditLine, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents,
-    NamespaceListed, Namespaces, ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
+    ForgetConsumer, NamespaceListed, Namespaces, ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest,
+    Webhooks,
 };
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
@@ -79,6 +80,17 @@ impl Shelves {
             There(server) => {
                 let asked = Acknowledge { consumer: consumer.to_owned(), place };
                 Ok(server.post::<Acknowledged>(&format!("{}/ack", queue(namespace)), &asked)?.place)
+            }
+        }
+    }
+
+    /// A consumer is gone: its queue waits for it no more.
+    pub fn forget(&self, namespace: &Name, consumer: &str) -> Result<()> {
+        match self {
+            Here(shelf) => Ok(shelf.forget(namespace, consumer)?),
+            There(server) => {
+                let asked = ForgetConsumer { consumer: consumer.to_owned() };
+                server.post::<ActTaken>(&format!("{}/forget", queue(namespace)), &asked).map(drop)
             }
         }
     }

@@ -107,6 +107,7 @@ const COMMANDS: &[(&str, Over)] = &[
     ("domain list", Routes(&["list_namespaces"])),
     ("domain read", Routes(&["read_domain", "domain_events"])),
     ("domain ack", Routes(&["ack_domain"])),
+    ("domain forget", Routes(&["forget_consumer"])),
     ("webhook add", Routes(&["add_webhook"])),
     ("webhook list", Routes(&["list_webhooks"])),
     ("webhook remove", Routes(&["remove_webhook"])),

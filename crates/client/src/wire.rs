@@ -15,7 +15,8 @@ mod work;
 pub use audit::{Audit, AuditLine};
 pub use domain::{
     Acknowledge, Acknowledged, ConsumerListed, DeadLetterListed, DeadLetters, DomainEventAt, DomainEvents,
-    NamespaceListed, Namespaces, ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest, Webhooks,
+    ForgetConsumer, NamespaceListed, Namespaces, ReplayRequest, Replayed, WebhookListed, WebhookMade, WebhookRequest,
+    Webhooks,
 };
 pub use flow::{
     BackfillSchedule, CreateToken, FlowHook, FlowRegistered, FlowText, Registered, Retain, Retained, ScheduleTaken,

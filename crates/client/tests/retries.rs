@@ -47,6 +47,20 @@ async fn a_start_is_asked_again_under_the_same_key_until_it_is_answered() {
 }
 
 #[tokio::test]
+async fn all_registered_flows_are_listed_however_many_pages_that_takes() {
+    const PAGE: &str = r#"{"flows":[FLOW],"next":"a b"}"#;
+    const LAST: &str = r#"{"flows":[FLOW]}"#;
+    let flow = r#"{"flow":"a","plan":"p","version":1,"at":"2027-01-31T00:00:00Z","by":"ann"}"#;
+    let page = |text: &str| -> &'static str { Box::leak(text.replace("FLOW", flow).into_boxed_str()) };
+    let all = vec![("200 OK", page(PAGE)), ("200 OK", page(PAGE)), ("200 OK", page(LAST))];
+    let (client, served) = answers(Box::leak(all.into_boxed_slice())).await;
+    let flows = client.flows().await.unwrap();
+    assert_eq!((flows.flows.len(), flows.next), (3, None));
+    let heads = served.await.unwrap();
+    assert!(heads[1].starts_with("GET /api/v1/flows?after=a%20b "), "{heads:?}");
+}
+
+#[tokio::test]
 async fn what_does_not_pass_is_not_asked_again_and_what_does_is_given_up_after_a_while() {
     let (client, served) = answers(&[("503 Busy", BUSY), ("503 Busy", BUSY), ("503 Busy", BUSY)]).await;
     let error = client.flows().await.unwrap_err();

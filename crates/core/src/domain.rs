@@ -1,7 +1,11 @@
-//! Domain events: what the outside world is told of a run, derived from what an event changed in it.
+//! Domain events: what the outside world is told of a run or of the work graph, derived from what an event changed in it.
 //!
 //! Nothing here is a fact of its own. The same ledger tells the same domain events under the same ids on any
 //! machine, so whoever publishes may crash and begin again without losing one and without telling one twice.
+
+mod work;
+
+pub use work::{Cause, NAMESPACE as WORK, told_of_work};
 
 use crate::event::{Failure, TaskIx};
 use crate::fold::Changes;
@@ -13,6 +17,7 @@ use crate::run::{End, Run};
 use crate::state::{Move, RunState, TaskState};
 use crate::template::Template;
 use crate::time::Time;
+use crate::work::ItemId;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -28,14 +33,33 @@ pub struct DomainEvent {
     pub name: Name,
     /// How it travels.
     pub delivery: Delivery,
-    /// The run it tells of.
-    pub run: RunId,
-    /// The task it tells of; the whole run if absent.
-    pub path: Option<String>,
+    /// What it tells of.
+    pub about: Subject,
     /// When what it tells of was committed.
     pub at: Time,
     /// What is told.
     pub data: Value,
+}
+
+/// What a domain event tells of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// A run.
+    Run(RunId),
+    /// A task of a run, by its path.
+    Task(RunId, String),
+    /// An item or a gate of the work graph.
+    Item(ItemId),
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Run(run) => write!(f, "{run}"),
+            Self::Task(run, path) => write!(f, "{run}/{path}"),
+            Self::Item(id) => f.write_str(id.as_str()),
+        }
+    }
 }
 
 /// How something ended.
@@ -164,7 +188,8 @@ fn event(
         Err(why) => data.insert("payload_error".into(), why.into()),
     };
     let id = id(run.id, about, name);
-    DomainEvent { id, namespace, name: name.clone(), delivery, run: run.id, path, at: about.at, data: data.into() }
+    let (at, subject) = (about.at, path.map_or(Subject::Run(run.id), |path| Subject::Task(run.id, path)));
+    DomainEvent { id, namespace, name: name.clone(), delivery, about: subject, at, data: data.into() }
 }
 
 fn fitting(payload: Value) -> Result<Value, String> {
@@ -221,14 +246,12 @@ fn id(run: RunId, about: &About, name: &Name) -> String {
 impl DomainEvent {
     /// The form that travels: CloudEvents 1.0 as JSON.
     pub fn cloud_event(&self, tenant: &str, workspace: &str) -> Value {
-        let run = self.run;
-        let subject = self.path.as_ref().map_or_else(|| run.to_string(), |path| format!("{run}/{path}"));
         json!({
             "specversion": "1.0",
             "id": self.id,
             "source": format!("/{tenant}/{workspace}/{}", self.namespace),
             "type": self.name.as_str(),
-            "subject": subject,
+            "subject": self.about.to_string(),
             "time": self.at.to_string(),
             "datacontenttype": "application/json",
             "data": self.data,

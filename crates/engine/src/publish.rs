@@ -10,6 +10,9 @@
 //! Both fold the runs that tell something of their part once more, so that what they tell is a function of the ledger
 //! alone, and neither waits for the other: who listens does not wait for a queue to be written. A tap that is full, an
 //! engine that was killed and a ledger that others wrote to all end the same way: the publisher reads on from its cursor.
+//!
+//! The work graph is too large to be held once more: of what its own engine commits the notes are handed over, and only
+//! who reads on from a cursor folds it again, from its first event.
 
 mod derive;
 mod ear;
@@ -19,6 +22,7 @@ mod publisher;
 mod shelf;
 mod shell;
 mod tap;
+mod work;
 
 pub use ear::Ear;
 pub use listeners::{Heard, Listener, Listeners, Losses, Told};
@@ -26,7 +30,7 @@ pub use publisher::Publisher;
 pub(crate) use shelf::place_of;
 pub use shelf::{Batch, Shelf};
 pub(crate) use shell::{Publishing, start};
-pub(crate) use tap::{Moved, Tap};
+pub(crate) use tap::{Landed, Moved, Noted, Tap};
 
 use edgewise_core::time::Millis;
 use edgewise_store::{Domain, Ledger};

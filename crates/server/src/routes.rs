@@ -243,6 +243,7 @@ table! {
     GET "/api/v1/domain/{namespace}" read_domain Look, "Domain events of a namespace, in order.", [PLACE, CONSUMER, LIMIT], None => Gives::Form(form::<wire::DomainEvents>), get(domain::read);
     GET "/api/v1/domain/{namespace}/events" domain_events Look, "Domain events as they happen; `Last-Event-ID` goes on behind a durable one.", [], None => Gives::Stream, get(domain::stream);
     POST "/api/v1/domain/{namespace}/ack" ack_domain Operate, "A consumer has dealt with everything up to a place.", [], Some(form::<wire::Acknowledge>) => Gives::Form(form::<wire::Acknowledged>), post(domain::acknowledge);
+    POST "/api/v1/domain/{namespace}/forget" forget_consumer Operate, "Forgets a consumer that is gone: the queue waits for it no more.", [], Some(form::<wire::ForgetConsumer>) => TAKEN, post(domain::forget);
     GET "/api/v1/webhooks" list_webhooks Look, "All webhooks, without their secrets.", [], None => Gives::Form(form::<wire::Webhooks>), get(webhook::list);
     POST "/api/v1/webhooks" add_webhook Admin, "Makes a webhook; its secret is given once.", [], Some(form::<wire::WebhookRequest>) => Gives::Form(form::<wire::WebhookMade>), post(webhook::add);
     POST "/api/v1/webhooks/{webhook}/remove" remove_webhook Admin, "Takes a webhook away.", [], None => TAKEN, post(webhook::remove);

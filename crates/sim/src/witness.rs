@@ -225,6 +225,7 @@ impl Witness {
             }
             if run == RunId::WORK {
                 self.work.record(now, &stored, &mut self.cover)?;
+                self.queues.tell(stored.position, std::mem::take(&mut self.work.told));
                 continue;
             }
             for entry in Entry::of(&stored.record).map_err(|e| unreadable(&e))? {

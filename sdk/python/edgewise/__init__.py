@@ -23,6 +23,7 @@ from .errors import (
 )
 from .flow import (
     Flow,
+    Publish,
     Ref,
     Retry,
     Task,
@@ -30,6 +31,7 @@ from .flow import (
     Work,
     approval,
     call,
+    emit,
     expr,
     external,
     flow,
@@ -44,7 +46,7 @@ from .flow import (
 )
 from .hand import Context
 from .push import NotSigned, PushWorker, verify
-from .stream import Event
+from .stream import DomainEvent, Event
 from .worker import Worker
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "Client",
     "Conflict",
     "Context",
+    "DomainEvent",
     "EdgewiseError",
     "Ended",
     "Event",
@@ -64,6 +67,7 @@ __all__ = [
     "NotSigned",
     "Permanent",
     "Problem",
+    "Publish",
     "PushWorker",
     "Ref",
     "Retry",
@@ -83,6 +87,7 @@ __all__ = [
     "Worker",
     "approval",
     "call",
+    "emit",
     "expr",
     "external",
     "flow",

@@ -6,7 +6,7 @@ import asyncio
 import os
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from .client import POLL_SECONDS, SILENCE_SECONDS, Ended, address_of, ended, fre
 from .connection import IDLE_MOST, IDLE_SECONDS, Address, decoded
 from .errors import EdgewiseError, Problem, TooMany, Unavailable, Unreachable
 from .flow import Flow
-from .stream import Event, Lines
+from .stream import DomainEvent, Event, Lines
 
 #: Longest head of an answer, and longest line of an event stream.
 LINE_BYTES = 32 << 20
@@ -203,8 +203,75 @@ class AsyncClient:
 
     async def flows(self) -> list[Any]:
         """The flows that are registered."""
-        told: list[Any] = (await self.ask(calls.flows()))["flows"]
+        all: list[Any] = []
+        after: str | None = None
+        while True:
+            told = await self.ask(calls.flows(after))
+            all += told["flows"]
+            after = told.get("next")
+            if after is None:
+                return all
+
+    async def register(self, flow: Flow | str, *, file: str | None = None) -> list[Any]:
+        """Puts the flows of a text under their names, with their schedules; what each of them came to."""
+        told: list[Any] = (await self.ask(calls.register(flow, file)))["flows"]
         return told
+
+    async def namespaces(self) -> list[Any]:
+        """The queues of domain events, and who reads them."""
+        told: list[Any] = (await self.ask(calls.namespaces()))["namespaces"]
+        return told
+
+    async def domain(
+        self, namespace: str, *, consumer: str | None = None, after: int | None = None, page: int | None = None
+    ) -> AsyncIterator[DomainEvent]:
+        """The events in a queue, in order: those that a consumer has not acknowledged, or those behind a place."""
+        while True:
+            told = await self.ask(calls.domain(namespace, after, consumer, page))
+            for one in told["events"]:
+                yield DomainEvent(one["place"], one["event"])
+            # A page behind the first goes on by its place: what was read is not acknowledged.
+            after, consumer = told.get("next"), None
+            if after is None:
+                return
+
+    async def acknowledge(self, namespace: str, consumer: str, place: int) -> int:
+        """A consumer has dealt with everything up to a place. Where it is then."""
+        return int((await self.ask(calls.acknowledge(namespace, consumer, place)))["place"])
+
+    async def forget(self, namespace: str, consumer: str) -> None:
+        """A consumer is gone: nothing is kept for it any more."""
+        await self.ask(calls.forget(namespace, consumer))
+
+    async def domain_events(self, namespace: str, *, after: int | None = None) -> AsyncIterator[DomainEvent]:
+        """Domain events as they happen, without an end; behind a place, else from now on. Fast ones have no place."""
+        last = None if after is None else str(after)
+        async for event in self._follow(calls.domain_events(namespace), last):
+            yield DomainEvent(None if event.id is None else int(event.id), event.data)
+
+    async def workspace_events(
+        self, *, after: str | None = None, types: Iterable[str] | None = None, run: str | None = None
+    ) -> AsyncIterator[Event]:
+        """The events of the whole workspace, without an end; behind one by its `id`, else from now on, `0` is the first."""
+        async for event in self._follow(calls.workspace_events(types, run), after):
+            yield event
+
+    async def _follow(self, path: str, last: str | None) -> AsyncIterator[Event]:
+        """A stream that has no end. Cut off, it goes on behind the last event that had an id."""
+        backoff = Backoff(self._patience)
+        while True:
+            trouble: EdgewiseError = Unreachable(f"{self._address} ended a stream that has no end", sent=True)
+            try:
+                async for event in self._stream(path, last):
+                    last = last if event.id is None else event.id
+                    backoff.reset()
+                    yield event
+            except (Unreachable, Unavailable, TooMany) as problem:
+                trouble = problem
+            pause = backoff.next()
+            if pause is None:
+                raise trouble
+            await asyncio.sleep(pause)
 
     async def events(self, run: str, *, after: int = 0) -> AsyncIterator[Event]:
         """The events of a run as they are committed, until it ends."""
@@ -213,7 +280,7 @@ class AsyncClient:
         while True:
             try:
                 news = False
-                async for event in self._stream(run, after):
+                async for event in self._stream(calls.events(run), str(after)):
                     after, news = event.seq, True
                     backoff.reset()
                     yield event
@@ -231,10 +298,12 @@ class AsyncClient:
                 raise trouble
             await asyncio.sleep(pause)
 
-    async def _stream(self, run: str, after: int) -> AsyncIterator[Event]:
+    async def _stream(self, path: str, last: str | None) -> AsyncIterator[Event]:
         connection = await self._connect()
-        headers = {**self._headers, "Accept": "text/event-stream", "Last-Event-ID": str(after)}
-        path = self._address.prefix + calls.events(run)
+        headers = {**self._headers, "Accept": "text/event-stream"}
+        if last is not None:
+            headers["Last-Event-ID"] = last
+        path = self._address.prefix + path
         lines = Lines()
         try:
             status, said = await connection.send(Call("GET", path), path, headers)

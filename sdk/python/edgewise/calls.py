@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -89,8 +89,43 @@ def runs(search: str | None, all: bool, after: str | None, limit: int | None) ->
     return _get("/runs", q=search, all="true" if all else None, after=after, limit=limit)
 
 
-def flows() -> Call:
-    return _get("/flows")
+def flows(after: str | None) -> Call:
+    return _get("/flows", after=after)
+
+
+def register(flow: Flow | str, file: str | None) -> Call:
+    """Puts the flows of a text under their names: the same again changes nothing."""
+    return post("/flows", {"source": flow.text() if isinstance(flow, Flow) else flow, "file": file})
+
+
+def _queue(namespace: str, rest: str = "") -> str:
+    return f"/domain/{quote(namespace, safe='')}{rest}"
+
+
+def namespaces() -> Call:
+    return _get("/domain")
+
+
+def domain(namespace: str, after: int | None, consumer: str | None, limit: int | None) -> Call:
+    return _get(_queue(namespace), after=after, consumer=consumer, limit=limit)
+
+
+def acknowledge(namespace: str, consumer: str, place: int) -> Call:
+    return post(_queue(namespace, "/ack"), {"consumer": consumer, "place": place})
+
+
+def forget(namespace: str, consumer: str) -> Call:
+    # Asked again it is not found any more.
+    return post(_queue(namespace, "/forget"), {"consumer": consumer}, again=False)
+
+
+def domain_events(namespace: str) -> str:
+    return API + _queue(namespace, "/events")
+
+
+def workspace_events(types: Iterable[str] | None, run: str | None) -> str:
+    kinds = None if types is None else ",".join(types)
+    return _get("/events", type=kinds, run=run).path
 
 
 def act(verb: str, run: str, task: str | None, why: str | None) -> Call:

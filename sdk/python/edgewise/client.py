@@ -6,7 +6,7 @@ import os
 import ssl
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
@@ -17,7 +17,7 @@ from .calls import Call
 from .connection import Address, Connections, decoded
 from .errors import EdgewiseError, Problem, RunFailed, TooMany, Unavailable, Unreachable
 from .flow import Flow
-from .stream import Event, Lines
+from .stream import DomainEvent, Event, Lines
 
 DEFAULT_ADDRESS = "http://127.0.0.1:7420"
 #: One long poll: shorter than what anything between here and the server cuts off.
@@ -181,8 +181,73 @@ class Client:
 
     def flows(self) -> list[Any]:
         """The flows that are registered."""
-        told: list[Any] = self.ask(calls.flows())["flows"]
+        all: list[Any] = []
+        after: str | None = None
+        while True:
+            told = self.ask(calls.flows(after))
+            all += told["flows"]
+            after = told.get("next")
+            if after is None:
+                return all
+
+    def register(self, flow: Flow | str, *, file: str | None = None) -> list[Any]:
+        """Puts the flows of a text under their names, with their schedules; what each of them came to."""
+        told: list[Any] = self.ask(calls.register(flow, file))["flows"]
         return told
+
+    def namespaces(self) -> list[Any]:
+        """The queues of domain events, and who reads them."""
+        told: list[Any] = self.ask(calls.namespaces())["namespaces"]
+        return told
+
+    def domain(
+        self, namespace: str, *, consumer: str | None = None, after: int | None = None, page: int | None = None
+    ) -> Iterator[DomainEvent]:
+        """The events in a queue, in order: those that a consumer has not acknowledged, or those behind a place."""
+        while True:
+            told = self.ask(calls.domain(namespace, after, consumer, page))
+            yield from (DomainEvent(one["place"], one["event"]) for one in told["events"])
+            # A page behind the first goes on by its place: what was read is not acknowledged.
+            after, consumer = told.get("next"), None
+            if after is None:
+                return
+
+    def acknowledge(self, namespace: str, consumer: str, place: int) -> int:
+        """A consumer has dealt with everything up to a place. Where it is then."""
+        return int(self.ask(calls.acknowledge(namespace, consumer, place))["place"])
+
+    def forget(self, namespace: str, consumer: str) -> None:
+        """A consumer is gone: nothing is kept for it any more."""
+        self.ask(calls.forget(namespace, consumer))
+
+    def domain_events(self, namespace: str, *, after: int | None = None) -> Iterator[DomainEvent]:
+        """Domain events as they happen, without an end; behind a place, else from now on. Fast ones have no place."""
+        last = None if after is None else str(after)
+        for event in self._follow(calls.domain_events(namespace), last):
+            yield DomainEvent(None if event.id is None else int(event.id), event.data)
+
+    def workspace_events(
+        self, *, after: str | None = None, types: Iterable[str] | None = None, run: str | None = None
+    ) -> Iterator[Event]:
+        """The events of the whole workspace, without an end; behind one by its `id`, else from now on, `0` is the first."""
+        yield from self._follow(calls.workspace_events(types, run), after)
+
+    def _follow(self, path: str, last: str | None) -> Iterator[Event]:
+        """A stream that has no end. Cut off, it goes on behind the last event that had an id."""
+        backoff = Backoff(self._patience)
+        while True:
+            trouble: EdgewiseError = Unreachable(f"{self._address} ended a stream that has no end", sent=True)
+            try:
+                for event in self._stream(path, last):
+                    last = last if event.id is None else event.id
+                    backoff.reset()
+                    yield event
+            except (Unreachable, Unavailable, TooMany) as problem:
+                trouble = problem
+            pause = backoff.next()
+            if pause is None:
+                raise trouble
+            time.sleep(pause)
 
     def events(self, run: str, *, after: int = 0) -> Iterator[Event]:
         """The events of a run as they are committed, until it ends. Cut off, it goes on behind the last one."""
@@ -191,7 +256,7 @@ class Client:
         while True:
             try:
                 news = False
-                for event in self._stream(run, after):
+                for event in self._stream(calls.events(run), str(after)):
                     after, news = event.seq, True
                     backoff.reset()
                     yield event
@@ -209,12 +274,14 @@ class Client:
                 raise trouble
             time.sleep(pause)
 
-    def _stream(self, run: str, after: int) -> Iterator[Event]:
+    def _stream(self, path: str, last: str | None) -> Iterator[Event]:
         connection = self._address.connect(SILENCE_SECONDS)
-        headers = {**self._headers, "Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        headers = {**self._headers, "Accept": "text/event-stream"}
+        if last is not None:
+            headers["Last-Event-ID"] = last
         lines = Lines()
         try:
-            connection.request("GET", self._address.prefix + calls.events(run), headers=headers)
+            connection.request("GET", self._address.prefix + path, headers=headers)
             response = connection.getresponse()
             if response.status >= 400:
                 raise Problem.of(response.status, decoded(response.read()))

@@ -107,6 +107,31 @@ class Work:
     keys: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Publish:
+    """A domain event: what the outside world is told when a task, or the whole run, ends in a way."""
+
+    name: str
+    #: `success` unless said otherwise; `failure`, `retryable_failure`, `permanent_failure` or `always`.
+    condition: str | None = None
+    #: `durable` unless said otherwise; `fast` or `broadcast`.
+    delivery: str | None = None
+    #: What is told; the output unless said otherwise.
+    payload: Any = None
+
+    def plain(self) -> Any:
+        """As it stands in a flow."""
+        said = _given(condition=self.condition, delivery=self.delivery, payload=_plain(self.payload))
+        return {"name": self.name, **said} if said else self.name
+
+
+#: What is told: an event by its name alone, or with its condition, or several.
+Told = str | Publish | Sequence[str | Publish]
+
+#: Who else is asked after a while, step by step: the time since the gate was reached, and people.
+Escalation = Sequence[tuple[Span, str | Sequence[str]]]
+
+
 def call(action: str, /, **given: Any) -> Work:
     """A worker that offers the action."""
     return Work(_given(action=action, **{"with": given or None}))
@@ -134,23 +159,36 @@ def approval(
     count: int | None = None,
     deadline: Span | None = None,
     on_deadline: str | None = None,
+    escalate: Escalation = (),
+    evidence: Evidence = (),
 ) -> Work:
-    """A wait for so many of these people."""
+    """A wait for so many of these people; `evidence` names the tasks whose outputs they are shown."""
     asked = _given(**{"from": list(people)}, count=count)
-    return Work({"gate": _given(approval=asked, deadline=_span(deadline), on_deadline=on_deadline)})
+    later = [{"after": _span(after), "to": [to] if isinstance(to, str) else list(to)} for after, to in escalate]
+    return _gate({"approval": asked, "escalate": later or None}, deadline, on_deadline, evidence)
 
 
-def webhook(*, deadline: Span | None = None, on_deadline: str | None = None) -> Work:
+def webhook(*, deadline: Span | None = None, on_deadline: str | None = None, evidence: Evidence = ()) -> Work:
     """A wait for a call of the gate's address; what is sent there is the output."""
-    return Work({"gate": _given(webhook={}, deadline=_span(deadline), on_deadline=on_deadline)})
+    return _gate({"webhook": {}}, deadline, on_deadline, evidence)
 
 
 def external(
-    system: str, id: Any, /, *, deadline: Span | None = None, on_deadline: str | None = None
+    system: str, id: Any, /, *, deadline: Span | None = None, on_deadline: str | None = None, evidence: Evidence = ()
 ) -> Work:
     """A wait until another system says so of the thing that it calls so."""
-    asked = {"system": system, "id": id}
-    return Work({"gate": _given(external=asked, deadline=_span(deadline), on_deadline=on_deadline)})
+    return _gate({"external": {"system": system, "id": id}}, deadline, on_deadline, evidence)
+
+
+def _gate(wait: Mapping[str, Any], deadline: Span | None, on_deadline: str | None, evidence: Evidence) -> Work:
+    shown = [task.name if isinstance(task, Task) else task for task in evidence]
+    bounds = _given(deadline=_span(deadline), on_deadline=on_deadline, evidence=shown or None)
+    return Work({"gate": {**_given(**wait), **bounds}})
+
+
+def emit(name: str, /, payload: Any = None, *, delivery: str | None = None) -> Work:
+    """Tells the outside world of a domain event when the flow comes to it; nobody works on it."""
+    return Work({"emit": _given(name=name, delivery=delivery, payload=payload)})
 
 
 def sub_run(flow: str, /, **inputs: Any) -> Work:
@@ -183,6 +221,9 @@ class Task:
     __iter__ = None
 
 
+#: Tasks whose outputs somebody is shown who decides on a gate.
+Evidence = Sequence[Task | str]
+
 #: What a task waits for beside what it refers to: tasks, or tasks with the ends that are accepted.
 After = Task | str | Sequence[Task | str] | Mapping[str, str | Sequence[str]]
 
@@ -195,6 +236,9 @@ class Flow:
         self._keys = keys
         self._inputs: dict[str, Any] = {}
         self._tasks: dict[str, Any] = {}
+        self._secrets: list[str] = []
+        self._schedules: list[dict[str, Any]] = []
+        self._webhook: dict[str, Any] | None = None
         self._output: Any = None
 
     def input(
@@ -214,6 +258,35 @@ class Flow:
         )
         return Ref("inputs")[name]
 
+    def secret(self, name: str) -> Ref:
+        """Something that tasks are given without anybody seeing it; where it is found the server says."""
+        if name not in self._secrets:
+            self._secrets.append(name)
+        return Ref("secrets")[name]
+
+    def on_schedule(
+        self,
+        *,
+        cron: str | None = None,
+        zone: str | None = None,
+        every: Span | None = None,
+        at: str | None = None,
+        start: str | None = None,
+        name: str | None = None,
+        jitter: Span | None = None,
+        overlap: str | None = None,
+        catch_up: Any = None,
+        given: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Has runs begin by themselves once the flow is registered: by `cron`, `every` so often, or once `at` an instant."""
+        rhythm = _given(name=name, cron=cron, zone=zone, every=_span(every), at=at, **{"from": start})
+        rest = _given(jitter=_span(jitter), overlap=overlap, catch_up=catch_up, **{"with": _plain(given)})
+        self._schedules.append({**rhythm, **rest})
+
+    def on_webhook(self, *, into: str | None = None) -> None:
+        """Has a run begin when the address of the registered flow is called; the body is its input, or that named here."""
+        self._webhook = _given(into=into)
+
     def task(
         self,
         name: str,
@@ -230,6 +303,7 @@ class Flow:
         queue: str | None = None,
         priority: int | None = None,
         limit: Mapping[str, Any] | None = None,
+        publish: Told | None = None,
     ) -> Task:
         """Adds a task. Its name is what the run shows."""
         self._new(name, self._tasks, "task")
@@ -246,6 +320,7 @@ class Flow:
             queue=queue,
             priority=priority,
             limit=_plain(limit),
+            publish=_told(publish),
         )
         return Task(name)
 
@@ -256,7 +331,13 @@ class Flow:
     def plain(self) -> dict[str, Any]:
         """The flow as values: what its text says."""
         return _given(
-            flow=self.name, **self._keys, inputs=self._inputs or None, tasks=self._tasks, output=self._output
+            flow=self.name,
+            **self._keys,
+            on=_given(schedule=self._schedules or None, webhook=self._webhook) or None,
+            inputs=self._inputs or None,
+            secrets=self._secrets or None,
+            tasks=self._tasks,
+            output=self._output,
         )
 
     def text(self) -> str:
@@ -279,6 +360,7 @@ def flow(
     timeout: Span | Timeout | None = None,
     queue: str | None = None,
     priority: int | None = None,
+    publish: Told | None = None,
 ) -> Flow:
     """Begins a flow. Policies hold for all its tasks that do not say otherwise."""
     defaults = _given(retry=_retry(retry), timeout=_timeout(timeout), queue=queue, priority=priority)
@@ -288,6 +370,7 @@ def flow(
         namespace=namespace,
         on_failure=on_failure,
         defaults=defaults or None,
+        publish=_told(publish),
     )
     return Flow(name, keys)
 
@@ -304,6 +387,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     return value
+
+
+def _told(told: Told | None) -> Any:
+    if told is None:
+        return None
+    events = [told] if isinstance(told, (str, Publish)) else told
+    return [event.plain() if isinstance(event, Publish) else event for event in events]
 
 
 def _after(after: After | None) -> Any:

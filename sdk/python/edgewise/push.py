@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hashlib
 import hmac
+import inspect
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 
 from .calls import encode
 from .errors import EdgewiseError
@@ -66,6 +68,17 @@ def _sign(secret: str, text: bytes) -> bytes:
     return base64.b64encode(hmac.new(key, text, hashlib.sha256).digest())
 
 
+class Asked(NamedTuple):
+    """A lease, and who performs it."""
+
+    held: Held
+    handler: PushHandler
+
+
+async def _awaited(made: Awaitable[Any]) -> Any:
+    return await made
+
+
 class PushWorker:
     """Handlers for tasks that the server brings. A request that was seen already is not performed again."""
 
@@ -85,7 +98,36 @@ class PushWorker:
         return named
 
     def answer(self, headers: Mapping[str, str], body: bytes) -> tuple[int, str]:
-        """Does what a request asks for, and gives status and body of the answer."""
+        """Does what a request asks for, and gives status and body of the answer.
+
+        A handler that is a coroutine runs on a loop of its own. Within an event loop use `answer_async`.
+        """
+        asked = self._asked(headers, body)
+        if not isinstance(asked, Asked):
+            return asked
+        held, handler = asked
+        try:
+            made = handler(held.context)
+            return 200, succeeded(held, asyncio.run(_awaited(made)) if inspect.isawaitable(made) else made)
+        except Exception as error:
+            return 200, failed(held, error)
+
+    async def answer_async(self, headers: Mapping[str, str], body: bytes) -> tuple[int, str]:
+        """The same for whoever has an event loop: coroutines run on it, other handlers on threads."""
+        asked = self._asked(headers, body)
+        if not isinstance(asked, Asked):
+            return asked
+        held, handler = asked
+        try:
+            # A thread for the call itself too: it may be all of the work.
+            coroutine = inspect.iscoroutinefunction(handler)
+            made = handler(held.context) if coroutine else await asyncio.to_thread(handler, held.context)
+            return 200, succeeded(held, await made if inspect.isawaitable(made) else made)
+        except Exception as error:
+            return 200, failed(held, error)
+
+    def _asked(self, headers: Mapping[str, str], body: bytes) -> Asked | tuple[int, str]:
+        """What is to be done, or the answer if nothing is."""
         try:
             if self._is_replay(verify(self._secrets, headers, body)):
                 return 409, encode({"detail": "this request was seen already"})
@@ -96,10 +138,7 @@ class PushWorker:
         if handler is None:
             told = {"type": "unknown_action", "message": f"nobody here does {held.context.action}", "permanent": True}
             return 200, encode({"lease": held.lease, "error": told})
-        try:
-            return 200, succeeded(held, handler(held.context))
-        except Exception as error:
-            return 200, failed(held, error)
+        return Asked(held, handler)
 
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> ThreadingHTTPServer:
         """A server that answers calls, each on a thread of its own, once `serve_forever` is called."""

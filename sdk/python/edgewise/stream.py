@@ -10,14 +10,34 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Event:
-    """One event of a run's ledger."""
+    """One event of a stream."""
 
-    #: Its place in the run's stream: 1, 2, 3, without gaps.
-    seq: int
+    #: What names its place in the stream, and what the stream goes on behind; a fast domain event has none.
+    id: str | None
     #: What kind of event it is.
     name: str
     #: What it says, in the form of `edgewise events --json`.
     data: Any
+
+    @property
+    def seq(self) -> int:
+        """Of an event of a run: its place in the run's stream, 1, 2, 3, without gaps."""
+        return int(self.id or 0)
+
+
+@dataclass(frozen=True)
+class DomainEvent:
+    """What the outside world is told."""
+
+    #: Its place in the queue of its namespace, for `acknowledge`; a fast one is in no queue.
+    place: int | None
+    #: The CloudEvent: `id`, `type`, `subject`, `time`, `data` and the rest.
+    event: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.event["type"])
 
 
 @dataclass
@@ -25,7 +45,7 @@ class Lines:
     """What was heard of the next event so far."""
 
     _rest: bytes = b""
-    _id: str = ""
+    _id: str | None = None
     _name: str = ""
     _data: list[str] = field(default_factory=list)
 
@@ -41,7 +61,7 @@ class Lines:
         """The empty line after an event gives the event."""
         if line == "":
             event = self._event()
-            self._name, self._data = "", []
+            self._id, self._name, self._data = None, "", []
             return event
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -56,4 +76,4 @@ class Lines:
     def _event(self) -> Event | None:
         if not self._data:
             return None
-        return Event(int(self._id), self._name or "message", json.loads("\n".join(self._data)))
+        return Event(self._id, self._name or "message", json.loads("\n".join(self._data)))

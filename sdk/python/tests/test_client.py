@@ -8,7 +8,7 @@ import unittest
 from collections.abc import Callable
 
 import edgewise
-from edgewise import AsyncClient, Client, Flow, approval, call, external, flow, shell, timer, webhook
+from edgewise import AsyncClient, Client, DomainEvent, Flow, approval, call, emit, external, flow, shell, timer, webhook
 
 from .server import Server
 
@@ -154,6 +154,75 @@ class Acting(unittest.TestCase):
         self.assertTrue(done.wait(20).ok)
 
 
+class Telling(unittest.TestCase):
+    """Domain events, registered flows, and the events of the workspace."""
+
+    def setUp(self) -> None:
+        self.client = server.client()
+        self.addCleanup(self.client.close)
+
+    def tells(self, namespace: str, names: int = 3) -> Flow:
+        f = flow("tells", namespace=namespace)
+        for n in range(names):
+            f.task(f"t{n}", emit(f"e{n}", {"n": n}), after=[f"t{n - 1}"] if n else None)
+        return f
+
+    def queued(self, namespace: str, count: int) -> list[DomainEvent]:
+        """The events of a queue, once they are there: they are told after the commit, and nobody waits for it."""
+        told = self.client.domain_events(namespace, after=0)
+        return [next(told) for _ in range(count)]
+
+    def test_a_consumer_reads_what_it_has_not_acknowledged(self) -> None:
+        self.client.start(self.tells("shop/eu")).wait(20)
+        told = self.queued("shop/eu", 3)
+        self.assertEqual([event.name for event in told], ["e0", "e1", "e2"])
+        self.assertEqual(told[1].event["data"]["payload"], {"n": 1})
+        self.assertEqual(list(self.client.domain("shop/eu", page=2)), told)
+        place = told[0].place
+        assert place is not None
+        self.assertEqual(self.client.acknowledge("shop/eu", "billing", place), place)
+        self.assertEqual(list(self.client.domain("shop/eu", consumer="billing", page=1)), told[1:])
+        self.assertEqual(list(self.client.domain("shop/eu", after=told[1].place)), told[2:])
+        names = [queue["namespace"] for queue in self.client.namespaces()]
+        self.assertIn("shop/eu", names)
+        self.client.forget("shop/eu", "billing")
+        with self.assertRaises(edgewise.NotFound):
+            self.client.forget("shop/eu", "billing")
+
+    def test_fast_events_come_without_a_place(self) -> None:
+        f = flow("quick", namespace="quick")
+        f.task("then", emit("then"))
+        f.task("ask", approval("lead"), after="then")
+        f.task("now", emit("now", delivery="fast"), after="ask")
+        run = self.client.start(f)
+        told = self.client.domain_events("quick", after=0)
+        # Whoever has heard the first is there for the second.
+        self.assertEqual(next(told).name, "then")
+        Client(server.url, who="lead").approve(run.id, "ask")
+        now = next(told)
+        self.assertEqual((now.name, now.place), ("now", None))
+
+    def test_the_events_of_a_workspace_begin_where_they_are_asked_to(self) -> None:
+        run = self.client.start(echo())
+        run.wait(20)
+        stream = self.client.workspace_events(after="0", types=["RunTriggered"], run=run.id)
+        first = next(stream)
+        self.assertEqual((first.name, first.data["run"]), ("RunTriggered", run.id))
+        own = self.client.workspace_events(after="0", run=run.id)
+        events = [next(own) for _ in range(3)]
+        behind = self.client.workspace_events(after=events[1].id, run=run.id)
+        self.assertEqual(next(behind), events[2])
+
+    def test_registered_flows_are_listed_all_of_them_and_begin_by_name(self) -> None:
+        for n in range(103):
+            self.client.register(echo(name=f"kept-{n:03}"))
+        made = self.client.register(echo(name="kept-000"))
+        self.assertEqual([(one["flow"], one["changed"]) for one in made], [("kept-000", False)])
+        names = [known["flow"] for known in self.client.flows()]
+        self.assertEqual([name for name in names if name.startswith("kept-")], [f"kept-{n:03}" for n in range(103)])
+        self.assertEqual(self.client.start("kept-102").result(20), "hello")
+
+
 class Streaming(unittest.TestCase):
     def test_events_come_in_order_and_go_on_behind_the_last(self) -> None:
         run = server.client().start(echo())
@@ -198,6 +267,30 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(events, list(range(1, len(events) + 1)))
             listed = [run async for run in client.runs("flow:echo", page=3)]
             self.assertLessEqual({run.id for run in runs}, {run["run"] for run in listed})
+
+    async def test_queues_and_flows_are_there_too(self) -> None:
+        async with AsyncClient(server.url) as client:
+            f = flow("async-tells", namespace="async")
+            f.task("a", emit("one"))
+            f.task("b", emit("two"), after="a")
+            await (await client.start(f)).wait(20)
+            told = []
+            async for event in client.domain_events("async", after=0):
+                told.append(event)
+                if len(told) == 2:
+                    break
+            self.assertEqual([event.name for event in told], ["one", "two"])
+            place = told[0].place
+            assert place is not None
+            self.assertEqual(await client.acknowledge("async", "c", place), place)
+            self.assertEqual([event async for event in client.domain("async", consumer="c")], told[1:])
+            await client.forget("async", "c")
+            self.assertEqual((await client.register(f))[0]["flow"], "async-tells")
+            self.assertIn("async-tells", [known["flow"] for known in await client.flows()])
+            self.assertIn("async", [queue["namespace"] for queue in await client.namespaces()])
+            async for first in client.workspace_events(after="0", types=["RunTriggered"]):
+                self.assertEqual(first.name, "RunTriggered")
+                break
 
     async def test_refusals_and_silence_have_their_types(self) -> None:
         async with AsyncClient(server.url) as client:
@@ -249,6 +342,28 @@ class Building(unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stderr)
         run = server.client().start(f, {"people": ["cem", "dora"]})
         self.assertEqual(run.result(20), {"greeted": ["cem", "dora"], "first": "cem"})
+
+    def test_what_is_told_kept_secret_escalated_and_begun_by_itself_is_built(self) -> None:
+        f = flow("more", publish=["done", edgewise.Publish("failed", condition="failure", delivery="broadcast")])
+        f.input("body", "any", default=None)
+        f.on_schedule(cron="0 7 * * 1-5", zone="Europe/Berlin", name="mornings", given={"body": 1})
+        f.on_schedule(every="15m", jitter=30, overlap="skip")
+        f.on_webhook(into="body")
+        key = f.secret("API_KEY")
+        scan = f.task("scan", shell("true", KEY=key), publish=edgewise.Publish("scanned", payload={"ok": True}))
+        later = [("1d", "boss"), ("2d", ["owner", "board"])]
+        f.task("ask", approval("lead", deadline="3d", escalate=later, evidence=[scan]), after=scan)
+        f.task("hook", webhook(evidence=["scan"]), after=scan)
+        f.task("tell", emit("order.shipped", {"by": "sea"}, delivery="broadcast"), after="ask")
+        file = server.folder / "more.yaml"
+        file.write_text(f.text())
+        checked = server.command("check", str(file))
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        made = server.client().register(f)[0]
+        self.assertEqual((made["webhook"], len(made["schedules"])), (True, 2))
+        plain = f.plain()
+        self.assertEqual(plain["tasks"]["ask"]["gate"]["escalate"][1], {"after": "2d", "to": ["owner", "board"]})
+        self.assertEqual(plain["secrets"], ["API_KEY"])
 
     def test_a_name_is_used_once(self) -> None:
         f = flow("twice")

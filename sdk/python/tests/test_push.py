@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import hashlib
+import hmac
 import json
 import threading
+import time
 import unittest
 from typing import Any
 
@@ -54,6 +59,13 @@ class Called(unittest.TestCase):
         worker = PushWorker([])
         seen: list[tuple[dict[str, str], bytes]] = []
 
+        @worker.task("wave")
+        async def wave(context: Context) -> dict[str, str]:
+            await asyncio.sleep(0)
+            if context.input["name"] == "eve":
+                raise Permanent("not to her", type="no_wave")
+            return {"waved": context.input["name"]}
+
         @worker.task("greet")
         def greet(context: Context) -> dict[str, str]:
             if not context.input["name"]:
@@ -72,21 +84,62 @@ class Called(unittest.TestCase):
         self.addCleanup(target.shutdown)
         threading.Thread(target=target.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{target.server_address[1]}/"
-        body = {"name": "greeter", "url": url, "actions": ["greet", "dance"]}
+        body = {"name": "greeter", "url": url, "actions": ["greet", "wave", "dance"]}
         made = server.client().ask(post("/workers", body))
         worker._secrets.append(made["secret"])
-        for action, name, kind in [("greet", "ann", None), ("greet", "", "no_name"), ("dance", "ann", "unknown_action")]:
+        cases = [
+            ("greet", "ann", {"said": "hello, ann"}),
+            ("greet", "", "no_name"),
+            ("wave", "ann", {"waved": "ann"}),
+            ("wave", "eve", "no_wave"),
+            ("dance", "ann", "unknown_action"),
+        ]
+        for action, name, end in cases:
             f = flow("one")
             f.output(f.task("a", call(action, name=name), retry=Retry(1)))
             run = server.client().start(f)
-            if kind is None:
-                self.assertEqual(run.result(timeout=30), {"said": "hello, ann"})
+            if isinstance(end, dict):
+                self.assertEqual(run.result(timeout=30), end)
                 continue
             run.wait(timeout=30)
-            self.assertIn(kind, json.dumps(run.show()))
+            self.assertIn(end, json.dumps(run.show()))
         headers, sent = seen[0]
         self.assertEqual(answer(headers, sent)[0], 409, "the same request again is recognised")
         self.assertEqual(answer({**headers, "webhook-id": "other"}, sent)[0], 401)
+
+    def test_within_an_event_loop_coroutines_run_on_it_and_functions_on_threads(self) -> None:
+        worker = PushWorker(SECRET)
+        places: dict[str, object] = {}
+
+        @worker.task("co")
+        async def co(context: Context) -> str:
+            places["co"] = threading.current_thread()
+            return "co"
+
+        @worker.task("plain")
+        def plain(context: Context) -> str:
+            places["plain"] = threading.current_thread()
+            return "plain"
+
+        async def both() -> list[tuple[int, str]]:
+            return [await worker.answer_async(*signed(action)) for action in ("co", "plain", "nobody")]
+
+        answers = [(status, json.loads(text)) for status, text in asyncio.run(both())]
+        self.assertEqual([told.get("output") for _, told in answers[:2]], ["co", "plain"])
+        self.assertEqual(answers[2][1]["error"]["type"], "unknown_action")
+        main = threading.current_thread()
+        self.assertEqual((places["co"] is main, places["plain"] is main), (True, False))
+
+
+def signed(action: str) -> tuple[dict[str, str], bytes]:
+    """A request as the server would make it."""
+    lease = {"lease": "l", "input": None, "action": action, "run": "r", "task": "t", "attempt": 1, "max_attempts": 1}
+    body = json.dumps({**lease, "key": "k"}).encode()
+    now = str(int(time.time()))
+    key = base64.b64decode(SECRET.removeprefix("whsec_"))
+    digest = hmac.new(key, f"{action}.{now}.".encode() + body, hashlib.sha256).digest()
+    signature = "v1," + base64.b64encode(digest).decode()
+    return {"webhook-id": action, "webhook-timestamp": now, "webhook-signature": signature}, body
 
 
 if __name__ == "__main__":

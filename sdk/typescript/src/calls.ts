@@ -26,6 +26,11 @@ export function get(path: string, query: Record<string, string | number | undefi
   return { method: "GET", path: API + path + (text === "" ? "" : `?${text}`), again: true, wait };
 }
 
+/** The address of a queue of domain events, or of something of it. */
+export function queue(namespace: string, rest = ""): string {
+  return `/domain/${encodeURIComponent(namespace)}${rest}`;
+}
+
 /** The address of a run, or of something of it. */
 export function at(run: string, rest = ""): string {
   return `/runs/${encodeURIComponent(run)}${rest}`;

@@ -2,10 +2,10 @@
 
 import { randomUUID } from "node:crypto";
 import { Backoff, pause } from "./backoff.js";
-import { API, type Call, at, get, post } from "./calls.js";
+import { API, type Call, at, get, post, queue } from "./calls.js";
 import { Problem, RunFailed, Unreachable, WaitOver, isPassing } from "./errors.js";
 import { Flow } from "./flow.js";
-import { Lines, type RunEvent } from "./stream.js";
+import { type DomainEvent, Lines, type RunEvent, type StreamEvent } from "./stream.js";
 
 const DEFAULT_ADDRESS = "http://127.0.0.1:7420";
 /** One long poll: shorter than what anything between here and the server cuts off. */
@@ -204,7 +204,87 @@ export class Client {
 
   /** The flows that are registered. */
   async flows(): Promise<any[]> {
-    return (await this.ask(get("/flows"))).flows;
+    const all: any[] = [];
+    let after: string | undefined;
+    do {
+      const told = await this.ask(get("/flows", { after }));
+      all.push(...told.flows);
+      after = told.next ?? undefined;
+    } while (after !== undefined);
+    return all;
+  }
+
+  /** Puts the flows of a text under their names, with their schedules; what each of them came to. */
+  async register(flow: Flow | string, options: { file?: string } = {}): Promise<any[]> {
+    const source = flow instanceof Flow ? flow.text() : flow;
+    return (await this.ask(post("/flows", { source, file: options.file }))).flows;
+  }
+
+  /** The queues of domain events, and who reads them. */
+  async namespaces(): Promise<any[]> {
+    return (await this.ask(get("/domain"))).namespaces;
+  }
+
+  /** The events in a queue, in order: those that a consumer has not acknowledged, or those behind a place. */
+  async *domain(
+    namespace: string,
+    options: { consumer?: string; after?: number; page?: number } = {},
+  ): AsyncGenerator<DomainEvent> {
+    let { consumer, after } = options;
+    do {
+      const told = await this.ask(get(queue(namespace), { consumer, after, limit: options.page }));
+      yield* told.events;
+      // A page behind the first goes on by its place: what was read is not acknowledged.
+      [after, consumer] = [told.next ?? undefined, undefined];
+    } while (after !== undefined);
+  }
+
+  /** A consumer has dealt with everything up to a place. Where it is then. */
+  async acknowledge(namespace: string, consumer: string, place: number): Promise<number> {
+    return (await this.ask(post(queue(namespace, "/ack"), { consumer, place }))).place;
+  }
+
+  /** A consumer is gone: nothing is kept for it any more. */
+  async forget(namespace: string, consumer: string): Promise<void> {
+    // Asked again it is not found any more.
+    await this.ask(post(queue(namespace, "/forget"), { consumer }, { again: false }));
+  }
+
+  /** Domain events as they happen, without an end; behind a place, else from now on. Fast ones have no place. */
+  async *domainEvents(namespace: string, after?: number): AsyncGenerator<DomainEvent> {
+    const last = after === undefined ? undefined : String(after);
+    for await (const { id, data } of this.#follow(get(queue(namespace, "/events")).path, last)) {
+      yield { place: id === undefined ? undefined : Number(id), event: data };
+    }
+  }
+
+  /** The events of the whole workspace, without an end; behind one by its `id`, else from now on, `"0"` is the first. */
+  workspaceEvents(
+    options: { after?: string; types?: readonly string[]; run?: string } = {},
+  ): AsyncGenerator<StreamEvent> {
+    const { after, types, run } = options;
+    return this.#follow(get("/events", { type: types?.join(","), run }).path, after);
+  }
+
+  /** A stream that has no end. Cut off, it goes on behind the last event that had an id. */
+  async *#follow(path: string, last: string | undefined): AsyncGenerator<StreamEvent> {
+    const backoff = new Backoff(this.#patience);
+    for (;;) {
+      let trouble: unknown = new Unreachable(`${this.#url} ended a stream that has no end`, true);
+      try {
+        for await (const event of this.#stream(path, last)) {
+          last = event.id ?? last;
+          backoff.reset();
+          yield event;
+        }
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        trouble = error;
+      }
+      const wait = backoff.next();
+      if (wait === undefined) throw trouble;
+      await pause(wait);
+    }
   }
 
   /** The events of a run as they are committed, until it ends. Cut off, it goes on behind the last one. */
@@ -215,10 +295,10 @@ export class Client {
       let trouble: unknown;
       try {
         const before = after;
-        for await (const event of this.#stream(run, after)) {
-          after = event.seq;
+        for await (const event of this.#stream(API + at(run, "/events"), String(after))) {
+          after = Number(event.id);
           backoff.reset();
-          yield event;
+          yield { ...event, seq: after };
         }
         if (over && after === before) return;
         // A stream also ends when its server does: the rest of a run that has ended comes with the next one.
@@ -235,13 +315,14 @@ export class Client {
     }
   }
 
-  async *#stream(run: string, after: number): AsyncGenerator<RunEvent> {
+  async *#stream(path: string, last: string | undefined): AsyncGenerator<StreamEvent> {
     const silence = new AbortController();
     let alarm = setTimeout(() => silence.abort(), SILENCE_MS);
-    const headers = { ...this.#headers, accept: "text/event-stream", "last-event-id": String(after) };
+    const headers: Record<string, string> = { ...this.#headers, accept: "text/event-stream" };
+    if (last !== undefined) headers["last-event-id"] = last;
     const lines = new Lines();
     try {
-      const response = await fetch(this.#url + API + at(run, "/events"), { headers, signal: silence.signal });
+      const response = await fetch(this.#url + path, { headers, signal: silence.signal });
       if (response.status >= 400) throw Problem.of(response.status, decoded(await response.text()));
       const decoder = new TextDecoder();
       for await (const chunk of response.body ?? []) {

@@ -66,6 +66,33 @@ export interface Timeout {
   queue?: Span;
 }
 
+/** A domain event: what the outside world is told when a task, or the whole run, ends in a way. */
+export interface Publish {
+  name: string;
+  /** `success` unless said otherwise. */
+  condition?: "success" | "failure" | "retryable_failure" | "permanent_failure" | "always";
+  delivery?: Delivery;
+  /** What is told; the output unless said otherwise. */
+  payload?: unknown;
+}
+
+/** How a domain event travels; `durable` unless said otherwise. */
+export type Delivery = "fast" | "durable" | "broadcast";
+
+/** What begins runs of a registered flow by itself: one of `cron`, `every` and `at`. */
+export interface Schedule {
+  name?: string;
+  cron?: string;
+  zone?: string;
+  every?: Span;
+  from?: string;
+  at?: string;
+  jitter?: Span;
+  overlap?: string;
+  catchUp?: unknown;
+  with?: Readonly<Record<string, unknown>>;
+}
+
 type End = "ok" | "failed" | "skipped" | "cancelled" | "done";
 
 /** What a task can have beside its work. */
@@ -82,6 +109,7 @@ export interface TaskOptions {
   queue?: string;
   priority?: number;
   limit?: Readonly<Record<string, unknown>>;
+  publish?: Told;
 }
 
 /** What a flow can have beside its tasks. Policies hold for all tasks that do not say otherwise. */
@@ -94,7 +122,11 @@ export interface FlowOptions {
   timeout?: Span | Timeout;
   queue?: string;
   priority?: number;
+  publish?: Told;
 }
+
+/** What is told: an event by its name alone, or with its condition, or several. */
+export type Told = string | Publish | readonly (string | Publish)[];
 
 /** Something that a run is given. */
 export interface InputOptions {
@@ -133,29 +165,42 @@ export function timer(span: Span): Work {
   return new Work({ gate: { timer: written(span) } });
 }
 
-/** A wait for so many of these people. */
+/** A wait for so many of these people; `escalate` says who else is asked how long after the gate was reached. */
 export function approval(
   from: readonly string[],
-  options: { count?: number; deadline?: Span; onDeadline?: "open" | "reject" } = {},
+  options: Bounds & { count?: number; escalate?: readonly { after: Span; to: readonly string[] }[] } = {},
 ): Work {
-  const { count, deadline, onDeadline } = options;
-  return new Work({ gate: { approval: { from, count }, deadline: written(deadline), on_deadline: onDeadline } });
+  const { count, escalate, ...rest } = options;
+  const later = escalate?.map(({ after, to }) => ({ after: written(after), to }));
+  return new Work({ gate: { approval: { from, count }, escalate: later, ...bounds(rest) } });
 }
 
-/** How long a gate may stay closed, and what happens then. */
+/** How long a gate may stay closed, what happens then, and what somebody is shown who decides on it. */
 export interface Bounds {
   deadline?: Span;
   onDeadline?: "open" | "reject";
+  /** The tasks whose outputs are shown. */
+  evidence?: readonly (Task | string)[];
+}
+
+function bounds({ deadline, onDeadline, evidence }: Bounds): Record<string, unknown> {
+  const shown = evidence?.map((task) => (task instanceof Task ? task.name : task));
+  return { deadline: written(deadline), on_deadline: onDeadline, evidence: shown };
+}
+
+/** Tells the outside world of a domain event when the flow comes to it; nobody works on it. */
+export function emit(name: string, payload?: unknown, delivery?: Delivery): Work {
+  return new Work({ emit: { name, delivery, payload } });
 }
 
 /** A wait for a call of the gate's address; what is sent there is the output. */
-export function webhook({ deadline, onDeadline }: Bounds = {}): Work {
-  return new Work({ gate: { webhook: {}, deadline: written(deadline), on_deadline: onDeadline } });
+export function webhook(options: Bounds = {}): Work {
+  return new Work({ gate: { webhook: {}, ...bounds(options) } });
 }
 
 /** A wait until another system says so of the thing that it calls so. */
-export function external(system: string, id: unknown, { deadline, onDeadline }: Bounds = {}): Work {
-  return new Work({ gate: { external: { system, id }, deadline: written(deadline), on_deadline: onDeadline } });
+export function external(system: string, id: unknown, options: Bounds = {}): Work {
+  return new Work({ gate: { external: { system, id }, ...bounds(options) } });
 }
 
 /** A run of another flow. */
@@ -195,6 +240,9 @@ export class Task {
 export class Flow {
   readonly #inputs = new Map<string, InputOptions>();
   readonly #tasks = new Map<string, Record<string, unknown>>();
+  readonly #secrets = new Set<string>();
+  readonly #schedules: Record<string, unknown>[] = [];
+  #webhook: { into: string | undefined } | undefined;
   #output: unknown;
 
   constructor(
@@ -209,10 +257,26 @@ export class Flow {
     return new Ref("inputs").at(name);
   }
 
+  /** Something that tasks are given without anybody seeing it; where it is found the server says. */
+  secret(name: string): Ref {
+    this.#secrets.add(name);
+    return new Ref("secrets").at(name);
+  }
+
+  /** Has runs begin by themselves once the flow is registered. */
+  onSchedule({ every, jitter, catchUp, ...rest }: Schedule): void {
+    this.#schedules.push({ ...rest, every: written(every), jitter: written(jitter), catch_up: catchUp });
+  }
+
+  /** Has a run begin when the address of the registered flow is called; the body is its input, or that named here. */
+  onWebhook(into?: string): void {
+    this.#webhook = { into };
+  }
+
   /** Adds a task. Its name is what the run shows. */
   task(name: string, work: Work, options: TaskOptions = {}): Task {
     this.#unused(name, this.#tasks, "task");
-    const { after, when, each, failFast, retry, timeout, ...rest } = options;
+    const { after, when, each, failFast, retry, timeout, publish, ...rest } = options;
     this.#tasks.set(name, {
       ...work.keys,
       ...rest,
@@ -222,6 +286,7 @@ export class Flow {
       fail_fast: failFast,
       retry: tried(retry),
       timeout: timed(timeout),
+      publish: told(publish),
     });
     return new Task(name);
   }
@@ -233,9 +298,11 @@ export class Flow {
 
   /** The flow's text. */
   text(): string {
-    const { description, labels, namespace, onFailure, retry, timeout, queue, priority } = this.options;
+    const { description, labels, namespace, onFailure, retry, timeout, queue, priority, publish } = this.options;
     const defaults = { retry: tried(retry), timeout: timed(timeout), queue, priority };
     const some = Object.values(defaults).some((value) => value !== undefined);
+    const schedule = this.#schedules.length > 0 ? this.#schedules : undefined;
+    const begun = schedule !== undefined || this.#webhook !== undefined;
     const plain = {
       flow: this.name,
       description,
@@ -243,7 +310,10 @@ export class Flow {
       namespace,
       on_failure: onFailure,
       defaults: some ? defaults : undefined,
+      publish: told(publish),
+      on: begun ? { schedule, webhook: this.#webhook } : undefined,
       inputs: this.#inputs.size > 0 ? Object.fromEntries(this.#inputs) : undefined,
+      secrets: this.#secrets.size > 0 ? [...this.#secrets] : undefined,
       tasks: Object.fromEntries(this.#tasks),
       output: this.#output,
     };
@@ -270,6 +340,10 @@ function expression(value: unknown): string {
     return `{${entries.join(", ")}}`;
   }
   return JSON.stringify(value);
+}
+
+function told(publish: Told | undefined): unknown {
+  return typeof publish === "string" || (publish !== undefined && "name" in publish) ? [publish] : publish;
 }
 
 function waited(after: TaskOptions["after"]): unknown {

@@ -24,17 +24,22 @@ export {
 } from "./errors.js";
 export {
   type Bounds,
+  type Delivery,
   Flow,
   type FlowOptions,
   type InputOptions,
+  type Publish,
   Ref,
   type Retry,
+  type Schedule,
   Task,
   type TaskOptions,
   type Timeout,
+  type Told,
   Work,
   approval,
   call,
+  emit,
   expr,
   external,
   flow,
@@ -49,5 +54,5 @@ export {
 } from "./flow.js";
 export type { Context } from "./hand.js";
 export { NotSigned, type PushReply, PushWorker, type SignedHeaders, verify } from "./push.js";
-export type { RunEvent } from "./stream.js";
+export type { DomainEvent, RunEvent, StreamEvent } from "./stream.js";
 export { type Handler, type Log, Worker, type WorkerOptions } from "./worker.js";

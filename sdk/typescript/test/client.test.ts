@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import * as edgewise from "../src/index.js";
-import { type Flow, approval, expr, external, flow, item, literal, shell, timer, webhook } from "../src/index.js";
+import { type Flow, approval, emit, expr, external, flow, item, literal, shell, timer, webhook } from "../src/index.js";
 import { Server } from "./server.js";
 
 let server: Server;
@@ -149,6 +149,71 @@ test("a run is paused, resumed and done again", async () => {
   assert.equal((await done.wait(20_000)).ok, true);
 });
 
+async function first<T>(from: AsyncIterable<T>, count: number): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of from) if (all.push(one) === count) break;
+  return all;
+}
+
+test("a consumer reads what it has not acknowledged", async () => {
+  const client = server.client();
+  const f = flow("tells", { namespace: "shop/eu" });
+  f.task("a", emit("e0", { n: 0 }));
+  f.task("b", emit("e1", { n: 1 }), { after: "a" });
+  f.task("c", emit("e2", { n: 2 }), { after: "b" });
+  await (await client.start(f)).wait(20_000);
+  const told = await first(client.domainEvents("shop/eu", 0), 3);
+  assert.deepEqual(told.map(({ event }) => event.type), ["e0", "e1", "e2"]);
+  assert.deepEqual(told[1]?.event.data.payload, { n: 1 });
+  assert.deepEqual(await collect(client.domain("shop/eu", { page: 2 })), told);
+  const place = told[0]?.place ?? 0;
+  assert.equal(await client.acknowledge("shop/eu", "billing", place), place);
+  assert.deepEqual(await collect(client.domain("shop/eu", { consumer: "billing", page: 1 })), told.slice(1));
+  assert.deepEqual(await collect(client.domain("shop/eu", { after: told[1]?.place ?? 0 })), told.slice(2));
+  assert.ok((await client.namespaces()).some((queue) => queue.namespace === "shop/eu"));
+  await client.forget("shop/eu", "billing");
+  await assert.rejects(client.forget("shop/eu", "billing"), edgewise.NotFound);
+});
+
+test("fast events come without a place", async () => {
+  const client = server.client();
+  const f = flow("quick", { namespace: "quick" });
+  f.task("then", emit("then"));
+  f.task("ask", approval(["lead"]), { after: "then" });
+  f.task("now", emit("now", undefined, "fast"), { after: "ask" });
+  const run = await client.start(f);
+  const heard: unknown[] = [];
+  for await (const { place, event } of client.domainEvents("quick", 0)) {
+    heard.push([event.type, place === undefined]);
+    if (heard.length === 2) break;
+    // Whoever has heard the first is there for the second.
+    await server.client({ who: "lead" }).approve(run.id, "ask");
+  }
+  assert.deepEqual(heard, [["then", false], ["now", true]]);
+});
+
+test("the events of a workspace begin where they are asked to", async () => {
+  const client = server.client();
+  const run = await client.start(echo());
+  await run.wait(20_000);
+  const [begun] = await first(client.workspaceEvents({ after: "0", types: ["RunTriggered"], run: run.id }), 1);
+  assert.deepEqual([begun?.name, (begun?.data as { run: string }).run], ["RunTriggered", run.id]);
+  const events = await first(client.workspaceEvents({ after: "0", run: run.id }), 3);
+  const [behind] = await first(client.workspaceEvents({ after: events[1]?.id ?? "", run: run.id }), 1);
+  assert.deepEqual(behind, events[2]);
+});
+
+test("registered flows are listed, all of them, and begin by name", async () => {
+  const client = server.client();
+  const names = Array.from({ length: 103 }, (_, n) => `kept-${String(n).padStart(3, "0")}`);
+  for (const name of names) await client.register(echo(name));
+  const [again] = await client.register(echo("kept-000"));
+  assert.deepEqual([again.flow, again.changed], ["kept-000", false]);
+  const known: string[] = (await client.flows()).map((flow) => flow.flow);
+  assert.deepEqual(known.filter((name) => name.startsWith("kept-")), names);
+  assert.equal(await (await client.start("kept-102")).result(20_000), "hello");
+});
+
 test("events come in order and go on behind the last", async () => {
   const run = await server.client().start(echo());
   const events = await collect(run.events());
@@ -193,6 +258,28 @@ test("what the builder writes passes the check and runs", async () => {
   assert.equal(checked.status, 0, checked.text);
   const run = await server.client().start(f, { people: ["cem", "dora"] });
   assert.deepEqual(await run.result(20_000), { greeted: ["cem", "dora"], first: "cem" });
+});
+
+test("what is told, kept secret, escalated and begun by itself is built", async () => {
+  const failed = { name: "failed", condition: "failure", delivery: "broadcast" } as const;
+  const f = flow("more", { publish: ["done", failed] });
+  f.input("body", { type: "any", default: null });
+  f.onSchedule({ cron: "0 7 * * 1-5", zone: "Europe/Berlin", name: "mornings", with: { body: 1 } });
+  f.onSchedule({ every: "15m", jitter: 30_000, overlap: "skip" });
+  f.onWebhook("body");
+  const key = f.secret("API_KEY");
+  const publish = { name: "scanned", payload: { ok: true } };
+  const scan = f.task("scan", shell("true", { KEY: key }), { publish });
+  const escalate = [{ after: "1d", to: ["boss"] }, { after: "2d", to: ["owner", "board"] }];
+  f.task("ask", approval(["lead"], { deadline: "3d", escalate, evidence: [scan] }), { after: scan });
+  f.task("hook", webhook({ evidence: ["scan"] }), { after: scan });
+  f.task("tell", emit("order.shipped", { by: "sea" }, "broadcast"), { after: "ask", publish: "told" });
+  const file = join(server.folder, "more.yaml");
+  writeFileSync(file, f.text());
+  const checked = server.command("check", file);
+  assert.equal(checked.status, 0, checked.text);
+  const [made] = await server.client().register(f);
+  assert.deepEqual([made.webhook, made.schedules.length], [true, 2]);
 });
 
 test("a name is used once", () => {

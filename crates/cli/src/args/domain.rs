@@ -12,7 +12,8 @@ Examples:
   edgewise domain read shop --follow --json   and those to come, as CloudEvents
   edgewise domain read shop --consumer billing
                                               what billing has not acknowledged
-  edgewise domain ack shop --consumer billing 17")]
+  edgewise domain ack shop --consumer billing 17
+  edgewise domain forget shop billing         one that is gone: nothing is kept for it any more")]
 pub struct Domain {
     /// What to do.
     #[command(subcommand)]
@@ -28,6 +29,8 @@ pub enum DomainCommand {
     Read(DomainRead),
     /// Say that a consumer has dealt with everything up to a place.
     Ack(DomainAck),
+    /// Forget a consumer that is gone: the queue waits for it no more. Should it come back, it begins anew.
+    Forget(DomainForget),
 }
 
 /// Which events.
@@ -60,6 +63,17 @@ pub struct DomainAck {
     pub place: u64,
     /// What the consumer is called; one that is not known yet is made
     #[arg(long, value_name = "NAME", value_parser = Name::parse)]
+    pub consumer: Name,
+}
+
+/// Who is gone.
+#[derive(Debug, Args)]
+pub struct DomainForget {
+    /// The namespace
+    #[arg(value_parser = Name::parse)]
+    pub namespace: Name,
+    /// What the consumer is called
+    #[arg(value_parser = Name::parse)]
     pub consumer: Name,
 }
 

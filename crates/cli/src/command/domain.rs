@@ -1,7 +1,7 @@
 //! `edgewise domain`: queues of domain events, read and acknowledged past any engine, or at a server.
 
 use super::Context;
-use crate::args::{DomainAck, DomainCommand, DomainRead};
+use crate::args::{DomainAck, DomainCommand, DomainForget, DomainRead};
 use crate::clock::Clock;
 use crate::exit::Exit;
 use crate::looking::{LOOK, until_over};
@@ -13,6 +13,7 @@ use crate::style::Ink;
 use crate::table::Cell;
 use edgewise_client::wire::DomainEventAt;
 use edgewise_core::Kind;
+use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_engine::engine::wall_clock;
 use serde_json::{Value, json};
@@ -25,6 +26,7 @@ pub(super) fn perform(command: &DomainCommand, context: &mut Context<'_>) -> Res
         DomainCommand::List => list(context),
         DomainCommand::Read(args) => read(args, context),
         DomainCommand::Ack(args) => acknowledge(args, context),
+        DomainCommand::Forget(args) => forget(args, context),
     }
 }
 
@@ -108,14 +110,29 @@ fn row(queued: &DomainEventAt, clock: &Clock) -> Result<Row> {
 }
 
 fn acknowledge(args: &DomainAck, context: &mut Context<'_>) -> Result<Exit> {
-    if args.consumer.starts_with("webhook/") {
-        let what = "names of consumers that begin with `webhook/` are those of webhooks";
-        return Err(Problem::new(Kind::Invalid, "reserved_name", what).next("choose another name"));
-    }
+    no_hook(&args.consumer, "choose another name")?;
     let shelves = Shelves::of(&Place::of(context.config), true)?;
     let place = shelves.acknowledge(&args.namespace, &args.consumer, args.place)?;
     let line = format!("{} has dealt with {} up to {place}", args.consumer, args.namespace);
     let facts = json!({ "namespace": args.namespace, "consumer": args.consumer, "place": place });
     context.printer.one(place.to_string(), &[line], &facts)?;
     Ok(Exit::Ok)
+}
+
+fn forget(args: &DomainForget, context: &mut Context<'_>) -> Result<Exit> {
+    no_hook(&args.consumer, "`edgewise webhook remove` takes a webhook away")?;
+    Shelves::of(&Place::of(context.config), true)?.forget(&args.namespace, &args.consumer)?;
+    let line = format!("{} is forgotten: {} waits for it no more", args.consumer, args.namespace);
+    let facts = json!({ "namespace": args.namespace, "consumer": args.consumer });
+    context.printer.one(args.consumer.to_string(), &[line], &facts)?;
+    Ok(Exit::Ok)
+}
+
+/// Webhooks are consumers too, and look after themselves.
+fn no_hook(consumer: &Name, next: &str) -> Result<()> {
+    if consumer.starts_with("webhook/") {
+        let what = "names of consumers that begin with `webhook/` are those of webhooks";
+        return Err(Problem::new(Kind::Invalid, "reserved_name", what).next(next));
+    }
+    Ok(())
 }

@@ -34,9 +34,15 @@ impl Client {
         self.get(&format!("/api/v1/runs?q={}{after}", part(search))).await
     }
 
-    /// The flows that are registered.
+    /// All flows that are registered, however many pages that takes.
     pub async fn flows(&self) -> Result<Flows> {
-        self.get("/api/v1/flows").await
+        let mut all: Flows = self.get("/api/v1/flows").await?;
+        while let Some(after) = all.next.take() {
+            let page: Flows = self.get(&format!("/api/v1/flows?after={}", part(&after))).await?;
+            all.flows.extend(page.flows);
+            all.next = page.next;
+        }
+        Ok(all)
     }
 
     /// Waits for a run's end, so long at most. The state is absent if it has not ended by then.

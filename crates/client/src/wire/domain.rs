@@ -68,6 +68,14 @@ pub struct Acknowledge {
     pub place: u64,
 }
 
+/// A consumer that is gone.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForgetConsumer {
+    /// What the consumer is called.
+    pub consumer: String,
+}
+
 /// Where a consumer is.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Acknowledged {

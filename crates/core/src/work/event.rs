@@ -332,6 +332,34 @@ impl WorkEvent {
     }
 }
 
+impl WorkEvent {
+    /// The item, gate or run that it is about; of a dependency whose it is.
+    pub fn about(&self) -> Option<String> {
+        let id = match self {
+            Self::ItemAdded(event) => &event.id,
+            Self::ItemChanged(event) => &event.id,
+            Self::ItemClosed(event) => &event.id,
+            Self::ItemReopened(event) | Self::ItemDeleted(event) => &event.id,
+            Self::ItemMoved(event) => &event.id,
+            Self::ItemClaimed(event) => &event.id,
+            Self::ClaimExtended(event) => &event.id,
+            Self::ItemReleased(event) => &event.id,
+            Self::DependencyAdded(event) => &event.source,
+            Self::DependencyRemoved(event) => &event.source,
+            Self::GateMade(event) => &event.id,
+            Self::GateApproved(event) | Self::GateWithdrawn(event) => &event.gate,
+            Self::GateSatisfied(event) => &event.gate,
+            Self::GateRejected(event) => &event.gate,
+            Self::ItemImported(item) => &item.id,
+            Self::GateImported(gate) => &gate.id,
+            Self::DependencyImported(dependency) => &dependency.source,
+            Self::RunEnded(event) => return Some(event.run.to_string()),
+            Self::Unknown(_) => return None,
+        };
+        Some(id.to_string())
+    }
+}
+
 impl Recorded for WorkEvent {
     const KNOWN: &'static [&'static str] = &[
         "ItemAdded",

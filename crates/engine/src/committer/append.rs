@@ -3,6 +3,7 @@
 use crate::cached::Cached;
 use crate::desk::{Desk, Given};
 use crate::leases::{Lapse, Lease};
+use crate::publish;
 use crate::publish::Moved;
 use edgewise_core::event::{Envelope, Event, Record, TaskIx, encode};
 use edgewise_core::id::{EventId, RunId, TokenHash};
@@ -76,15 +77,15 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
     Ok(landed)
 }
 
-/// Tells publisher and herald what landed, in runs that tell something; without a position the ledger must say what did.
+/// Tells publisher and herald what landed, in runs that tell something and in the work graph; without a position the ledger must say what did.
 fn tell(desk: &mut Desk, at: Option<Position>) {
-    let Desk { tap: Some(tap), runs, batch, now, .. } = desk else { return };
+    let Desk { tap: Some(tap), runs, work, batch, now, .. } = desk else { return };
     let Some(at) = at else { return tap.look() };
     let durable = Instant::now();
-    let mut moved = Vec::new();
+    let mut landed = publish::Landed { runs: Vec::new(), work: work.noted(*now).map(Arc::new) };
     for run in &batch.touched {
         let Some(cached) = runs.get_mut(run).filter(|cached| cached.run.plan.tells.anything()) else { continue };
-        moved.push(Moved {
+        landed.runs.push(Arc::new(Moved {
             run: *run,
             plan_hash: cached.run.plan_hash,
             plan: Arc::clone(&cached.run.plan),
@@ -92,9 +93,9 @@ fn tell(desk: &mut Desk, at: Option<Position>) {
             id: cached.first_id,
             at: *now,
             events: std::mem::take(&mut cached.events),
-        });
+        }));
     }
-    tap.landed(moved, at, durable);
+    tap.landed(&landed, at, durable);
 }
 
 fn encode_batch(desk: &mut Desk) -> Append {

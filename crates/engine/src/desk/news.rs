@@ -56,7 +56,7 @@ impl Desk {
                     run if !run.is_run() => true,
                     run => self.runs.get(&run).is_some_and(|cached| cached.durable >= record.last()),
                 };
-                told |= ours && stream.run.is_run();
+                told |= ours && (stream.run.is_run() || stream.run == RunId::WORK);
                 if ours && !known {
                     foreign.insert(stream.run);
                 }

@@ -7,6 +7,8 @@
 use super::Desk;
 use super::own::stage;
 use crate::load::{fold_work, load_work};
+use crate::publish::Noted;
+use edgewise_core::domain::Cause;
 use edgewise_core::event::Envelope;
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::{EventId, RunId};
@@ -76,6 +78,19 @@ impl CachedWork {
     /// How many events were staged since.
     pub fn since(&self, mark: &Mark) -> usize {
         self.events.len() - mark.events
+    }
+
+    /// What history notes of what is staged, for whoever tells of it; nothing if there is nothing.
+    pub fn noted(&self, at: Time) -> Option<Noted> {
+        // What was staged and did not land may have left its notes behind.
+        if !self.is_staged() {
+            return None;
+        }
+        let begin = self.changed.notes.partition_point(|note| note.seq <= self.durable);
+        let notes = self.changed.notes[begin..].to_vec();
+        let cause = |(seq, event)| Cause::new(seq, event);
+        let causes = || (self.durable + 1..).zip(&self.events).map(cause).collect();
+        (!notes.is_empty()).then(|| Noted { at, causes: causes(), notes })
     }
 
     /// Adds what is staged to a batch.

@@ -1,7 +1,8 @@
 //! Records in, domain events out. Runs that tell something are folded a second time, so that what is told of them is a
-//! function of the ledger alone.
+//! function of the ledger alone. The work graph is in `work.rs`.
 
-use super::tap::Moved;
+use super::tap::{Landed, Moved};
+use super::work::Graph;
 use crate::load::{Plans, first_plan, plan_of};
 use edgewise_core::domain::{DomainEvent, told};
 use edgewise_core::event::{Event, decode};
@@ -57,6 +58,7 @@ pub(super) struct Deriving {
     runs: HashMap<RunId, Run>,
     quiet: HashSet<RunId>,
     plans: Plans,
+    work: Graph,
     /// Up to here everything was derived.
     pub at: Position,
     changes: Changes,
@@ -66,7 +68,8 @@ impl Deriving {
     /// Begins behind a place.
     pub fn new(space: Space, part: Part, at: Position) -> Self {
         let (runs, quiet, plans, changes) = Default::default();
-        Self { space, part, runs, quiet, plans, at, changes }
+        let work = Graph::new(&space);
+        Self { space, part, runs, quiet, plans, work, at, changes }
     }
 
     /// Begins again behind a place.
@@ -75,8 +78,30 @@ impl Deriving {
         self.at = at;
     }
 
+    /// Whether anybody wants to know of the work graph.
+    pub fn mind_work(&mut self, wanted: bool) {
+        self.work.wanted = wanted;
+    }
+
+    /// Everything was read: what is large and not needed at every commit is given back.
+    pub fn rest(&mut self) {
+        self.work.rest();
+    }
+
+    /// What a commit appended.
+    pub fn landed(&mut self, ledger: &mut dyn Ledger, landed: &Landed, upto: Position, tell: Tell<'_>) -> Result<()> {
+        for moved in &landed.runs {
+            self.moved(ledger, moved, tell)?;
+        }
+        if let Some(noted) = &landed.work {
+            self.work.noted(noted, tell);
+        }
+        self.at = upto;
+        Ok(())
+    }
+
     /// What a commit appended to a run.
-    pub fn moved(&mut self, ledger: &mut dyn Ledger, moved: &Moved, tell: Tell<'_>) -> Result<()> {
+    fn moved(&mut self, ledger: &mut dyn Ledger, moved: &Moved, tell: Tell<'_>) -> Result<()> {
         let Moved { run: id, plan_hash, plan, first, id: first_id, at, events } = moved;
         if *first == 1 {
             self.runs.insert(*id, Run::new(*id, *plan_hash, plan.clone()));
@@ -89,8 +114,13 @@ impl Deriving {
     /// A record of the ledger, right behind what was derived.
     pub fn record(&mut self, ledger: &mut dyn Ledger, stored: &Stored, tell: Tell<'_>) -> Result<()> {
         let Stream { tenant, workspace, run } = &stored.stream;
-        let ours = *tenant == self.space.tenant && *workspace == self.space.workspace && run.is_run();
-        if ours && !self.quiet.contains(run) {
+        let ours = *tenant == self.space.tenant && *workspace == self.space.workspace && !self.quiet.contains(run);
+        if ours && *run == RunId::WORK {
+            match self.work.record(ledger, stored, tell) {
+                Err(error) if error.kind == Kind::Corrupt => self.hush(*run),
+                done => done?,
+            }
+        } else if ours && run.is_run() {
             let read = self.bring(ledger, *run, stored.record.first).and_then(|there| {
                 if !there {
                     return Ok(None);

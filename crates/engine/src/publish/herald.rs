@@ -55,13 +55,11 @@ impl Herald {
 
     fn hear(&mut self, news: News) -> Result<()> {
         let Self { ledger, known_as, deriving, listeners } = self;
+        deriving.mind_work(listeners.are_there());
         match news {
-            News::Moved { runs, upto, durable } if upto > deriving.at => {
-                for moved in runs {
-                    deriving
-                        .moved(&mut **ledger, &moved, &mut |event| tell(listeners, known_as, event, Some(durable)))?;
-                }
-                deriving.at = upto;
+            News::Moved { landed, upto, durable } if upto > deriving.at => {
+                let tell = &mut |event| tell(listeners, known_as, event, Some(durable));
+                deriving.landed(&mut **ledger, &landed, upto, tell)?;
             }
             News::Quiet(upto) => deriving.at = deriving.at.max(upto),
             News::Look => self.look()?,
@@ -73,9 +71,11 @@ impl Herald {
     /// Tells of what the ledger has and nobody was told of yet.
     fn look(&mut self) -> Result<()> {
         let Self { ledger, known_as, deriving, listeners } = self;
+        deriving.mind_work(listeners.are_there());
         loop {
             let page = ledger.read_all(deriving.at, PAGE)?;
             if page.is_empty() {
+                deriving.rest();
                 return Ok(());
             }
             for stored in &page {

@@ -75,6 +75,11 @@ impl Listeners {
         Listener { from: self.fast.subscribe(), counts: Arc::clone(&self.counts) }
     }
 
+    /// Whether anybody listens.
+    pub(crate) fn are_there(&self) -> bool {
+        self.fast.receiver_count() > 0
+    }
+
     /// Tells whoever listens; nobody is waited for.
     pub(crate) fn tell(&self, told: Told) {
         self.counts.told.fetch_add(1, Ordering::Relaxed);

@@ -76,6 +76,7 @@ impl Publisher {
         loop {
             let page = self.ledger.read_all(self.deriving.at, PAGE)?;
             if page.is_empty() {
+                self.deriving.rest();
                 return Ok(());
             }
             for stored in &page {
@@ -92,11 +93,9 @@ impl Publisher {
     pub(crate) fn hear(&mut self, news: News) -> Result<bool> {
         let Self { ledger, deriving, known_as, waiting, .. } = self;
         match news {
-            News::Moved { runs, upto, .. } if upto > deriving.at => {
-                for moved in runs {
-                    deriving.moved(&mut **ledger, &moved, &mut |event| waiting.push(fresh(known_as, &event)))?;
-                }
-                deriving.at = upto;
+            News::Moved { landed, upto, .. } if upto > deriving.at => {
+                let tell = &mut |event| waiting.push(fresh(known_as, &event));
+                deriving.landed(&mut **ledger, &landed, upto, tell)?;
             }
             News::Quiet(upto) => deriving.at = deriving.at.max(upto),
             News::Moved { .. } => {}

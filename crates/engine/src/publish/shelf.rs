@@ -79,6 +79,22 @@ impl Shelf {
     }
 }
 
+impl Shelf {
+    /// Forgets a consumer that is gone: the queue waits for it no more. Should it come back, it begins anew.
+    pub fn forget(&self, namespace: &Name, consumer: &str) -> Result<()> {
+        self.with(|ledger, space| {
+            let known = ledger.consumers(space)?;
+            if !known.iter().any(|known| known.namespace == *namespace && known.name == consumer) {
+                let message = format!(
+                    "{namespace} has no consumer {consumer}: `edgewise domain list` says who reads which queue"
+                );
+                return Err(Error::not_found("consumer_not_found", message));
+            }
+            ledger.forget_consumer(space, namespace, consumer)
+        })
+    }
+}
+
 /// Where a consumer is; 0 for one that never acknowledged anything.
 pub(crate) fn place_of(ledger: &mut dyn Domain, space: &Space, namespace: &Name, consumer: &str) -> Result<u64> {
     let all = ledger.consumers(space)?;

@@ -1,10 +1,12 @@
 //! The tap: what the committer tells the publisher of. It never waits and costs nothing where nothing is told.
 
 use super::derive::Part;
+use edgewise_core::domain::Cause;
 use edgewise_core::event::Event;
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::plan::Plan;
 use edgewise_core::time::Time;
+use edgewise_core::work::Note;
 use edgewise_store::Position;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,10 +29,25 @@ pub(crate) struct Moved {
     pub events: Vec<Event>,
 }
 
+/// What a commit appended to the work graph, and what history notes of it: the engine holds the whole graph, so nobody
+/// else need fold it.
+pub(crate) struct Noted {
+    pub at: Time,
+    pub causes: Vec<Cause>,
+    pub notes: Vec<Note>,
+}
+
+/// All that a commit appended and that is told of.
+#[derive(Clone, Default)]
+pub(crate) struct Landed {
+    pub runs: Vec<Arc<Moved>>,
+    pub work: Option<Arc<Noted>>,
+}
+
 /// What publisher and herald hear.
 pub(crate) enum News {
     /// A commit of this engine, right after what was told before.
-    Moved { runs: Vec<Arc<Moved>>, upto: Position, durable: Instant },
+    Moved { landed: Landed, upto: Position, durable: Instant },
     /// Up to here nothing is to be told that was not told.
     Quiet(Position),
     /// Something was missed: the ledger knows.
@@ -100,9 +117,8 @@ impl Tap {
     }
 
     /// A commit landed, right behind all that this engine knows of the ledger, and was durable at this moment.
-    pub fn landed(&mut self, runs: Vec<Moved>, upto: Position, durable: Instant) {
-        let runs: Vec<_> = runs.into_iter().map(Arc::new).collect();
-        self.0.iter_mut().for_each(|line| line.landed(&runs, upto, durable));
+    pub fn landed(&mut self, landed: &Landed, upto: Position, durable: Instant) {
+        self.0.iter_mut().for_each(|line| line.landed(landed, upto, durable));
     }
 
     /// Others wrote to the ledger, or it is not known where a commit landed.
@@ -112,11 +128,11 @@ impl Tap {
 }
 
 impl Line {
-    fn landed(&mut self, runs: &[Arc<Moved>], upto: Position, durable: Instant) {
-        let told = runs.iter().filter(|moved| self.part.is_told_by(moved.plan.tells));
-        let runs: Vec<_> = told.map(Arc::clone).collect();
-        if !runs.is_empty() {
-            self.send(News::Moved { runs, upto, durable });
+    fn landed(&mut self, all: &Landed, upto: Position, durable: Instant) {
+        let told = all.runs.iter().filter(|moved| self.part.is_told_by(moved.plan.tells));
+        let landed = Landed { runs: told.map(Arc::clone).collect(), work: all.work.clone() };
+        if !landed.runs.is_empty() || landed.work.is_some() {
+            self.send(News::Moved { landed, upto, durable });
         } else if upto.0 - self.quiet_since.min(upto.0) >= QUIET {
             self.send(News::Quiet(upto));
         } else {

@@ -221,12 +221,8 @@ impl Courier {
 
     async fn switch_off(&self) -> Result<Goes> {
         let id = self.hook.id.clone();
-        let off = move |ledger: &mut dyn edgewise_store::Domain, space: &edgewise_store::Space| {
-            let mut hook = hook::find(ledger, space, &id)?;
-            hook.off = Some("the other side answered 410: it wants no more events".into());
-            hook::put(ledger, space, &hook)
-        };
-        self.hooks.0.ask(off).await?;
+        let why = "the other side answered 410: it wants no more events".to_owned();
+        self.hooks.0.ask(move |ledger, space| hook::switch_off(ledger, space, &id, why)).await?;
         Ok(Goes::Off)
     }
 }

@@ -37,6 +37,10 @@ pub struct Hook {
     /// Why it is told nothing any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off: Option<String>,
+    /// Up to here it was told everything when it was switched off. It is no consumer since then: a queue does not wait
+    /// for whoever wants nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<u64>,
 }
 
 /// A hook without its secret.
@@ -108,7 +112,7 @@ impl Hooks {
         check(&url)?;
         let secret = Secret::new(entropy);
         let id = format!("{:016x}", entropy.bits() as u64);
-        let hook = Hook { id, namespace, url, names, secret: secret.text(), at, off: None };
+        let hook = Hook { id, namespace, url, names, secret: secret.text(), at, off: None, place: None };
         let shown = self.0.with(|ledger, space| {
             if ledger.kept(space, Document::Hook, "", HOOKS)?.len() >= HOOKS {
                 let message = format!("a workspace has at most {HOOKS} webhooks: remove one first");
@@ -166,6 +170,11 @@ impl Hooks {
                 keep(ledger, space, id, &DeadLetter { again: true, ..letter.clone() })?;
             }
             if hook.off.take().is_some() {
+                // Its place first: without one it would be told everything from the beginning.
+                if let Some(place) = hook.place.take() {
+                    let (namespace, name) = (hook.namespace.clone(), hook.consumer());
+                    ledger.acknowledge(space, &Consumer { namespace, name, place, at })?;
+                }
                 put(ledger, space, &hook)?;
             }
             Ok(found.len())
@@ -232,8 +241,22 @@ pub(super) fn bury(ledger: &mut dyn Domain, space: &Space, id: &str, place: u64)
     ledger.keep(space, Document::Dead, &key(id, place), None)
 }
 
+/// Up to where a hook was told everything.
+fn place(ledger: &mut dyn Domain, space: &Space, hook: &Hook) -> Result<u64> {
+    hook.place.map_or_else(|| crate::publish::place_of(ledger, space, &hook.namespace, &hook.consumer()), Ok)
+}
+
+/// A hook is told nothing any more, and its queue does not wait for it.
+pub(super) fn switch_off(ledger: &mut dyn Domain, space: &Space, id: &str, why: String) -> Result<()> {
+    let mut hook = find(ledger, space, id)?;
+    hook.place = Some(place(ledger, space, &hook)?);
+    hook.off = Some(why);
+    put(ledger, space, &hook)?;
+    ledger.forget_consumer(space, &hook.namespace, &hook.consumer())
+}
+
 fn show(ledger: &mut dyn Domain, space: &Space, hook: &Hook) -> Result<Shown> {
-    let place = crate::publish::place_of(ledger, space, &hook.namespace, &hook.consumer())?;
+    let place = place(ledger, space, hook)?;
     let dead = letters(ledger, space, &hook.id)?.len();
     let Hook { id, namespace, url, names, at, off, .. } = hook.clone();
     Ok(Shown { id, namespace, url, names, at, off, place, dead })

@@ -5,6 +5,7 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::http::{Allowed, Http, Rules};
 use edgewise_engine::webhook::{ATTEMPTS, Delivering, Hooks, Means, Reply, Secret, verify};
+use edgewise_store::Domain;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
@@ -179,8 +180,11 @@ async fn a_hook_that_answers_410_is_switched_off_until_it_is_replayed() {
         tokio::task::yield_now().await;
     }
     assert!(world.sent.try_recv().is_err(), "nothing more is sent");
+    assert_eq!(hooks.list().unwrap()[0].place, 0, "it was told nothing");
+    assert_eq!(place.ledger.clone().consumers(&space()).unwrap(), [], "the queue does not wait for it");
     assert_eq!(hooks.replay(&id, None, NOW).unwrap(), 0);
     assert_eq!(hooks.list().unwrap()[0].off, None);
+    assert_eq!(place.ledger.clone().consumers(&space()).unwrap().len(), 1, "and waits again");
     world.next().await;
     delivering.stop();
     engine.stop().unwrap();

@@ -2,6 +2,7 @@
 //!
 //! Nothing here sleeps. What must happen is waited for; only a hang meets the limit.
 
+mod graph;
 mod hooks;
 mod publishing;
 mod several;

@@ -8,7 +8,7 @@ use edgewise_store::{Domain, Ledger, Position, Span};
 use std::collections::BTreeSet;
 
 /// What a listener hears until an event of a name.
-async fn heard(listener: &mut Listener, last: &str) -> Vec<String> {
+pub async fn heard(listener: &mut Listener, last: &str) -> Vec<String> {
     let mut names = Vec::new();
     loop {
         match within("an event", listener.next()).await {
@@ -251,7 +251,7 @@ fn move_cursor(ledger: &mut impl Domain, upto: Position) {
 }
 
 /// What the doctor says of the queues.
-fn examined(place: &Place) -> Vec<&'static str> {
+pub fn examined(place: &Place) -> Vec<&'static str> {
     let found = edgewise_engine::doctor::queues(Box::new(place.ledger.clone()), &space()).unwrap();
     found.into_iter().map(|finding| finding.code).collect()
 }

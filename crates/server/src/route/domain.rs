@@ -11,7 +11,7 @@ use crate::problem::Result;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use edgewise_client::wire::{Acknowledge, Acknowledged, DomainEvents, Namespaces};
+use edgewise_client::wire::{Acknowledge, Acknowledged, ActTaken, DomainEvents, ForgetConsumer, Namespaces};
 use edgewise_core::Error;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Delivery;
@@ -68,13 +68,31 @@ pub async fn acknowledge(
     Json(asked): Json<Acknowledge>,
 ) -> Result<Json<Acknowledged>> {
     let namespace = Name::parse(&namespace)?;
-    let consumer = Name::parse(&asked.consumer)?;
-    if consumer.starts_with("webhook/") {
-        return Err(Error::invalid("reserved_name", "names of consumers that begin with `webhook/` are ours").into());
-    }
+    let consumer = own(&asked.consumer)?;
     let (shelf, now) = (app.shelf().await?, app.now());
     let place = blocking(move || shelf.acknowledge(&namespace, &consumer, asked.place, now)).await?;
     Ok(Json(Acknowledged { place }))
+}
+
+pub async fn forget(
+    State(app): State<App>,
+    Path(namespace): Path<String>,
+    Json(asked): Json<ForgetConsumer>,
+) -> Result<Json<ActTaken>> {
+    let namespace = Name::parse(&namespace)?;
+    let consumer = own(&asked.consumer)?;
+    let shelf = app.shelf().await?;
+    blocking(move || shelf.forget(&namespace, &consumer)).await?;
+    Ok(Json(ActTaken { already: false, reopened: None }))
+}
+
+/// The name of a consumer that is no webhook's.
+fn own(consumer: &str) -> edgewise_core::Result<Name> {
+    let consumer = Name::parse(consumer)?;
+    if consumer.starts_with("webhook/") {
+        return Err(Error::invalid("reserved_name", "names of consumers that begin with `webhook/` are ours"));
+    }
+    Ok(consumer)
 }
 
 /// Work that waits for the disk.

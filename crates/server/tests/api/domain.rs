@@ -52,6 +52,14 @@ async fn a_queue_is_read_and_acknowledged_by_each_consumer() {
         let refused: Answer = stage.post("/api/v1/domain/shop/ack", &body).await;
         assert_eq!(refused.code(), code, "{body}: {}", refused.text);
     }
+    let forget = |consumer: &str| json!({ "consumer": consumer });
+    assert_eq!(stage.post("/api/v1/domain/shop/forget", &forget("billing")).await.status, 200);
+    let left = stage.get("/api/v1/domain/shop?consumer=billing").await.json();
+    assert_eq!(names(&left), ["one", "two", "over"], "it begins anew");
+    for (consumer, code) in [("billing", "consumer_not_found"), ("webhook/x", "reserved_name")] {
+        let refused = stage.post("/api/v1/domain/shop/forget", &forget(consumer)).await;
+        assert_eq!(refused.code(), code, "{consumer}: {}", refused.text);
+    }
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use super::{Answerer, Book, Witness, unreadable};
 use crate::cover::Cover;
 use crate::driver::{No, home};
 use crate::violation::{Held, ensure};
+use edgewise_core::domain::{Cause, DomainEvent, told_of_work};
 use edgewise_core::event::{LinkRef, LinkResolved, decode_events};
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::{RunId, Token, TokenHash};
@@ -50,6 +51,8 @@ pub struct WorkBook {
     /// What each engine was found to have.
     seen: BTreeMap<String, u64>,
     moved: bool,
+    /// What the outside world is told of the last record.
+    pub(super) told: Vec<DomainEvent>,
 }
 
 /// The words by which an operation of a key is known in the ledger.
@@ -71,7 +74,11 @@ impl WorkBook {
             let counts = check(&self.state, now, event);
             ensure(counts.is_ok(), "what_is_written_counts", || format!("{event:?}: {counts:?}"))?;
             let stamp = Stamp { id: envelope.id.plus(n), at: envelope.at };
-            let _ = fold(&mut self.state, stamp, event, &mut Changed::default());
+            let mut changed = Changed::default();
+            let _ = fold(&mut self.state, stamp, event, &mut changed);
+            let cause = [Cause::new(self.state.seq, event)];
+            let stream = stored.stream.label();
+            told_of_work(&stream, stamp.at, &cause, &changed.notes, &mut |event| self.told.push(event));
             self.follow(event);
         }
         self.places.push((stored.position, stored.record.last()));

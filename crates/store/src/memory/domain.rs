@@ -6,7 +6,7 @@ use crate::ledger::Position;
 use edgewise_core::Result;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one space has.
 #[derive(Debug, Default)]
@@ -40,12 +40,11 @@ impl Domain for MemoryLedger {
         if domain.published.get(space).copied() != span.after {
             return Ok(None);
         }
+        let mut known: BTreeSet<String> = domain.of(space).map(|(_, event)| event.id.clone()).collect();
         let mut fresh = 0;
-        for event in events {
-            if !domain.of(space).any(|(_, known)| known.id == event.id) {
-                domain.events.push(Some((space.clone(), event.clone())));
-                fresh += 1;
-            }
+        for event in events.iter().filter(|event| known.insert(event.id.clone())) {
+            domain.events.push(Some((space.clone(), event.clone())));
+            fresh += 1;
         }
         domain.published.insert(space.clone(), span.upto);
         Ok(Some(fresh))
