@@ -205,3 +205,28 @@ impl fmt::Display for Cover {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_occurred_is_named_unless_no_storm_comes_to_it() {
+        let mut cover = Cover::default();
+        let missing = |cover: &Cover, kind: &str| cover.missing().contains(&kind.to_owned());
+        for kind in ["event: LinkResolved", "event: ScheduleFired", "command: Work", "timer: Attempt", "tick: Missed"] {
+            assert!(missing(&cover, kind), "{kind}");
+        }
+        cover.count("timer", timer(TimerKind::Attempt));
+        assert!(!missing(&cover, "timer: Attempt"));
+        assert!(NOT_IN_STORMS.iter().all(|name| !missing(&cover, &format!("event: {name}"))));
+    }
+
+    #[test]
+    fn over_files_every_trouble_is_felt_but_the_loss_of_all_rows() {
+        let mut cover = Cover::default();
+        assert_eq!(cover.not_felt_in_files().len(), Trouble::ALL.len() - 1);
+        Trouble::ALL.iter().filter(|t| **t != Trouble::LostRows).for_each(|t| cover.count("trouble", t.word()));
+        assert_eq!(cover.not_felt_in_files(), Vec::<String>::new());
+    }
+}

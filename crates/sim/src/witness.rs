@@ -7,6 +7,7 @@
 mod answers;
 mod book;
 mod control;
+mod in_time;
 mod links;
 mod queues;
 mod shares;
@@ -32,6 +33,7 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::LeaseRef;
 use edgewise_engine::reader::Reader;
 use edgewise_store::{Ledger, Position, Projections, RunFilter, Stream};
+use in_time::Granted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long every engine gives a lease that another one granted, at least.
@@ -73,13 +75,15 @@ pub struct Witness {
     keys: BTreeMap<String, RunId>,
     children: BTreeMap<(RunId, LinkRef), RunId>,
     promised: BTreeMap<TokenHash, Promised>,
-    /// Which engine granted each lease, and the leases that somebody was told of.
-    granted: BTreeMap<TokenHash, Box<str>>,
-    told: BTreeSet<TokenHash>,
+    /// Every lease as it was granted, and the claim that was answered with it.
+    granted: BTreeMap<TokenHash, Granted>,
+    told: BTreeMap<TokenHash, No>,
     /// The stores fail at times, or several engines are at work.
     pub in_doubt: bool,
     /// The clocks of all engines agree.
     pub clocks_agree: bool,
+    /// Since when there are no faults any more, if the clocks agree.
+    calm_since: Option<Time>,
     /// There is no trouble at all, so nobody dies.
     pub is_fair: bool,
     /// Nothing is damaged: whoever is marked was frozen by a person.
@@ -119,9 +123,10 @@ impl Witness {
             written: BTreeMap::new(),
             promised: BTreeMap::new(),
             granted: BTreeMap::new(),
-            told: BTreeSet::new(),
+            told: BTreeMap::new(),
             in_doubt: false,
             clocks_agree: false,
+            calm_since: None,
             is_fair: false,
             watches_marks: false,
             rests: false,
@@ -274,7 +279,9 @@ impl Witness {
             return Err(Violation::new("seq_is_dense", format!("{run} does not begin with its trigger")));
         }
         if let Event::DispatchEnqueued(e) = &entry.event {
-            self.granted.insert(e.token, entry.source.as_ref().into());
+            let (by, at, span) = (entry.source.as_ref().into(), entry.stamp.at, e.lease);
+            self.granted.insert(e.token, Granted { by, at, span, beaten: false });
+            self.cancel_has_come_down(run, now)?;
         }
         if let Event::TaskFinished(e) = &entry.event
             && e.error.as_ref().is_some_and(|f| f.kind == "worker_lost")
@@ -297,9 +304,9 @@ impl Witness {
     /// A lease is ended for want of its worker: not before the time that was promised, and only if there was a worker.
     fn may_be_lost(&self, now: Time, by: &str, run: RunId, e: &TaskFinished) -> Held {
         // Whoever granted it and lives knows that nobody was told: the attempt comes back unspent.
-        let own = self.granted.get(&e.token).is_some_and(|granter| **granter == *by);
+        let own = self.granted.get(&e.token).is_some_and(|granted| *granted.by == *by);
         let lost = || format!("an attempt of task {} was spent and nobody had it", e.task.0);
-        ensure(!own || self.told.contains(&e.token), "undelivered_grants_come_back", lost)?;
+        ensure(!own || self.told.contains_key(&e.token), "undelivered_grants_come_back", lost)?;
         let Some(promised) = self.promised.get(&e.token) else { return Ok(()) };
         let early = |until: Option<Time>| format!("a lease good until {until:?} was ended at {} by {by}", now.0);
         if let Some((engine, until)) = &promised.kept

@@ -25,6 +25,7 @@ impl Storm {
         self.note(|| "calm".into());
         self.everybody_lives()?;
         let began = self.now;
+        self.witness.calm_begins(began);
         let until = began.plus(PATIENCE).plus(Millis(self.went_back));
         let mut late = false;
         while self.now < until {
@@ -32,6 +33,8 @@ impl Storm {
                 return self.stuck(&format!("{STEPS} steps, and still more to do"));
             }
             self.round()?;
+            self.witness
+                .lost_workers_are_noticed(self.now, |engine| self.orchestrators.iter().any(|o| o.source == engine))?;
             self.publish_all()?;
             if self.witness.all_over() && self.in_flight() == 0 && self.vigils.is_empty() {
                 return self.close();

@@ -41,6 +41,10 @@ impl Witness {
     /// Remembers what is asked, so that the answer can be judged.
     pub fn asked(&mut self, no: No, command: &Command) {
         self.work.asked(no, command);
+        if let Command::Heartbeat(leases) = command {
+            let heard = leases.iter().map(|lease| lease.token.hash());
+            heard.for_each(|token| self.granted.get_mut(&token).into_iter().for_each(|granted| granted.beaten = true));
+        }
         let asked = match command {
             Command::Start(start) => Asked::Start(start.key.clone()),
             Command::Complete(each) => Asked::Finishes(Arc::clone(each)),
@@ -68,7 +72,7 @@ impl Witness {
             ensure(!grants.is_empty(), "grants_are_kept", || "a grant of nothing".into())?;
             let said = || format!("{} leases for a claim of {claimed}", grants.len());
             ensure(grants.len() <= *claimed as usize, "claims_are_not_overfilled", said)?;
-            return grants.iter().try_for_each(|grant| self.granted(grant, by));
+            return grants.iter().try_for_each(|grant| self.granted(no, grant, by));
         }
         let Some(asked) = self.asked.get(&no) else { return Ok(()) };
         match (answer, asked) {
@@ -128,8 +132,12 @@ impl Witness {
         }
     }
 
-    fn granted(&mut self, grant: &Grant, by: Answerer<'_>) -> Held {
+    fn granted(&mut self, no: No, grant: &Grant, by: Answerer<'_>) -> Held {
         let token = grant.lease.token.hash();
+        // The same answer may be given to the same claim again; nobody else is told of the lease.
+        let first = *self.told.entry(token).or_insert(no);
+        let twice = || format!("a lease of {} was given to the claims #{first} and #{no}", grant.path);
+        ensure(first == no, "grants_are_delivered_once", twice)?;
         let book = &self.books[&grant.lease.run];
         ensure(book.workers.contains_key(&token), "grants_are_kept", || {
             "a lease was given out and is not kept".into()
@@ -143,7 +151,6 @@ impl Witness {
         let (kept, passed) = (None, false);
         let promised = Promised { by: by.source.into(), at: by.now, until, granted, attempt_until, kept, passed };
         self.promised.insert(token, promised);
-        self.told.insert(token);
         Ok(())
     }
 

@@ -52,6 +52,9 @@ pub struct Book {
     /// Whether people asked for no leases, for now or for ever.
     pub(super) paused: bool,
     pub(super) cancelled: bool,
+    /// When it was cancelled, as long as it is; and when it was last let go on.
+    pub(super) cancelled_at: Option<Time>,
+    pub(super) unfrozen_at: Option<Time>,
     /// Whether people want nothing but reads to work on it.
     pub(super) frozen: bool,
     /// Leases that were live when it was frozen: what becomes of them meanwhile is not in the ledger.
@@ -81,6 +84,8 @@ impl Book {
             yes,
             paused: false,
             cancelled: false,
+            cancelled_at: None,
+            unfrozen_at: None,
             frozen: false,
             rested: BTreeSet::new(),
             told: Vec::new(),
@@ -215,14 +220,16 @@ impl Book {
         match &entry.event {
             Event::RunPauseRequested(_) => self.paused = true,
             Event::RunResumeRequested(_) => self.paused = false,
-            Event::RunCancelRequested(_) => self.cancelled = true,
+            Event::RunCancelRequested(_) => {
+                (self.cancelled, self.cancelled_at) = (true, Some(entry.stamp.at));
+            }
             Event::RunFrozen(_) => {
                 self.frozen = true;
                 self.rested.extend(self.live.values());
             }
-            Event::RunUnfrozen(_) => self.frozen = false,
+            Event::RunUnfrozen(_) => (self.frozen, self.unfrozen_at) = (false, Some(entry.stamp.at)),
             Event::RunRerunRequested(_) => {
-                self.cancelled = false;
+                (self.cancelled, self.cancelled_at) = (false, None);
                 self.ask_again(before);
             }
             Event::TaskResetForRetry(_) | Event::TaskResolvedManually(_) | Event::TaskCompletedManually(_) => {
