@@ -12,6 +12,7 @@ mod network;
 mod operator;
 mod people;
 mod queues;
+mod removals;
 mod tellers;
 mod troubles;
 mod worker;
@@ -170,6 +171,7 @@ impl Storm {
             hash: seed,
         };
         storm.witness.watches_marks = true;
+        storm.witness.watches_removals = storm.removes();
         if has_events(seed) {
             storm.witness.queues.domain = Some(storm.store.domain().map_err(|e| broken(&e))?);
         }

@@ -10,6 +10,7 @@ mod control;
 mod in_time;
 mod links;
 mod queues;
+mod removed;
 mod shares;
 mod work;
 mod works;
@@ -88,6 +89,8 @@ pub struct Witness {
     pub is_fair: bool,
     /// Nothing is damaged: whoever is marked was frozen by a person.
     pub watches_marks: bool,
+    /// Somebody takes runs away.
+    pub watches_removals: bool,
     /// Looks at nothing: for what is too large.
     pub rests: bool,
     /// The seq that the rows of each run are at.
@@ -129,6 +132,7 @@ impl Witness {
             calm_since: None,
             is_fair: false,
             watches_marks: false,
+            watches_removals: false,
             rests: false,
             compares_one_in: 1,
             looks: 0,
@@ -241,6 +245,7 @@ impl Witness {
             self.queues.tell(stored.position, told.unwrap_or_default());
             changed.insert(run);
         }
+        self.see_removed()?;
         self.work.check()?;
         self.marks_agree_with_events()?;
         self.pass_deadlines(now);
@@ -332,6 +337,9 @@ impl Witness {
     /// Rows plus tail are the run that all its events make, and the rows are those of their seq.
     fn compare(&mut self, run: RunId) -> Held {
         let book = &self.books[&run];
+        if book.removed {
+            return Ok(());
+        }
         let loaded = self.reader.run(run).map_err(|e| unreadable(&e))?;
         // What loops are past may have been given back in one of them.
         let same = match book.run.over.is_empty() {
@@ -404,7 +412,7 @@ impl Witness {
         // The rows of what is damaged stay as they are; who is frozen by a person is in the rows like anybody.
         let marks = self.marks()?;
         let damaged = |run: &RunId, book: &Book| marks.contains(run) && !book.frozen;
-        for (run, book) in self.books.iter().filter(|(run, book)| !damaged(run, book)) {
+        for (run, book) in self.books.iter().filter(|(run, book)| !book.removed && !damaged(run, book)) {
             let before = book.places.iter().rev().find(|(at, _)| *at <= watermark).map_or(0, |(_, seq)| *seq);
             let has = self.written.get(run).copied().unwrap_or(0);
             let said = || format!("rows of {run} are at {has}, the watermark says {before}");
@@ -425,6 +433,9 @@ impl Witness {
             let book = &self.books[&run];
             invariant::check_stream(&book.stream())?;
             ensure(book.stream().refold(u64::MAX) == book.run, "refold_is_the_same", || format!("{run}"))?;
+            if book.removed {
+                continue;
+            }
             let stored = self.ledger.read(&home().stream(run), 0, usize::MAX).map_err(|e| unreadable(&e))?;
             let events: u64 = stored.iter().map(|s| u64::from(s.record.count)).sum();
             let said = || format!("{run} had {} events and has {events}", book.entries.len());

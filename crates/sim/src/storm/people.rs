@@ -80,6 +80,9 @@ impl Storm {
         if has_schedules(self.seed) && self.dice.one_in(2) {
             return self.schedule();
         }
+        if self.removes() && self.dice.one_in(4) {
+            return self.remove();
+        }
         if self.sets_queues() && self.dice.one_in(4) {
             return self.set_a_queue();
         }

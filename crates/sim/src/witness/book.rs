@@ -63,6 +63,8 @@ pub struct Book {
     pub(super) told: Vec<DomainEvent>,
     /// Leases that ended in the last look.
     pub(super) just_ended: Vec<TokenHash>,
+    /// Whether it was taken away.
+    pub(super) removed: bool,
 }
 
 impl Book {
@@ -90,6 +92,7 @@ impl Book {
             rested: BTreeSet::new(),
             told: Vec::new(),
             just_ended: Vec::new(),
+            removed: false,
         }
     }
 
@@ -160,6 +163,7 @@ impl Book {
 
     /// One event: everything that is written has counted, and was allowed.
     pub(super) fn fold(&mut self, entry: Entry) -> Held {
+        ensure(!self.removed, "what_is_removed_is_gone", || format!("{:?} was written to it", entry.event))?;
         let rests = !self.frozen || matches!(entry.event, Event::RunUnfrozen(_));
         ensure(rests, "frozen_runs_rest", || format!("{:?} was written to a frozen run", entry.event))?;
         let before = self.before.take().unwrap_or_else(|| self.run.clone());
