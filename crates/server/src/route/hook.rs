@@ -85,7 +85,7 @@ async fn secret(app: &App, by: Name) -> Done<Secret> {
     if let Some(secret) = kept(app).await? {
         return Ok(secret);
     }
-    let change = SettingChanged { key: Name::parse(HOOK_SECRET)?, value: Some(Secret::fresh()?.into()), by };
+    let change = SettingChanged { key: Name::parse(HOOK_SECRET)?, value: Some(Secret::fresh()?.into()), by, why: None };
     app.engine().ask(Command::ChangeSetting(change)).await?;
     kept(app).await?.ok_or_else(|| Error::bug("no_secret", "a secret that was just kept is not there"))
 }
