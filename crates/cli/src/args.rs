@@ -13,6 +13,7 @@ mod keep;
 mod look;
 mod manual;
 mod project;
+mod queue;
 mod rerun;
 mod run;
 mod schedule;
@@ -33,9 +34,10 @@ pub use engine::Engine;
 pub use gate::{Gate, GateAct, GateCommand, GateCreate, GateList, GateOpen, GateShow, GateUrl, gate_of_run};
 pub use graph::{Form, Graph};
 pub use keep::{Backup, Ended, Restore, Retain, ended};
-pub use look::{Events, Export, History, Logs, Queues, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
+pub use look::{Events, Export, History, Logs, Runs, RunsCommand, Show, StateWord, Timing, Watch, WhatIf, Why};
 pub use manual::{Completion, Man, Shell};
 pub use project::{Bench, Check, Doctor, Fmt, Init, Plan, Schema, Test};
+pub use queue::{QueueAct, QueueSet, Queues, QueuesCommand};
 pub use rerun::Rerun;
 pub use run::{IdentityWord, Mode, Run};
 pub use schedule::{
@@ -88,7 +90,7 @@ pub enum Command {
     Watch(Watch),
     /// List runs, the newest first.
     Runs(Runs),
-    /// List queues and limits: what is used, what waits, and who holds what.
+    /// List queues and limits, set what of them may begin, pause and resume them.
     Queues(Queues),
     /// Show an item, a gate, a run or a task.
     Show(Show),

@@ -106,7 +106,7 @@ pub fn perform(command: &Command, context: &mut Context<'_>) -> Result<Exit> {
         Command::Run(args) => run::perform(args, context),
         Command::Watch(args) => watch::perform(args, context),
         Command::Runs(args) => runs::perform(args, context),
-        Command::Queues(_) => queues::perform(context),
+        Command::Queues(args) => queues::perform(args, context),
         Command::Show(args) => show::perform(args, context),
         Command::Why(args) => why::perform(args, context),
         Command::Timing(args) => timing::perform(args, context),

@@ -115,6 +115,9 @@ pub struct Setting {
     pub by: Name,
     /// When.
     pub at: Time,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// Names one thing of a workspace's control: one row each.

@@ -3,7 +3,7 @@
 //! One command, one file: what people ask of runs is in `request`, what workers report in `result`, what
 //! gets work to workers in `enqueue`.
 
-use crate::queues::QueueSettings;
+use crate::queues::QueueChange;
 use crate::retention::{Kept, Removing};
 use crate::secrets::Sealed;
 use crate::work::{Import, Ops};
@@ -82,12 +82,7 @@ pub enum Command {
     /// Have finished work of a run done again.
     Rerun(Rerun),
     /// Say what a queue is from now on.
-    SetQueue {
-        /// Which queue.
-        name: Name,
-        /// What it is set to.
-        set: QueueSettings,
-    },
+    SetQueue(SetQueue),
     /// Operations on the work graph: all of them, or none.
     Work(Ops),
     /// Bring a work graph in, as it was elsewhere.
@@ -202,6 +197,22 @@ pub struct Rerun {
     pub run: RunId,
     /// What of it.
     pub from: RerunOf,
+    /// Who.
+    pub by: Name,
+    /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// Say what a queue is from now on, for every engine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetQueue {
+    /// Which queue.
+    pub queue: Name,
+    /// What of it is changed; absent if it is again what whoever runs an engine says of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<QueueChange>,
     /// Who.
     pub by: Name,
     /// Why, if they say.

@@ -93,9 +93,9 @@ impl<R> Committer<R> {
         }
     }
 
-    /// What queues are set to from now on. Those that are not named stay as they are.
+    /// What whoever runs the engine says of queues, where the settings of the workspace say nothing.
     pub fn set_queues(&mut self, queues: &Queues) {
-        queues.iter().for_each(|(name, set)| self.desk.set_queue(name, *set));
+        self.desk.give_queues(queues);
     }
 
     /// The seq of control that the ledger has and everybody is judged by; none while it is to be loaded anew.
@@ -376,7 +376,7 @@ fn decide(desk: &mut Desk, command: &Command) -> Result<Answer> {
         Command::Complete(reports) => result::complete(desk, reports),
         Command::GiveBack(leases) => result::give_back(desk, leases),
         Command::Heartbeat(leases) => result::heartbeat(desk, leases),
-        Command::SetQueue { name, set } => request::set_queue(desk, name, *set),
+        Command::SetQueue(set) => request::set_queue(desk, set),
         Command::Register(register) => request::register(desk, register),
         Command::SetSchedule(set) => request::set_schedule(desk, set),
         Command::ChangeSetting(change) => request::change_setting(desk, change),

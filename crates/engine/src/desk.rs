@@ -10,6 +10,7 @@ mod control;
 mod frozen;
 mod news;
 mod own;
+mod queues;
 mod whole;
 mod work;
 
@@ -28,7 +29,7 @@ use crate::links::Links;
 use crate::load::{self, Plans};
 use crate::metrics::{Counts, Durations};
 use crate::publish::Tap;
-use crate::queues;
+use crate::queues::{self as open_queues, Queues};
 use crate::rates::Rates;
 use crate::request::Encoded;
 use crate::ticks::Ticks;
@@ -89,7 +90,9 @@ pub(crate) struct Desk {
     pub work: CachedWork,
     pub lanes: Lanes,
     pub leases: Leases,
-    pub queues: queues::Open,
+    pub queues: open_queues::Open,
+    /// What whoever runs the engine says of queues.
+    pub given_queues: Queues,
     pub rates: Rates,
     /// Others may have granted what this engine has not seen: nothing bounded begins.
     pub blind: bool,
@@ -195,7 +198,8 @@ impl Desk {
             work: CachedWork::default(),
             lanes: Lanes::default(),
             leases: Leases::default(),
-            queues: queues::Open::default(),
+            queues: open_queues::Open::default(),
+            given_queues: Queues::new(),
             rates: Rates::default(),
             blind: false,
             timers: BTreeSet::new(),

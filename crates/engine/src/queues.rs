@@ -1,14 +1,15 @@
 //! Queues: where tasks wait for workers. A queue has slots (most attempts at work at once), a rate, and may be paused.
 //!
-//! What a queue is set to comes from outside; what holds its slots is counted from leases.
+//! What a queue is set to comes from outside: the file of whoever runs the engine, and over it what the workspace's
+//! settings say, which hold for all engines. What holds its slots is counted from leases.
 
+use edgewise_core::Result;
 use edgewise_core::control::Setting;
 use edgewise_core::name::Name;
 use edgewise_core::rate::{Arrival, Rate};
 use edgewise_core::time::Time;
 use edgewise_store::quick::QuickMap;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The queue of tasks that name none.
@@ -26,22 +27,90 @@ pub struct QueueSettings {
     pub paused: bool,
 }
 
+/// How a bound of a queue is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound<T> {
+    /// Nothing bounds it from now on.
+    Free,
+    /// This does.
+    At(T),
+}
+
+/// What of a queue is changed. What is not said stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueChange {
+    /// Most attempts at work at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<Bound<u32>>,
+    /// How often an attempt may begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Bound<Rate>>,
+    /// Whether nothing begins for now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
+}
+
+impl<T> From<Option<T>> for Bound<T> {
+    fn from(bound: Option<T>) -> Self {
+        bound.map_or(Self::Free, Self::At)
+    }
+}
+
+impl From<QueueSettings> for QueueChange {
+    fn from(QueueSettings { slots, rate, paused }: QueueSettings) -> Self {
+        Self { slots: Some(slots.into()), rate: Some(rate.into()), paused: Some(paused) }
+    }
+}
+
+impl QueueChange {
+    /// What a queue is after it.
+    pub fn of(self, was: QueueSettings) -> QueueSettings {
+        fn after<T>(change: Option<Bound<T>>, was: Option<T>) -> Option<T> {
+            match change {
+                None => was,
+                Some(Bound::Free) => None,
+                Some(Bound::At(bound)) => Some(bound),
+            }
+        }
+        QueueSettings {
+            slots: after(self.slots, was.slots),
+            rate: after(self.rate, was.rate),
+            paused: self.paused.unwrap_or(was.paused),
+        }
+    }
+}
+
 /// What all queues are set to, by their names.
 pub type Queues = BTreeMap<Name, QueueSettings>;
 
 /// What the keys of settings begin with that say what a queue is set to.
 pub const SETTING: &str = "queue/";
 
-/// What the workspace's settings say of a queue: they go before the file of whoever runs the engine.
-pub fn set_by(key: &Name, value: Option<&Value>) -> Option<(Name, QueueSettings)> {
-    let name = Name::parse(key.strip_prefix(SETTING)?).ok()?;
-    let set = value.map(|value| serde_json::from_value(value.clone())).transpose().ok()?;
-    Some((name, set.unwrap_or_default()))
+/// The key of the setting that says what a queue is set to.
+pub fn key_of(queue: &Name) -> Result<Name> {
+    Name::parse(&format!("{SETTING}{queue}"))
 }
 
-/// The queues that the settings speak of.
-pub fn all_set_by(settings: &BTreeMap<Name, Setting>) -> Queues {
-    settings.iter().filter_map(|(key, setting)| set_by(key, Some(&setting.value))).collect()
+/// The queue that a setting is about.
+pub fn queue_of(key: &Name) -> Option<Name> {
+    Name::parse(key.strip_prefix(SETTING)?).ok()
+}
+
+/// What the workspace's settings say of a queue: they go before the file of whoever runs the engine.
+pub fn set_by(queue: &Name, settings: &BTreeMap<Name, Setting>) -> Option<QueueSettings> {
+    let setting = settings.get(&key_of(queue).ok()?)?;
+    serde_json::from_value(setting.value.clone()).ok()
+}
+
+/// The queues that the settings speak of, what they are set to, and the setting that says so.
+pub fn all_set_by(settings: &BTreeMap<Name, Setting>) -> impl Iterator<Item = (Name, QueueSettings, &Setting)> {
+    settings.iter().filter_map(|(key, setting)| {
+        let queue = queue_of(key)?;
+        let set = serde_json::from_value(setting.value.clone()).ok()?;
+        Some((queue, set, setting))
+    })
 }
 
 /// Names a queue within one engine.

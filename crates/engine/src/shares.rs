@@ -1,21 +1,23 @@
 //! Who waits for a slot, and who holds it: read off the rows, also while another process writes them.
 
-use crate::queues::{DEFAULT_QUEUE, QueueSettings, Queues};
+use crate::queues::{DEFAULT_QUEUE, QueueSettings, Queues, all_set_by};
 use crate::reader::Reader;
 use edgewise_core::Result;
+use edgewise_core::control::Setting;
 use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::rate::Rate;
 use edgewise_core::rows::{KeyLimit, LeaseRow, OutboxRow};
-use serde::Serialize;
+use edgewise_core::time::Time;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Most holders of one key that are named.
 const NAMED: usize = 20;
 
 /// What a queue is set to, and what is in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueUse {
     /// Which queue.
     pub queue: Name,
@@ -25,6 +27,9 @@ pub struct QueueUse {
     pub rate: Option<Rate>,
     /// Whether nothing begins for now.
     pub paused: bool,
+    /// Who said so; absent if it is as the file of whoever runs the engine says, or not bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<SetBy>,
     /// Attempts at work.
     pub used: u32,
     /// Tasks that wait, those set aside included.
@@ -33,8 +38,20 @@ pub struct QueueUse {
     pub aside: u32,
 }
 
+/// Who set a queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetBy {
+    /// Who.
+    pub by: Name,
+    /// When.
+    pub at: Time,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// A key, its bounds, and who holds it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitUse {
     /// The key.
     pub key: String,
@@ -51,7 +68,7 @@ pub struct LimitUse {
 }
 
 /// An attempt that holds a slot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Which run.
     pub run: RunId,
@@ -64,7 +81,7 @@ pub struct Holder {
 }
 
 /// Everything that is shared.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Shares {
     /// By name.
     pub queues: Vec<QueueUse>,
@@ -73,7 +90,7 @@ pub struct Shares {
 }
 
 /// What a task that is ready waits for, besides a worker.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waits {
     /// The queue it is in.
     pub queue: QueueUse,
@@ -85,8 +102,14 @@ pub struct Waits {
 type InUse = (Vec<(RunId, OutboxRow)>, Vec<(RunId, LeaseRow)>);
 
 impl Reader {
-    /// All queues and keys that are in use or set.
-    pub fn shares(&mut self, set: &Queues) -> Result<Shares> {
+    /// All queues and keys that are in use or set: by whoever runs the engine, and over that by the settings.
+    pub fn shares(&mut self, given: &Queues) -> Result<Shares> {
+        let mut queues: BTreeMap<Name, QueueUse> =
+            given.iter().map(|(name, set)| (name.clone(), empty(name, set))).collect();
+        for (name, set, Setting { by, at, why, .. }) in all_set_by(&self.control()?.settings) {
+            let set_by = SetBy { by: by.clone(), at: *at, why: why.clone() };
+            queues.insert(name.clone(), QueueUse { set: Some(set_by), ..empty(&name, &set) });
+        }
         let (waiting, leases) = self.in_use()?;
         let mut keys: BTreeMap<&str, LimitUse> = BTreeMap::new();
         for limit in waiting.iter().filter_map(|(_, row)| row.turn.limit.as_ref()) {
@@ -101,8 +124,6 @@ impl Reader {
                 limit.holders.push(self.holder(*run, lease));
             }
         }
-        let mut queues: BTreeMap<Name, QueueUse> =
-            set.iter().map(|(name, set)| (name.clone(), empty(name, set))).collect();
         for (_, row) in &waiting {
             let queue = queue_of(&mut queues, row.turn.queue.as_ref());
             queue.waiting += 1;
@@ -114,12 +135,12 @@ impl Reader {
     }
 
     /// What a ready task waits for besides a worker; `None` if it does not wait for a worker.
-    pub fn waits(&mut self, run: RunId, task: TaskIx, set: &Queues) -> Result<Option<Waits>> {
+    pub fn waits(&mut self, run: RunId, task: TaskIx, given: &Queues) -> Result<Option<Waits>> {
         let (waiting, _) = self.in_use()?;
         let Some((_, row)) = waiting.into_iter().find(|(of, row)| *of == run && row.task == task) else {
             return Ok(None);
         };
-        let shares = self.shares(set)?;
+        let shares = self.shares(given)?;
         let name = row.turn.queue.as_deref().unwrap_or(DEFAULT_QUEUE);
         let queue = shares.queues.into_iter().find(|queue| queue.queue.as_str() == name);
         let key = row.turn.limit.map(|limit| limit.key);
@@ -154,7 +175,7 @@ fn unused(limit: &KeyLimit) -> LimitUse {
 
 fn empty(name: &Name, set: &QueueSettings) -> QueueUse {
     let QueueSettings { slots, rate, paused } = *set;
-    QueueUse { queue: name.clone(), slots, rate, paused, used: 0, waiting: 0, aside: 0 }
+    QueueUse { queue: name.clone(), slots, rate, paused, set: None, used: 0, waiting: 0, aside: 0 }
 }
 
 fn queue_of<'q>(queues: &'q mut BTreeMap<Name, QueueUse>, name: Option<&Name>) -> &'q mut QueueUse {

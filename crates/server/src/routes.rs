@@ -165,6 +165,9 @@ table! {
     POST "/api/v1/schedules/{schedule}/backfill" backfill_schedule Operate, "Runs a schedule for ticks that have passed.", [], Some(form::<wire::BackfillSchedule>) => SCHEDULED, post(schedule::backfill);
     GET "/api/v1/queues" list_queues Look, "Queues and limits: what is used, what waits, and who holds what.", [], None => Gives::Json, get(operate::queues);
     POST "/api/v1/queues/{queue}" set_queue Operate, "Says what a queue is from now on: slots, a rate, a pause.", [], Some(form::<wire::SetQueue>) => TAKEN, post(operate::set_queue);
+    POST "/api/v1/queues/{queue}/pause" pause_queue Operate, "Lets nothing of a queue begin for now; what is at work goes on.", [], ITEM_ACT => TAKEN, post(operate::pause_queue);
+    POST "/api/v1/queues/{queue}/resume" resume_queue Operate, "Lets a queue go on.", [], ITEM_ACT => TAKEN, post(operate::resume_queue);
+    POST "/api/v1/queues/{queue}/unset" unset_queue Operate, "Takes back what was said of a queue: it is again as the file of whoever runs the engine says.", [], ITEM_ACT => TAKEN, post(operate::unset_queue);
     GET "/api/v1/tokens" list_tokens Admin, "Who may use the server, without their secrets.", [], None => Gives::Form(form::<wire::TokenList>), get(operate::tokens);
     POST "/api/v1/tokens" create_token Admin, "Makes a token; its text is shown once and cannot be shown again.", [], Some(form::<wire::CreateToken>) => Gives::Form(form::<wire::TokenListed>), post(operate::create_token);
     POST "/api/v1/tokens/{token}/revoke" revoke_token Admin, "Takes a token away: whoever has it is refused from then on.", [], None => TAKEN, post(operate::revoke_token);

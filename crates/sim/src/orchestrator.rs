@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const SWEEP_EVERY: Millis = Millis(5_000);
 
 /// What the file of every engine says of the queue with slots.
-pub(crate) const FILED: QueueSettings = QueueSettings { slots: Some(SLOW_SLOTS), rate: None, paused: false };
+const FILED: QueueSettings = QueueSettings { slots: Some(SLOW_SLOTS), rate: None, paused: false };
 
 /// An engine that lives, is frozen, or is dead.
 pub(crate) struct Orchestrator {
@@ -47,8 +47,6 @@ pub(crate) struct Orchestrator {
     /// Rows on their way to the store, and the runs whose rows may have been written since somebody looked.
     pub writing: Option<Flush>,
     pub wrote: BTreeSet<RunId>,
-    /// What its engine may keep the queue with slots to.
-    pub slow: Vec<QueueSettings>,
     /// Whether the sweep found something that should have moved by itself.
     pub forgot: bool,
 }
@@ -70,7 +68,6 @@ impl Orchestrator {
             swept: Time::NEVER,
             writing: None,
             wrote: BTreeSet::new(),
-            slow: Vec::new(),
             forgot: false,
         }
     }
@@ -128,7 +125,6 @@ impl Orchestrator {
         let source = self.source.as_str().into();
         let mut committer = Committer::new(ledger, rows, home(), source, Entropy::from_seed(key));
         if has_shares(seed) {
-            self.slow = vec![FILED];
             committer.set_queues(&[(name(SLOW), FILED)].into());
         }
         let clock = self.clock(now);

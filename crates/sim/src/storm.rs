@@ -31,6 +31,7 @@ use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
 use crate::witness::{Answerer, Witness};
+use edgewise_core::fold::is_refusal;
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::plan::Plan;
 use edgewise_core::time::{Millis, Time};
@@ -172,6 +173,7 @@ impl Storm {
         };
         storm.witness.watches_marks = true;
         storm.witness.watches_removals = storm.removes();
+        storm.witness.slots_vary = storm.sets_queues();
         if has_events(seed) {
             storm.witness.queues.domain = Some(storm.store.domain().map_err(|e| broken(&e))?);
         }
@@ -263,7 +265,6 @@ impl Storm {
         }
         self.steps += u64::from(self.is_calm);
         let (now, clock) = (self.now, self.orchestrators[o].clock(self.now));
-        let told = self.watch_slots(o);
         let step = self.orchestrators[o].step(now);
         if self.lag.disarm() {
             self.felt(Trouble::StaleRows);
@@ -273,7 +274,6 @@ impl Storm {
         ensure(!self.orchestrators[o].forgot, "hints_are_where_facts_are", forgot)?;
         match step {
             Ok(step) => {
-                self.slots_were_set(o, told, &step);
                 self.look(clock)?;
                 self.compare_work(o)?;
                 self.answer(o, step, crowded)
@@ -406,6 +406,7 @@ impl Storm {
             Ok(Answer::Removed { .. }) => say("Removed"),
             Ok(Answer::Reopened(_)) => say("Reopened"),
             Ok(Answer::Worked(_)) => say("Worked"),
+            Err(error) if is_refusal(error.code) && error.code != "run_frozen" => say("refused"),
             Err(error) => say(error.code),
         }
     }

@@ -98,9 +98,9 @@ pub struct Witness {
     /// Rows plus tail are compared with the run at one look in so many.
     pub compares_one_in: u64,
     looks: u64,
-    /// How many slots queues have at every engine, or at the one whose commit is looked at if they vary.
+    /// How many slots queues have by the files of the engines.
     pub slots: BTreeMap<String, u32>,
-    /// Slots are set while runs are at work: only what is granted anew keeps to them.
+    /// Queues are set while runs are at work: only what is granted anew keeps to that.
     pub slots_vary: bool,
     /// How many events of each kind there were.
     pub cover: Cover,
@@ -215,7 +215,7 @@ impl Witness {
         }
         let new = self.ledger.read_all(self.at, usize::MAX).map_err(|e| unreadable(&e))?;
         self.books.values_mut().for_each(|book| book.just_ended.clear());
-        let mut changed = BTreeSet::new();
+        let (mut changed, free) = (BTreeSet::new(), self.free());
         for stored in new {
             self.at = stored.position;
             stored.record.verify(&stored.stream.label()).map_err(|e| unreadable(&e))?;
@@ -250,7 +250,7 @@ impl Witness {
         self.marks_agree_with_events()?;
         self.pass_deadlines(now);
         if !changed.is_empty() {
-            self.shares(&changed)?;
+            self.shares(&changed, &free)?;
         }
         self.links_agree(&changed)?;
         for run in changed {

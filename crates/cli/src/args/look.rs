@@ -102,16 +102,6 @@ impl Runs {
     }
 }
 
-/// List queues and limits: what is used, what waits, what is set aside, and who holds what.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Slots and rates of queues are set in edgewise.toml, under [queues.NAME].
-
-Examples:
-  edgewise queues
-  edgewise queues --json")]
-pub struct Queues {}
-
 /// The word of a run's state, as tables show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StateWord {

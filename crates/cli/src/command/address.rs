@@ -71,7 +71,7 @@ fn secret(context: &Context<'_>) -> Result<Secret> {
         return Ok(secret);
     }
     let (key, by) = (Name::parse(HOOK_SECRET)?, context.config.who.value.clone());
-    let change = SettingChanged { key, value: Some(Secret::fresh()?.into()), by };
+    let change = SettingChanged { key, value: Some(Secret::fresh()?.into()), by, why: None };
     record(&Place::of(context.config), Ask::ChangeSetting(change))?;
     // Somebody else may have been first: what is kept counts.
     kept()?.ok_or_else(|| Problem::new(Kind::Bug, "no_secret", "a secret that was just kept is not there"))

@@ -124,5 +124,5 @@ fn known(place: &Place, context: &Context<'_>) -> Result<Vec<(Name, Kept, Known)
 fn set(place: &Place, name: &Name, value: Option<serde_json::Value>, context: &Context<'_>) -> Result<()> {
     let key = Name::parse(&format!("{PREFIX}{name}"))?;
     let by = context.config.who.value.clone();
-    record(place, Ask::ChangeSetting(SettingChanged { key, value, by })).map(|_| ())
+    record(place, Ask::ChangeSetting(SettingChanged { key, value, by, why: None })).map(|_| ())
 }

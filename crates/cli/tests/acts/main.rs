@@ -8,6 +8,7 @@ mod looking;
 mod process;
 mod programs;
 mod pushing;
+mod queues;
 mod repair;
 mod serving;
 mod shared;

@@ -146,6 +146,9 @@ pub struct SetQueue {
     /// Nothing begins for now.
     #[serde(default)]
     pub paused: bool,
+    /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// Facts that have not happened.

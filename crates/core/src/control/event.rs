@@ -106,6 +106,9 @@ pub struct SettingChanged {
     pub value: Option<Value>,
     /// Who.
     pub by: Name,
+    /// Why, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 impl ControlEvent {

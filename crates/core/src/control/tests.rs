@@ -42,7 +42,7 @@ fn register(plan: u128) -> ControlEvent {
 }
 
 fn setting(value: Option<Value>) -> ControlEvent {
-    ControlEvent::SettingChanged(SettingChanged { key: name("queue.slots"), value, by: name("ada") })
+    ControlEvent::SettingChanged(SettingChanged { key: name("queue.slots"), value, by: name("ada"), why: None })
 }
 
 /// Folds events, each at its time; gives what each came to.

@@ -13,6 +13,7 @@ mod exhaustive;
 mod found;
 mod host;
 mod invariants;
+mod kinds;
 mod links;
 mod load;
 mod outside;

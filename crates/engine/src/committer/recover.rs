@@ -3,7 +3,6 @@
 use super::Committer;
 use crate::desk::{Desk, lost_lease, offer_turn};
 use crate::lanes::Offer;
-use crate::queues::all_set_by;
 use edgewise_core::id::RunId;
 use edgewise_core::run::{ADVANCE_ACTION, DISOWNED_ACTION, SUB_RUN_ACTION};
 use edgewise_core::state::TaskState;
@@ -26,10 +25,10 @@ impl<R> Committer<R> {
         for (stream, reason) in self.desk.ledger.frozen()? {
             self.desk.frozen.insert(stream.run, reason);
         }
-        match self.desk.control().map(|control| all_set_by(&control.settings)) {
+        match self.desk.control().map(drop) {
             // Runs go on, whatever became of schedules and settings.
             Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}
-            queues => self.set_queues(&queues?),
+            other => other?,
         }
         match self.desk.work().map(drop) {
             Err(error) if matches!(error.kind, Kind::Corrupt | Kind::Conflict) => {}

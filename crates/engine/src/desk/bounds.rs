@@ -8,7 +8,7 @@ use super::Desk;
 use crate::committer::AGAIN;
 use crate::lanes::{Lanes, Match, Offer, Waiting};
 use crate::leases::Lease;
-use crate::queues::{self, QueueNo, QueueSettings};
+use crate::queues::{self, QueueNo};
 use crate::turns::{Bound, key_of};
 use edgewise_core::event::{AttemptRef, TaskIx};
 use edgewise_core::id::RunId;
@@ -192,11 +192,6 @@ impl Desk {
             false => self.queues.opens(queue, self.leases.in_queue(queue), self.now),
         };
         self.lanes.busy_queues().filter_map(opens).chain(self.rates.next_due()).min()
-    }
-
-    /// What a queue is from now on.
-    pub fn set_queue(&mut self, name: &str, set: QueueSettings) {
-        self.queues.set(name, set);
     }
 
     /// What the attempts of a run say about rates: an engine that comes after another one has nothing else to go by.

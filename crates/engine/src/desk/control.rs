@@ -7,6 +7,7 @@
 use super::Desk;
 use super::own::stage;
 use crate::load::load_control;
+use crate::queues::queue_of;
 use edgewise_core::control::{Control, ControlEvent, Key, check, fold};
 use edgewise_core::event::Envelope;
 use edgewise_core::fold::{Ignored, Stamp};
@@ -102,6 +103,7 @@ impl Desk {
         }
         let old = std::mem::replace(&mut self.control, cached).state;
         self.reindex(&old);
+        self.settle_queues(&old);
         Ok(())
     }
 
@@ -147,7 +149,12 @@ impl Desk {
                 None => self.ticks.forget(name),
             }
         }
+        let queue = match &event {
+            ControlEvent::SettingChanged(event) => queue_of(&event.key),
+            _ => None,
+        };
         control.events.push(event);
+        queue.iter().for_each(|queue| self.settle_queue(queue));
         Ok(())
     }
 

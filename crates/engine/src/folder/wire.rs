@@ -9,7 +9,7 @@
 //!
 //! Who may ask is decided before: the socket is for its owner only.
 
-use crate::command::{Answer, Command, GateAct, Register, Rerun, RunAct, Satisfy, Start, Supply, TaskAct};
+use crate::command::{Answer, Command, GateAct, Register, Rerun, RunAct, Satisfy, SetQueue, Start, Supply, TaskAct};
 use crate::retention::{Kept, Removing};
 use crate::work::{Import, Look, Ops};
 use edgewise_core::control::{ScheduleSet, SettingChanged};
@@ -89,6 +89,8 @@ pub enum Ask {
     SetSchedule(ScheduleSet),
     /// Change or take away a setting.
     ChangeSetting(SettingChanged),
+    /// Say what a queue is from now on.
+    SetQueue(SetQueue),
     /// Have finished work of a run done again.
     Rerun(Rerun),
     /// Operations on the work graph: all of them, or none.
@@ -191,6 +193,7 @@ impl Ask {
             Self::Register(register) => Command::Register(register),
             Self::SetSchedule(set) => Command::SetSchedule(set),
             Self::ChangeSetting(change) => Command::ChangeSetting(change),
+            Self::SetQueue(set) => Command::SetQueue(set),
             Self::Rerun(act) => Command::Rerun(act),
             Self::Work(ops) => Command::Work(ops),
             Self::Import(import) => Command::Import(import),
@@ -216,6 +219,7 @@ impl Ask {
             Self::Register(register) => Some(&mut register.by),
             Self::SetSchedule(set) => Some(&mut set.by),
             Self::ChangeSetting(change) => Some(&mut change.by),
+            Self::SetQueue(set) => Some(&mut set.by),
             Self::Rerun(act) => Some(&mut act.by),
             Self::Work(ops) => Some(&mut ops.by),
         }

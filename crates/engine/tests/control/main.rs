@@ -2,6 +2,7 @@
 
 mod gates;
 mod ground;
+mod queues;
 mod schedules;
 
 use edgewise_core::control::{Control, HOOK_SECRET, SettingChanged};
@@ -22,7 +23,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 fn setting(value: i64) -> Command {
-    Command::ChangeSetting(SettingChanged { key: name("slots"), value: Some(json!(value)), by: name("ada") })
+    Command::ChangeSetting(SettingChanged { key: name("slots"), value: Some(json!(value)), by: name("ada"), why: None })
+}
+
+fn start(flow: &str) -> Command {
+    Command::Start(Start {
+        plan: Arc::new(edgewise_core::flow::compile(flow, "f.yaml").unwrap().plan),
+        children: Vec::new(),
+        input: RawValue::from_string("{}".into()).unwrap(),
+        by: name("ada"),
+        key: None,
+        labels: BTreeMap::new(),
+    })
 }
 
 const FLOW: &str = "{ flow: report, tasks: { a: { action: work } } }";
@@ -59,7 +71,7 @@ fn the_secret_that_addresses_are_signed_with_stays_whoever_brings_another_one() 
     let world = World::default();
     let secret = |value: &str| {
         let (key, by) = (name(HOOK_SECRET), name("ada"));
-        Command::ChangeSetting(SettingChanged { key, value: Some(json!(value)), by })
+        Command::ChangeSetting(SettingChanged { key, value: Some(json!(value)), by, why: None })
     };
     let (mut first, mut second) = (world.engine(1), world.engine(2));
     assert!(matches!(ask(&mut first, secret("first")), Ok(Answer::Done)));
@@ -72,18 +84,10 @@ fn a_queue_that_the_settings_pause_is_paused_for_an_engine_that_comes_later() {
     for (paused, granted) in [(true, false), (false, true)] {
         let world = World::default();
         let key = name("queue/default");
-        let change = SettingChanged { key, value: Some(json!({ "paused": paused })), by: name("ada") };
+        let change = SettingChanged { key, value: Some(json!({ "paused": paused })), by: name("ada"), why: None };
         ask(&mut world.engine(1), Command::ChangeSetting(change)).unwrap();
         let mut engine = world.engine(2);
-        let start = Start {
-            plan: Arc::new(edgewise_core::flow::compile(FLOW, "f.yaml").unwrap().plan),
-            children: Vec::new(),
-            input: RawValue::from_string("{}".into()).unwrap(),
-            by: name("ada"),
-            key: None,
-            labels: BTreeMap::new(),
-        };
-        ask(&mut engine, Command::Start(start)).unwrap();
+        ask(&mut engine, start(FLOW)).unwrap();
         let actions = Arc::new([name("work")]);
         let claim = Claim { worker: "w".into(), actions, queues: None, max: 1, lease: Some(Millis(60_000)) };
         let step = engine.step(Time(1_600), vec![Request { command: Command::Claim(claim), reply: 2 }]).unwrap();

@@ -55,14 +55,15 @@ fn named_by(own: Option<String>, ask: Ask) -> Ask {
     }
 }
 
-/// What is asked, for the trail: the word for it, and the run and the task that it is about.
+/// What is asked, for the trail: the word for it, and the run, the task or the queue that it is about.
 fn what(ask: &Ask) -> String {
     match serde_json::to_value(ask) {
         Ok(Value::String(word)) => word,
         Ok(Value::Object(asked)) => {
             let about = |body: &Value| {
-                let named =
-                    ["run", "task"].iter().filter_map(|key| body.get(key)?.as_str().map(|text| format!(" {text}")));
+                let named = ["run", "task", "queue"]
+                    .iter()
+                    .filter_map(|key| body.get(key)?.as_str().map(|text| format!(" {text}")));
                 named.collect::<String>()
             };
             asked.iter().map(|(word, body)| format!("{word}{}", about(body))).collect()
@@ -110,7 +111,7 @@ mod tests {
 
     fn check(role: Role, key: &str, value: Value, sent: Option<&Value>) {
         let (key, by) = (Name::parse(key).unwrap(), Name::parse("ann").unwrap());
-        let mut setting = Setting { value, by, at: Time(1) };
+        let mut setting = Setting { value, by, at: Time(1), why: None };
         let kept = may_be_sent(role, &key, &mut setting).then_some(setting.value);
         assert_eq!(kept.as_ref(), sent, "{role:?} {key}");
     }

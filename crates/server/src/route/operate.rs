@@ -15,10 +15,10 @@ use edgewise_core::rate::Rate;
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Result as Done};
-use edgewise_engine::command::{Answer, Command};
+use edgewise_engine::command::{Answer, Command, SetQueue};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::query;
-use edgewise_engine::queues::{QueueSettings, SETTING, all_set_by};
+use edgewise_engine::queues::{QueueChange, QueueSettings};
 use edgewise_engine::reader::Reader;
 use edgewise_engine::retention::{KEEP_KEYS, Removing, Retention};
 use edgewise_store::RunFilter;
@@ -26,36 +26,67 @@ use serde_json::{Value, json};
 
 /// Changes a setting, or takes it away.
 async fn set(app: &App, who: &Principal, key: &str, value: Option<Value>) -> Done<bool> {
-    let change = SettingChanged { key: Name::parse(key)?, value, by: who.name.clone() };
+    let change = SettingChanged { key: Name::parse(key)?, value, by: who.name.clone(), why: None };
     let answer = app.engine().ask(Command::ChangeSetting(change)).await?;
     Ok(!matches!(answer, Answer::Already))
 }
 
 /// Queues and limits: what is used, what waits, and who holds what.
 pub async fn queues(State(app): State<App>) -> Result<Json<Value>> {
-    let mut set = app.queues();
-    let shares = app.readers().look(move |reader| {
-        set.extend(all_set_by(&reader.control()?.settings));
-        reader.shares(&set)
-    });
-    Ok(Json(json!(shares.await?)))
+    let given = app.queues();
+    Ok(Json(json!(app.readers().look(move |reader| reader.shares(&given)).await?)))
 }
 
-/// Kept as a setting first, so that it holds after a restart too.
+/// A setting of the workspace: it holds for every engine, and after a restart.
 pub async fn set_queue(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
     Path(queue): Path<String>,
     Json(asked): Json<wire::SetQueue>,
 ) -> Result<Json<wire::ActTaken>> {
-    let name = Name::parse(&queue)?;
     let rate = asked.rate.as_deref().map(Rate::parse).transpose()?;
     let to = QueueSettings { slots: asked.slots, rate, paused: asked.paused };
-    let command = || Command::SetQueue { name: name.clone(), set: to };
-    // Refused before it is kept, if it is refused.
-    app.engine().ask(command()).await?;
-    let changed = set(&app, &who, &format!("{SETTING}{name}"), Some(json!(to))).await?;
-    Ok(Json(wire::ActTaken { already: !changed, reopened: None }))
+    change_queue(&app, who, &queue, (Some(to.into()), asked.why)).await
+}
+
+pub async fn pause_queue(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Path(queue): Path<String>,
+    Json(asked): Json<wire::ItemAct>,
+) -> Result<Json<wire::ActTaken>> {
+    let change = QueueChange { paused: Some(true), ..QueueChange::default() };
+    change_queue(&app, who, &queue, (Some(change), asked.why)).await
+}
+
+pub async fn resume_queue(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Path(queue): Path<String>,
+    Json(asked): Json<wire::ItemAct>,
+) -> Result<Json<wire::ActTaken>> {
+    let change = QueueChange { paused: Some(false), ..QueueChange::default() };
+    change_queue(&app, who, &queue, (Some(change), asked.why)).await
+}
+
+pub async fn unset_queue(
+    State(app): State<App>,
+    Extension(who): Extension<Principal>,
+    Path(queue): Path<String>,
+    Json(asked): Json<wire::ItemAct>,
+) -> Result<Json<wire::ActTaken>> {
+    change_queue(&app, who, &queue, (None, asked.why)).await
+}
+
+async fn change_queue(
+    app: &App,
+    who: Principal,
+    queue: &str,
+    (change, why): (Option<QueueChange>, Option<String>),
+) -> Result<Json<wire::ActTaken>> {
+    let asked = SetQueue { queue: Name::parse(queue)?, change, by: who.name, why };
+    let answer = app.engine().ask(Command::SetQueue(asked)).await?;
+    Ok(Json(wire::ActTaken { already: matches!(answer, Answer::Already), reopened: None }))
 }
 
 /// Takes runs away that are long over, some at a time.

@@ -176,7 +176,8 @@ impl Stage {
     pub async fn token(&self, who: &str, role: Role, expires: Option<Time>) -> String {
         let (kept, text) = Kept::new(&name(who), Token(who.len() as u128 + 77), role, expires);
         let key = name(&format!("{PREFIX}{who}"));
-        let change = SettingChanged { key, value: Some(serde_json::to_value(kept).unwrap()), by: name("test") };
+        let change =
+            SettingChanged { key, value: Some(serde_json::to_value(kept).unwrap()), by: name("test"), why: None };
         self.engine.ask(Command::ChangeSetting(change)).await.unwrap();
         text
     }
@@ -184,7 +185,7 @@ impl Stage {
     /// Takes a token away.
     pub async fn revoke(&self, who: &str) {
         let key = name(&format!("{PREFIX}{who}"));
-        let change = SettingChanged { key, value: None, by: name("test") };
+        let change = SettingChanged { key, value: None, by: name("test"), why: None };
         self.engine.ask(Command::ChangeSetting(change)).await.unwrap();
     }
 

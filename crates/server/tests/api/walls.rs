@@ -37,7 +37,7 @@ async fn token(dir: &Path, place: &str, who: &str, role: Role, expires: Option<T
     let secret = Token(place.bytes().chain(who.bytes()).map(u128::from).sum());
     let (kept, text) = Kept::new(&name(who), secret, role, expires);
     let key = name(&format!("{PREFIX}{who}"));
-    let change = SettingChanged { key, value: Some(serde_json::to_value(kept).unwrap()), by: name("test") };
+    let change = SettingChanged { key, value: Some(serde_json::to_value(kept).unwrap()), by: name("test"), why: None };
     open.engine.ask(Command::ChangeSetting(change)).await.unwrap();
     open.close().await.unwrap();
     text

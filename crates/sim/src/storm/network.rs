@@ -71,7 +71,7 @@ fn again(command: &Command) -> Command {
         Command::Rerun(act) => Command::Rerun(act.clone()),
         Command::Work(ops) => Command::Work(ops.clone()),
         Command::Import(import) => Command::Import(import.clone()),
-        Command::SetQueue { name, set } => Command::SetQueue { name: name.clone(), set: *set },
+        Command::SetQueue(set) => Command::SetQueue(set.clone()),
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn kind(command: &Command) -> &'static str {
         Command::Rerun(_) => "Rerun",
         Command::Work(_) => "Work",
         Command::Import(_) => "Import",
-        Command::SetQueue { .. } => "SetQueue",
+        Command::SetQueue(_) => "SetQueue",
     }
 }
 

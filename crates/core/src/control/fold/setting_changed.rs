@@ -16,8 +16,8 @@ pub(super) fn apply(control: &mut Control, stamp: Stamp, event: &SettingChanged,
     changed.insert(Key::Setting(event.key.clone()));
     match &event.value {
         Some(value) => {
-            let setting = Setting { value: value.clone(), by: event.by.clone(), at: stamp.at };
-            control.settings.insert(event.key.clone(), setting);
+            let (value, by, why) = (value.clone(), event.by.clone(), event.why.clone());
+            control.settings.insert(event.key.clone(), Setting { value, by, at: stamp.at, why });
         }
         None => drop(control.settings.remove(&event.key)),
     }

@@ -22,6 +22,7 @@ pub(super) fn needs(ask: &Ask) -> Permission {
         | Ask::GiveUp(_)
         | Ask::Register(_)
         | Ask::SetSchedule(_)
+        | Ask::SetQueue(_)
         | Ask::Rerun(_) => Permission::Operate,
         // Gates of items are spoken to by operations on the work graph.
         Ask::Work(work) if work.ops.iter().all(answers_a_gate) => Permission::Approve,
@@ -75,6 +76,7 @@ mod tests {
             Ask::Remove(_) => ("remove", ALL),
             Ask::Register(_) => ("register", ACT),
             Ask::SetSchedule(_) => ("set_schedule", ACT),
+            Ask::SetQueue(_) => ("set_queue", ACT),
             Ask::ChangeSetting(_) => ("change_setting", ALL),
             Ask::Rerun(_) => ("rerun", ACT),
             Ask::Work(_) => ("work", ACT),
@@ -102,6 +104,7 @@ mod tests {
             json!({ "remove": { "runs": [run], "keep_keys": 0 } }),
             json!({ "register": { "plan": plan, "by": by } }),
             json!({ "set_schedule": { "name": "s", "by": by } }),
+            json!({ "set_queue": { "queue": "q", "by": by } }),
             json!({ "change_setting": { "key": "k", "value": 1, "by": by } }),
             json!({ "rerun": { "run": run, "from": "start", "by": by } }),
             json!({ "work": { "ops": [{ "op": "add", "title": "A" }], "by": by } }),
@@ -122,7 +125,7 @@ mod tests {
             let found: Vec<Role> = Role::ALL.into_iter().filter(|role| role.may(needs(&ask))).collect();
             assert_eq!(found, expected, "{word}");
         }
-        assert_eq!(samples.len(), 27, "one of each");
+        assert_eq!(samples.len(), 28, "one of each");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use edgewise_core::id::RunId;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
-use edgewise_engine::command::{Claim, Command, Grant};
+use edgewise_engine::command::{Claim, Command, Grant, SetQueue};
 use edgewise_engine::queues::QueueSettings;
 use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of, name};
 
@@ -38,6 +38,10 @@ fn order(world: &mut World) -> Vec<RunId> {
         held = world.claim("w", 1);
     }
     runs
+}
+
+fn set_queue(queue: &str, to: QueueSettings) -> Command {
+    Command::SetQueue(SetQueue { queue: name(queue), change: Some(to.into()), by: name("op"), why: None })
 }
 
 #[test]
@@ -224,7 +228,7 @@ fn two_engines_that_grant_at_once_do_not_overrun_a_limit() {
 fn a_queue_lets_as_many_begin_as_it_has_slots() {
     let mut world = World::new();
     let set = QueueSettings { slots: Some(2), ..QueueSettings::default() };
-    world.must(Command::SetQueue { name: name("night"), set });
+    world.must(set_queue("night", set));
     start_all(&mut world, 4, "{ flow: f, tasks: { a: { action: work, queue: night } } }");
     world.start(FREE);
     let given = world.claim("w", 9);
@@ -240,7 +244,7 @@ fn a_queue_lets_as_many_begin_as_it_has_slots() {
 #[test]
 fn a_paused_queue_lets_nothing_begin_until_it_goes_on() {
     let mut world = World::new();
-    let set = |paused| Command::SetQueue { name: name("default"), set: QueueSettings { paused, ..Default::default() } };
+    let set = |paused| set_queue("default", QueueSettings { paused, ..Default::default() });
     world.must(set(true));
     world.start(FREE);
     assert!(world.claim("w", 1).is_empty());
@@ -300,7 +304,7 @@ fn a_rate_is_kept_over_a_restart_as_far_as_attempts_are_known() {
 fn a_queue_with_a_rate_opens_by_itself() {
     let mut world = World::new();
     let set = QueueSettings { rate: edgewise_core::rate::Rate::parse("1/s").ok(), ..QueueSettings::default() };
-    world.must(Command::SetQueue { name: name("default"), set });
+    world.must(set_queue("default", set));
     start_all(&mut world, 2, FREE);
     assert_eq!(world.claim("w", 1).len(), 1);
     assert!(world.claim("v", 1).is_empty());
