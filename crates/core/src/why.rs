@@ -5,11 +5,13 @@
 //! again, so a diamond is no copy and a chain of a million tasks is a list, not a recursion.
 
 mod because;
+mod hold;
 mod learn;
 mod moves;
 mod needs;
 mod words;
 
+pub use hold::{Closed, Hold, Holder, Shared};
 pub use moves::Mover;
 pub use words::Clock;
 
@@ -138,6 +140,9 @@ pub enum Because {
         action: String,
         /// Whether it may not be taken, because the run is paused.
         paused: bool,
+        /// What it shares with others and lets no more begin, once somebody looked there.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        holds: Vec<Hold>,
         /// Since when.
         #[serde(serialize_with = "instant")]
         since: Time,
@@ -196,6 +201,9 @@ pub enum Because {
         id: ItemId,
         /// What it is about, as far as the flow says.
         title: String,
+        /// Whether something is in its way, so that nobody can close it as it stands; once the work graph was asked.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        blocked: bool,
         /// Since when.
         #[serde(serialize_with = "instant")]
         since: Time,

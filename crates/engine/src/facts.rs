@@ -12,6 +12,7 @@ pub mod record;
 mod run;
 pub mod schedule;
 pub mod spelled;
+pub mod why;
 pub mod work;
 
 pub use event::{EventFacts, Teller};

@@ -1,10 +1,14 @@
 //! Who waits for a slot, and who holds it: read off the rows, also while another process writes them.
 
+mod holds;
+
+pub use edgewise_core::why::Holder;
+pub use holds::Held;
+
 use crate::queues::{DEFAULT_QUEUE, QueueSettings, Queues, all_set_by};
 use crate::reader::Reader;
 use edgewise_core::Result;
 use edgewise_core::control::Setting;
-use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::rate::Rate;
@@ -67,19 +71,6 @@ pub struct LimitUse {
     pub holders: Vec<Holder>,
 }
 
-/// An attempt that holds a slot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// Which run.
-    pub run: RunId,
-    /// The task's path.
-    pub task: String,
-    /// Which attempt.
-    pub attempt: u16,
-    /// Who has it.
-    pub worker: String,
-}
-
 /// Everything that is shared.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Shares {
@@ -87,15 +78,6 @@ pub struct Shares {
     pub queues: Vec<QueueUse>,
     /// By key.
     pub limits: Vec<LimitUse>,
-}
-
-/// What a task that is ready waits for, besides a worker.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waits {
-    /// The queue it is in.
-    pub queue: QueueUse,
-    /// Its key, if it has a limit.
-    pub limit: Option<LimitUse>,
 }
 
 /// What waits, and what is at work.
@@ -134,25 +116,16 @@ impl Reader {
         Ok(Shares { queues: queues.into_values().collect(), limits: keys.into_values().collect() })
     }
 
-    /// What a ready task waits for besides a worker; `None` if it does not wait for a worker.
-    pub fn waits(&mut self, run: RunId, task: TaskIx, given: &Queues) -> Result<Option<Waits>> {
-        let (waiting, _) = self.in_use()?;
-        let Some((_, row)) = waiting.into_iter().find(|(of, row)| *of == run && row.task == task) else {
-            return Ok(None);
-        };
-        let shares = self.shares(given)?;
-        let name = row.turn.queue.as_deref().unwrap_or(DEFAULT_QUEUE);
-        let queue = shares.queues.into_iter().find(|queue| queue.queue.as_str() == name);
-        let key = row.turn.limit.map(|limit| limit.key);
-        let limit = shares.limits.into_iter().find(|limit| Some(&limit.key) == key.as_ref());
-        Ok(queue.map(|queue| Waits { queue, limit }))
-    }
-
     fn in_use(&mut self) -> Result<InUse> {
         let rows = self.halves().1;
         let waiting = rows.outbox()?.into_iter().map(|(stream, row)| (stream.run, row));
         let waiting = waiting.filter(|(_, row)| row.action.as_str() != edgewise_core::run::ADVANCE_ACTION).collect();
-        Ok((waiting, rows.leases()?.into_iter().map(|(stream, row)| (stream.run, row)).collect()))
+        Ok((waiting, self.in_hands()?))
+    }
+
+    /// All leases, by their runs.
+    fn in_hands(&mut self) -> Result<Vec<(RunId, LeaseRow)>> {
+        Ok(self.halves().1.leases()?.into_iter().map(|(stream, row)| (stream.run, row)).collect())
     }
 
     fn holder(&mut self, run: RunId, lease: &LeaseRow) -> Holder {

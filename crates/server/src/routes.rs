@@ -100,6 +100,12 @@ const FORM: Query = Query { name: "form", about: "`json` (if absent), `svg`, `do
 const AT: Query = Query { name: "at", about: "as it was: the seq of an event, or an instant (RFC 3339)" };
 const FLOW: Query = Query { name: "flow", about: "only of this flow" };
 const TASK: Query = Query { name: "task", about: "only of the task of this path" };
+const WHY_TASK: Query = Query { name: "task", about: "why the task of this path is where it is; the run if absent" };
+const DEPTH: Query = Query { name: "depth", about: "so many levels; 100 if absent, and at most" };
+const DIRECTION: Query = Query {
+    name: "direction",
+    about: "`down` to what it waits for, `up` to what waits for it, or `both`, as if absent",
+};
 const ATTEMPT: Query = Query { name: "attempt", about: "of this attempt instead of the last" };
 const ENDED: Query = Query { name: "all", about: "`true` for those of items that are open or rejected as well" };
 const EVIDENCE: Query =
@@ -175,7 +181,7 @@ table! {
     GET "/api/v1/runs" list_runs Look, "Runs, the newest first.", [QUERY, ALL, AFTER, LIMIT], None => Gives::Form(form::<wire::Runs>), get(run::list);
     GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`.", [AT], None => Gives::Json, get(run::show);
     GET "/api/v1/runs/{run}/end" wait_run Look, "How a run ended, as soon as it has.", [WAIT], None => Gives::Form(form::<wire::Ended>), get(run::end);
-    GET "/api/v1/runs/{run}/why" why_run Look, "Why a run does not go on, in the form of `edgewise why --json`.", [], None => Gives::Json, get(run::why);
+    GET "/api/v1/runs/{run}/why" why_run Look, "Why a run does not go on, or a task of it, in the form of `edgewise why --json`.", [WHY_TASK], None => Gives::Json, get(run::why);
     GET "/api/v1/runs/{run}/events" run_events Look, "The events of a run as they are committed; `Last-Event-ID` goes on behind one.", [], None => Gives::Stream, get(events::of_run);
     GET "/api/v1/runs/{run}/tasks/{task}" show_task Look, "A task with all its attempts, in the form of `edgewise show RUN TASK --json`.", [], None => Gives::Json, get(insight::task);
     GET "/api/v1/runs/{run}/gates/{task}" show_run_gate Look, "A gate of a run, with what somebody must know to decide: inputs, outputs, what was said.", [EVIDENCE], None => Gives::Json, get(gate::of_run);
@@ -215,7 +221,7 @@ table! {
     GET "/api/v1/items/{item}" show_item Look, "An item with what it is bound to; its `ETag` is what `If-Match` takes.", [], None => Gives::Json, get(item::show);
     PATCH "/api/v1/items/{item}" update_item Operate, "Changes an item.", [], Some(form::<wire::ItemChange>) => DONE, patch(item::update);
     GET "/api/v1/items/{item}/why" why_item Look, "All that is in the way of an item, down to who or what can help.", [], None => Gives::Json, get(item::why);
-    GET "/api/v1/items/{item}/tree" item_tree Look, "What an item waits for, and what waits for it.", [], None => Gives::Json, get(item::tree);
+    GET "/api/v1/items/{item}/tree" item_tree Look, "What an item waits for, and what waits for it.", [DEPTH, DIRECTION], None => Gives::Json, get(item::tree);
     GET "/api/v1/items/{item}/graph" item_graph Look, "An item with all that it waits for and that waits for it, drawn.", [FORM], None => Gives::Picture, get(item::graph_of);
     GET "/api/v1/items/{item}/thread" item_thread Look, "A message and what it was answered.", [], None => ITEM_PAGE, get(item::thread);
     GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [], None => Gives::Json, get(item::history);

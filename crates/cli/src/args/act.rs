@@ -42,11 +42,15 @@ pub struct Cancel {
 #[command(after_help = "\
 Examples:
   edgewise pause @       deadlines and timers go on; see `edgewise resume`
+  edgewise pause k3f9 --why 'the database is being moved'
   edgewise pause --where 'namespace:ops' --yes")]
 pub struct Pause {
     /// Which run, or which runs
     #[command(flatten)]
     pub which: Which,
+    /// The reason, for whoever reads the history
+    #[arg(long, value_name = "TEXT")]
+    pub why: Option<String>,
 }
 
 /// Resume a paused run.
@@ -59,6 +63,9 @@ pub struct Resume {
     /// Which run, or which runs
     #[command(flatten)]
     pub which: Which,
+    /// The reason, for whoever reads the history
+    #[arg(long, value_name = "TEXT")]
+    pub why: Option<String>,
 }
 
 /// Declare a run dealt with: what is open in it is cancelled, and it counts as resolved.

@@ -269,9 +269,10 @@ Facts, in the order in which they would happen:
                       its attempt fails, and another may follow
   GATE=approve[:NAME] NAME says yes; without a name, everybody who is still needed
   GATE=reject[:NAME]  NAME says no
-  TASK=skip, TASK=cancel, TASK=resolve, TASK=reset
+  TASK=skip, TASK=cancel, TASK=resolve, TASK=reset, TASK=rerun
                       an operator does this to it
-  cancel, pause, resume, resolve
+  TASK=complete:JSON  an operator supplies its output
+  cancel, pause, resume, resolve, give-up, rerun
                       an operator does this to the whole run
   +2h, 2027-01-31T12:00:00Z
                       time passes, and what waits for it falls due
@@ -280,6 +281,7 @@ Examples:
   edgewise what-if @ build=fail
   edgewise what-if @ 'build[0]=ok' 'build[1]=fail:exit_1' --to-end
   edgewise what-if @ approve=approve:lead publish:='{\"url\": \"…\"}'
+  edgewise what-if @ publish=rerun --to-end
   edgewise what-if @ +2d")]
 pub struct WhatIf {
     /// An id, its beginning, or @ for the last run

@@ -1,5 +1,5 @@
 //! `edgewise completion`: the script by which a shell completes what is typed. It is made from the commands
-//! themselves, so it can miss none of them. Ids of items are asked for while somebody types.
+//! themselves, so it can miss none of them. Ids of items and runs are asked for while somebody types.
 
 mod ids;
 

@@ -9,7 +9,7 @@ use edgewise_engine::command::RunAct;
 use edgewise_engine::folder::Ask;
 
 pub(super) fn perform(args: &Pause, context: &mut Context<'_>) -> Result<Exit> {
-    let ask = |run, by| Ask::Pause(RunAct { run, by, why: None });
+    let ask = |run, by| Ask::Pause(RunAct { run, by, why: args.why.clone() });
     let act = Act { ask: &ask, done: "paused", already: "was paused already", task: None, moves: false };
     act::perform_on(&args.which, &act, Reach::Open, context)
 }

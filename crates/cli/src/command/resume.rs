@@ -9,7 +9,7 @@ use edgewise_engine::command::RunAct;
 use edgewise_engine::folder::Ask;
 
 pub(super) fn perform(args: &Resume, context: &mut Context<'_>) -> Result<Exit> {
-    let ask = |run, by| Ask::Resume(RunAct { run, by, why: None });
+    let ask = |run, by| Ask::Resume(RunAct { run, by, why: args.why.clone() });
     let act = Act { ask: &ask, done: "resumed", already: "was not paused", task: None, moves: true };
     act::perform_on(&args.which, &act, Reach::Open, context)
 }

@@ -44,6 +44,7 @@ pub(super) use list::perform as list;
 pub(super) use mcp::perform as mcp;
 pub(super) use prime::perform as prime;
 pub(super) use ready::perform as ready;
+pub(super) use reason::lines as reason_lines;
 pub(super) use show::perform as show;
 pub(super) use stats::perform as stats;
 pub(super) use why::perform as why;

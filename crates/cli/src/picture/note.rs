@@ -29,8 +29,8 @@ pub(super) fn note(run: &Run, task: TaskIx, phase: Phase, (now, beside): (Time, 
             caught.map_or(String::new(), |f| format!("handles {}", failure(f)))
         }
         (Phase::Waiting, _) => retry(run, task, now),
-        (Phase::Ready, Work::Action { action, .. }) => format!("waits for a worker that does `{action}`"),
         (Phase::Ready, _) if run.paused => "waits for `edgewise resume`".into(),
+        (Phase::Ready, Work::Action { action, .. }) => worker(run, task, action, now),
         (Phase::Ready, _) => slot(run, task, now),
         (Phase::Failed, _) => run.failure_of(task).map(failure).unwrap_or_default(),
         (Phase::Skipped | Phase::Cancelled, _) => run.reasons.get(&task).map_or(String::new(), |r| left_out(run, r)),
@@ -50,6 +50,20 @@ fn slot(run: &Run, task: TaskIx, now: Time) -> String {
     if ready.is_none_or(|ready| now.since(ready) < SOON) || !run.has_attempts(task) {
         return String::new();
     }
+    format!("waits for a slot{}", shared(run, task).map_or(String::new(), |whose| format!(" of {whose}")))
+}
+
+/// `waits for a worker that does `mail/send``, and after a while also for which slot, if it shares one.
+fn worker(run: &Run, task: TaskIx, action: &Name, now: Time) -> String {
+    let slot = Some(slot(run, task, now)).filter(|slot| !slot.is_empty() && shared(run, task).is_some());
+    match slot {
+        Some(slot) => format!("{slot}, or for a worker that does `{action}`"),
+        None => format!("waits for a worker that does `{action}`"),
+    }
+}
+
+/// `queue night and of key db (1 at once)`: what a task shares with others, if anything.
+fn shared(run: &Run, task: TaskIx) -> Option<String> {
     let turn = run.turn(task);
     let queue = turn.queue.map(|queue| format!("queue {queue}"));
     let key = turn.limit.map(|limit| {
@@ -57,9 +71,8 @@ fn slot(run: &Run, task: TaskIx, now: Time) -> String {
         format!("key {}{most}", limit.key)
     });
     match (queue, key) {
-        (None, None) => "waits for a slot".into(),
-        (Some(one), None) | (None, Some(one)) => format!("waits for a slot of {one}"),
-        (Some(queue), Some(key)) => format!("waits for a slot of {queue} and of {key}"),
+        (Some(queue), Some(key)) => Some(format!("{queue} and of {key}")),
+        (queue, key) => queue.or(key),
     }
 }
 

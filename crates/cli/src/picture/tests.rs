@@ -214,6 +214,24 @@ fn an_action_without_a_worker_says_what_it_waits_for() {
 }
 
 #[test]
+fn an_action_that_shares_a_slot_says_after_a_while_which_one() {
+    let mut told = Told::of("flow: f\ntasks:\n  a: { action: mail/send, limit: { key: '\"db\"', max: 1 } }\n");
+    assert_eq!(told.shown(), ["o a          waits for a worker that does `mail/send`"]);
+    told.at = Time(told.at.0 + 500);
+    let note = "waits for a slot of key db (1 at once), or for a worker that does `mail/send`";
+    assert_eq!(told.shown(), [format!("o a          {note}")]);
+}
+
+#[test]
+fn what_is_ready_in_a_run_that_is_paused_waits_for_that_and_nothing_else() {
+    for work in ["run: x", "action: mail/send", "http: 'http://example.com/'", "action: a/b, queue: night"] {
+        let mut told = Told::of(&format!("flow: f\ntasks:\n  a: {{ {work} }}\n"));
+        told.tell(&Event::RunPauseRequested(Request { by: name("ada"), why: None }));
+        assert_eq!(told.shown(), ["o a          waits for `edgewise resume`"], "{work}");
+    }
+}
+
+#[test]
 fn a_loop_shows_the_round_it_is_in_and_what_was_not_reached_is_not_shown() {
     let text =
         "flow f():\n    for n in range(20):\n        if n > 100:\n            break\n        @go(n=n)\n    @last()\n";

@@ -54,7 +54,7 @@ fn a_paused_run_is_waited_for_no_longer() {
     project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n  then: { after: ask, run: 'touch then' }\n");
     let mut first = project.spawn("run ask.yaml");
     first.until(&["ask", "waiting", "edgewise gate approve"]);
-    let paused = project.run("pause @");
+    let paused = project.run("pause @ --why lunch");
     assert!(paused.code == 0 && paused.out.starts_with("paused run "), "{paused:?}");
     let ended = first.end();
     assert_eq!(ended.code, 6, "{ended:?}");
@@ -65,11 +65,13 @@ fn a_paused_run_is_waited_for_no_longer() {
     assert_eq!(project.run("gate approve @ ask").code, 0);
     assert_eq!(project.run("watch").code, 6, "approved, but still paused");
     assert!(!project.has("then"));
-    let resumed = project.run("resume @");
+    let resumed = project.run("resume @ --why over");
     assert!(resumed.err.contains("`edgewise watch "), "{resumed:?}");
     assert!(!project.has("then"), "whoever only resumes runs nothing");
     assert_eq!(project.run("watch").code, 0);
     assert!(project.has("then"));
+    let history = project.run("history @").out;
+    assert!(history.contains(": lunch") && history.contains(": over"), "{history}");
 }
 
 #[test]

@@ -300,7 +300,9 @@ fn an_item_waits_for_a_run_and_is_ready_when_it_succeeds() {
     place.good(&format!("dep add ew-a {run} --type awaits"));
     assert_eq!(place.ids("blocked"), ["ew-a"]);
     let why = place.good("why ew-a");
-    assert!(why.contains(&run[..8]), "{why}");
+    let leaf = format!("{}/go  gate, waits for ann", &run[..8]);
+    let command = format!("ann can move it on: edgewise gate approve {} go --as ann", &run[..8]);
+    assert!(why.contains(&leaf) && why.contains(&command), "{why}");
     place.good(&format!("gate approve {run} go --as ann"));
     place.good(&format!("watch {run} -q"));
     assert_eq!(place.ids("ready"), ["ew-a"]);

@@ -75,16 +75,30 @@ fn items_are_drawn_in_every_form() {
 #[test]
 fn a_shell_completes_ids() {
     let place = chain();
+    place.write("hello.yaml", "flow: hello\ntasks:\n  hi: { run: 'true' }\n");
+    let run = place.ids("run hello.yaml")[0].clone();
+    place.good("register hello.yaml");
+    place.good("schedule set nightly --flow hello --every 1h");
     let bin = std::path::Path::new(env!("CARGO_BIN_EXE_edgewise")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let typed = "eval \"$(edgewise completion bash)\"; COMP_WORDS=(edgewise show ew-); COMP_CWORD=2; \
-                 _edgewise_with_ids edgewise ew- show; echo \"${COMPREPLY[@]}\"";
-    let Ok(output) = place.command("bash").args(["-c", typed]).env("PATH", path).output() else {
-        // There is no such shell here.
-        return;
-    };
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("ew-a ew-b ew-c ew-d"), "{said} {}", String::from_utf8_lossy(&output.stderr));
+    for (words, word, expected) in [
+        ("show", "ew-", "ew-a ew-b ew-c ew-d"),
+        ("show", &run[..3], run.as_str()),
+        ("cancel", &run[..3], run.as_str()),
+        ("schedule pause", "ni", "nightly"),
+    ] {
+        let at = words.split(' ').count() + 1;
+        let typed = format!(
+            "eval \"$(edgewise completion bash)\"; COMP_WORDS=(edgewise {words} {word}); COMP_CWORD={at}; \
+             _edgewise_with_ids edgewise {word} {words}; echo \"${{COMPREPLY[@]}}\""
+        );
+        let Ok(output) = place.command("bash").args(["-c", &typed]).env("PATH", &path).output() else {
+            // There is no such shell here.
+            return;
+        };
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains(expected), "{words}: {said} {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]

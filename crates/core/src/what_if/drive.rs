@@ -3,14 +3,15 @@
 use super::{Fact, RunFact, Supposition, TaskFact, refused, too_long};
 use crate::error::{Error, Result};
 use crate::event::{
-    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, Request, TaskAct, TaskFinished, TaskIx, TimerKind,
+    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkResolved, Request, Rerun, RerunFrom, TaskAct,
+    TaskCompletedManually, TaskFinished, TaskIx, TimerKind,
 };
 use crate::gate::{Opens, Wait};
 use crate::id::TokenHash;
 use crate::limits;
 use crate::name::Name;
 use crate::plan::Work;
-use crate::state::TaskState;
+use crate::state::{RunState, TaskState};
 use crate::suggest::{nearest, shown};
 use crate::why::Cause;
 use serde_json::Value;
@@ -38,7 +39,9 @@ impl Supposition {
                     RunFact::Cancel => Event::RunCancelRequested(request),
                     RunFact::Pause => Event::RunPauseRequested(request),
                     RunFact::Resume => Event::RunResumeRequested(request),
+                    RunFact::GiveUp => Event::RunGivenUp(request),
                     RunFact::Resolve => Event::RunResolvedManually(request),
+                    RunFact::Rerun => self.again(RerunFrom::Start),
                 };
                 self.tell(&event).map_err(|ignored| refused(&format!("it cannot be that {fact}"), ignored))
             }
@@ -98,6 +101,12 @@ impl Supposition {
             TaskFact::Cancel => self.acted(task, Event::TaskCancelRequested),
             TaskFact::Resolve => self.acted(task, Event::TaskResolvedManually),
             TaskFact::Reset => self.acted(task, Event::TaskResetForRetry),
+            TaskFact::Complete(output) => self.completed(task, output),
+            TaskFact::Rerun => {
+                let generation = self.run.tasks[task.0 as usize].generation;
+                let again = self.again(RerunFrom::Task { task, generation });
+                self.tell(&again).map_err(|ignored| self.refuses(task, ignored))
+            }
         }
     }
 
@@ -138,8 +147,8 @@ impl Supposition {
     /// Ends a task that somebody has to do something for. Composites end by themselves, and waits with time.
     fn end_one(&mut self, task: TaskIx, rest: &Rest<'_>) -> Result<()> {
         match (&self.run.spec_of(task).work, rest) {
-            (Work::Action { .. } | Work::Command(_), Rest::Well) => self.ends_well(task, None),
-            (Work::Action { .. } | Work::Command(_), Rest::Badly(kind)) => {
+            (work, Rest::Well) if work.is_leased() || work.is_linked() => self.ends_well(task, None),
+            (work, Rest::Badly(kind)) if work.is_leased() || work.is_linked() => {
                 self.ends_badly(task, Failure::permanent((*kind).to_owned(), "supposed"))
             }
             (Work::Gate(gate), Rest::Well) => match gate.wait.opens() {
@@ -175,14 +184,34 @@ impl Supposition {
             self.assumed.insert(task);
         }
         let output = output.and_then(|value| RawValue::from_string(value.to_string()).ok());
+        if self.run.spec_of(task).work.is_linked() {
+            return self.told(task, output, None);
+        }
         self.finished(task, output, None)
     }
 
     fn ends_badly(&mut self, task: TaskIx, failure: Failure) -> Result<()> {
+        if self.run.spec_of(task).work.is_linked() {
+            return self.told(task, None, Some(failure));
+        }
         if !self.run.is_leasable(task) {
             return Err(self.cannot(task, "nobody works on it; a gate is rejected, with `=reject`"));
         }
         self.finished(task, None, Some(failure))
+    }
+
+    /// What does the work of a task elsewhere, a run or an item, ends.
+    fn told(&mut self, task: TaskIx, output: Option<Box<RawValue>>, error: Option<Failure>) -> Result<()> {
+        match self.run.tasks[task.0 as usize].state {
+            TaskState::Pending => return Err(self.not_ready(task)),
+            state if state.is_done() => return Err(self.cannot(task, "it is done; `=rerun` opens it again")),
+            TaskState::WaitingForRetry => self.falls_due(task)?,
+            _ => {}
+        }
+        let Some(link) = self.run.awaited(task) else { return Err(self.not_ready(task)) };
+        let state = if error.is_some() { RunState::Error } else { RunState::Complete };
+        let resolved = LinkResolved { link, run: self.run.child(link), state, output, error };
+        self.tell(&Event::LinkResolved(resolved)).map_err(|ignored| self.refuses(task, ignored))
     }
 
     /// An attempt ends; it is begun first if it is not yet.
@@ -266,6 +295,21 @@ impl Supposition {
         let generation = self.run.tasks[task.0 as usize].generation;
         let act = TaskAct { task, generation, by: self.by.clone(), why: None };
         self.tell(&event(act)).map_err(|ignored| self.refuses(task, ignored))
+    }
+
+    /// An operator supplies what a task would have made.
+    fn completed(&mut self, task: TaskIx, output: &Value) -> Result<()> {
+        let generation = self.run.tasks[task.0 as usize].generation;
+        let act = TaskAct { task, generation, by: self.by.clone(), why: None };
+        let output = RawValue::from_string(output.to_string())
+            .map_err(|error| Error::bug("unprintable", "an output has no JSON form").with_source(error))?;
+        let event = Event::TaskCompletedManually(TaskCompletedManually { act, output });
+        self.tell(&event).map_err(|ignored| self.refuses(task, ignored))
+    }
+
+    /// An operator has work that is done opened again.
+    fn again(&self, from: RerunFrom) -> Event {
+        Event::RunRerunRequested(Rerun { by: self.by.clone(), why: None, from, generation: self.run.generation })
     }
 
     fn refuses(&self, task: TaskIx, ignored: crate::fold::Ignored) -> Error {

@@ -44,6 +44,10 @@ pub enum TaskFact {
     Resolve,
     /// An operator gives it new attempts.
     Reset,
+    /// An operator supplies its output.
+    Complete(Value),
+    /// An operator has it done again, with all that follows it.
+    Rerun,
 }
 
 /// Something that could happen to a whole run.
@@ -57,16 +61,23 @@ pub enum RunFact {
     Resume,
     /// It is declared dealt with.
     Resolve,
+    /// The failures stand that it holds at.
+    GiveUp,
+    /// All of it is done again.
+    Rerun,
 }
 
 /// The type of a failure that nobody named.
 const SUPPOSED: &str = "supposed";
-const TASK_WORDS: [&str; 9] = ["ok", "fail", "fail-once", "approve", "reject", "skip", "cancel", "resolve", "reset"];
-const RUN_WORDS: [(&str, RunFact); 4] = [
+const TASK_WORDS: [&str; 11] =
+    ["ok", "fail", "fail-once", "approve", "reject", "skip", "cancel", "resolve", "reset", "complete", "rerun"];
+const RUN_WORDS: [(&str, RunFact); 6] = [
     ("cancel", RunFact::Cancel),
     ("pause", RunFact::Pause),
     ("resume", RunFact::Resume),
     ("resolve", RunFact::Resolve),
+    ("give-up", RunFact::GiveUp),
+    ("rerun", RunFact::Rerun),
 ];
 
 impl Fact {
@@ -84,7 +95,7 @@ impl Fact {
         }
         let fact = match path.strip_suffix(':') {
             Some(path) => Self::Task(path.to_owned(), TaskFact::Ok(Some(json(path, what)?))),
-            None => Self::Task(path.to_owned(), TaskFact::parse(what)?),
+            None => Self::Task(path.to_owned(), TaskFact::parse(path, what)?),
         };
         Ok(fact)
     }
@@ -112,7 +123,7 @@ fn bad(message: String) -> Error {
 }
 
 impl TaskFact {
-    fn parse(text: &str) -> Result<Self> {
+    fn parse(path: &str, text: &str) -> Result<Self> {
         let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest)));
         let kind = || rest.unwrap_or(SUPPOSED).to_owned();
         let person = || rest.map(Name::parse).transpose();
@@ -122,6 +133,10 @@ impl TaskFact {
             "approve" => Self::Approve(person()?),
             "reject" => Self::Reject(person()?),
             "ok" if rest.is_some() => return Err(bad("an output is given as `TASK:=JSON`".into())),
+            "complete" => match rest {
+                Some(output) => Self::Complete(json(path, output)?),
+                None => return Err(bad("what somebody supplies is given as `TASK=complete:JSON`".into())),
+            },
             _ if rest.is_some() && TASK_WORDS.contains(&word) => {
                 return Err(bad(format!("`{word}` stands alone: nothing follows it")));
             }
@@ -130,6 +145,7 @@ impl TaskFact {
             "cancel" => Self::Cancel,
             "resolve" => Self::Resolve,
             "reset" => Self::Reset,
+            "rerun" => Self::Rerun,
             _ => {
                 let near = nearest(word, TASK_WORDS).map(|near| format!("; did you mean `{near}`?"));
                 let words = TASK_WORDS.join(", ");
@@ -152,6 +168,8 @@ impl fmt::Display for Fact {
             Self::Run(RunFact::Pause) => f.write_str("the run is paused"),
             Self::Run(RunFact::Resume) => f.write_str("the run is resumed"),
             Self::Run(RunFact::Resolve) => f.write_str("the run is declared dealt with"),
+            Self::Run(RunFact::GiveUp) => f.write_str("the run is given up"),
+            Self::Run(RunFact::Rerun) => f.write_str("the whole run is done again"),
             Self::Passes(span) => write!(f, "{span} pass"),
             Self::Until(time) => write!(f, "time passes until {time}"),
         }
@@ -174,6 +192,8 @@ impl fmt::Display for TaskFact {
             Self::Cancel => f.write_str("is cancelled"),
             Self::Resolve => f.write_str("is declared dealt with"),
             Self::Reset => f.write_str("is reset"),
+            Self::Complete(output) => write!(f, "is completed by hand with {output}"),
+            Self::Rerun => f.write_str("is done again, with all that follows it"),
         }
     }
 }
@@ -198,6 +218,10 @@ mod tests {
             ("a=cancel", "a is cancelled"),
             ("a=resolve", "a is declared dealt with"),
             ("a=reset", "a is reset"),
+            ("a=rerun", "a is done again, with all that follows it"),
+            ("a=complete:{\"n\":1}", "a is completed by hand with {\"n\":1}"),
+            ("give-up", "the run is given up"),
+            ("rerun", "the whole run is done again"),
             ("cancel", "the run is cancelled"),
             ("resolve", "the run is declared dealt with"),
             ("+2h", "2h pass"),
@@ -215,6 +239,9 @@ mod tests {
             ("build=fial", "did you mean `fail`?"),
             ("build=ok:1", "`TASK:=JSON`"),
             ("build=skip:now", "stands alone"),
+            ("build=rerun:now", "stands alone"),
+            ("build=complete", "`TASK=complete:JSON`"),
+            ("build=complete:oops", "is not JSON"),
             ("build:=oops", "is not JSON"),
             ("=ok", "names no task"),
             (":=1", "names no task"),

@@ -20,6 +20,7 @@ pub(super) fn of(run: &Run, ix: TaskIx) -> Because {
         TaskState::Enqueued => Because::Unclaimed {
             action: run.action_of(ix).unwrap_or_default().to_owned(),
             paused: run.paused,
+            holds: Vec::new(),
             since: task.ready_at,
             until: due(run, ix, TimerKind::Queue).unwrap_or_default(),
         },
@@ -84,7 +85,8 @@ fn item(run: &Run, ix: TaskIx) -> Because {
     let until = due(run, ix, TimerKind::Attempt).into_iter().chain(due(run, ix, TimerKind::Overall)).min();
     let Some(id) = run.last_item(ix) else { return at_work(run, ix) };
     let title = run.item_fields(ix).map(|fields| fields.title).unwrap_or_default();
-    Because::Item { id, title, since: run.tasks[ix.0 as usize].started_at, until: until.unwrap_or_default() }
+    let since = run.tasks[ix.0 as usize].started_at;
+    Because::Item { id, title, blocked: false, since, until: until.unwrap_or_default() }
 }
 
 fn closed(run: &Run, ix: TaskIx, gate: &Gate) -> Because {

@@ -1,8 +1,10 @@
 //! Who it was: what neither rows nor runs keep, and the ledger does.
 
-use super::{Act, Because, Why};
-use crate::event::{DispatchEnqueued, Event, Request};
+use super::{Act, Because, Why, moves};
+use crate::event::{DispatchEnqueued, Event, Request, TaskIx};
 use crate::history::Entry;
+use crate::run::Run;
+use crate::work::ItemId;
 
 impl Why {
     /// Whether the ledger could say more.
@@ -19,6 +21,25 @@ impl Why {
             Event::RunResumeRequested(_) => self.paused_by = None,
             Event::DispatchEnqueued(lease) => self.learn_worker(lease),
             _ => {}
+        }
+    }
+
+    /// The tasks that wait for items of the work graph, which the run knows nothing more of.
+    pub fn items(&self) -> Vec<(TaskIx, ItemId)> {
+        let item = |because: &Because| match because {
+            Because::Item { id, .. } => Some(id.clone()),
+            _ => None,
+        };
+        self.causes.iter().filter_map(|cause| Some((cause.task, item(&cause.because)?))).collect()
+    }
+
+    /// Takes from the work graph whether something is in the way of the item that a task waits for.
+    pub fn learn_item(&mut self, run: &Run, task: TaskIx, is_blocked: bool) {
+        let Some(at) = self.by_task.get(&task) else { return };
+        let cause = &mut self.causes[*at];
+        if let Because::Item { blocked, .. } = &mut cause.because {
+            *blocked = is_blocked;
+            cause.moved_by = moves::of_task(run, task, &cause.because);
         }
     }
 

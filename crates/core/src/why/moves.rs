@@ -1,11 +1,12 @@
 //! Who or what can move a task that does not move by itself, and how.
 
-use super::Because;
+use super::{Because, Closed, Hold, Shared};
 use crate::event::{TaskIx, TimerKey, TimerKind};
 use crate::gate::{Gate, OnDeadline};
 use crate::id::RunId;
+use crate::name::Name;
 use crate::plan::Work;
-use crate::run::{COMMAND_ACTION, Run};
+use crate::run::{COMMAND_ACTION, HTTP_ACTION, Run};
 use crate::state::{RunState, TaskState};
 use crate::time::Time;
 use serde::Serialize;
@@ -31,6 +32,20 @@ pub enum Mover {
     Engine,
     /// The worker that has the lease.
     Holder,
+    /// An attempt that ends, and with it frees a slot.
+    Slot {
+        /// Of which run.
+        run: RunId,
+        /// Its task.
+        task: String,
+        /// What would end it.
+        command: String,
+    },
+    /// Whoever sets queues.
+    Setting {
+        /// Which queue.
+        queue: Name,
+    },
     /// A run that ends.
     Run {
         /// Which.
@@ -68,7 +83,8 @@ pub(super) fn of_run(run: &Run) -> Vec<Mover> {
 pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> {
     let mut movers = match because {
         Because::Unclaimed { paused: true, .. } => vec![resume(run)],
-        Because::Unclaimed { action, .. } if action == COMMAND_ACTION => vec![Mover::Engine],
+        Because::Unclaimed { holds, .. } if !holds.is_empty() => holds.iter().flat_map(opens).collect(),
+        Because::Unclaimed { action, .. } if is_engines(action) => vec![Mover::Engine],
         Because::Unclaimed { action, .. } => vec![Mover::Worker { action: action.clone() }],
         Because::AtWork { .. } => vec![Mover::Holder],
         Because::Approval { escalates, .. } => {
@@ -79,13 +95,37 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
         Because::Webhook { .. } => vec![anybody(run, task, "url"), anybody(run, task, "satisfy")],
         Because::External { .. } => vec![anybody(run, task, "satisfy")],
         Because::Child { .. } => child(run, task),
-        Because::Item { id, .. } => vec![Mover::Person { name: None, command: format!("edgewise close {id}") }],
+        Because::Item { id, blocked, .. } => {
+            let does = if *blocked { "why" } else { "close" };
+            vec![Mover::Person { name: None, command: format!("edgewise {does} {id}") }]
+        }
         Because::Items { .. } if run.advancing.contains(&task) => vec![Mover::Engine],
         Because::Failed { held: true, .. } => who_decides(run, task),
         _ => Vec::new(),
     };
     movers.extend(clocks(run, task, because));
     movers
+}
+
+/// Whether an engine does it itself, with no worker but its own.
+pub(super) fn is_engines(action: &str) -> bool {
+    action == COMMAND_ACTION || action == HTTP_ACTION
+}
+
+/// Who or what would let a task go on that something shared holds.
+fn opens(hold: &Hold) -> Vec<Mover> {
+    match (&hold.closed, &hold.of) {
+        (Closed::Paused, Shared::Queue(queue)) => vec![Mover::Setting { queue: queue.clone() }],
+        (Closed::Paused, Shared::Key(_)) => Vec::new(),
+        (Closed::Full { holders, .. }, _) => {
+            let slot = |run: RunId, task: &str| {
+                let command = format!("edgewise task cancel {} {}", run.short(), quoted(task));
+                Mover::Slot { run, task: task.to_owned(), command }
+            };
+            holders.iter().map(|holder| slot(holder.run, &holder.task)).collect()
+        }
+        (Closed::Rate { opens, .. }, _) => vec![Mover::Clock { at: *opens, then: "the next one may begin" }],
+    }
 }
 
 /// Who decides on a failure that holds the rest.

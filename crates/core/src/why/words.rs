@@ -1,9 +1,9 @@
 //! Reasons in words. How an instant is written is the reader's business: they know their time zone.
 
-use super::{Act, Because, Cause, Escalates, Mover, Need, Why};
+use super::moves::is_engines;
+use super::{Act, Because, Cause, Escalates, Hold, Mover, Need, Why};
 use crate::name::Name;
 use crate::plan::Resolution;
-use crate::run::COMMAND_ACTION;
 use crate::state::{RunState, TaskState};
 use crate::time::Time;
 
@@ -60,7 +60,11 @@ impl Cause {
             Because::Before => "its program has not come to it".into(),
             Because::Inside { scope } => format!("running, in {scope}"),
             Because::Unclaimed { paused: true, .. } => "ready, but the run is paused".into(),
-            Because::Unclaimed { action, .. } if action == COMMAND_ACTION => "ready, waits for a free slot".into(),
+            Because::Unclaimed { holds, .. } if !holds.is_empty() => {
+                let holds: Vec<String> = holds.iter().map(|hold: &Hold| hold.sentence(clock)).collect();
+                format!("ready, but {}", holds.join(" and "))
+            }
+            Because::Unclaimed { action, .. } if is_engines(action) => "ready, waits for a free slot".into(),
             Because::Unclaimed { action, since, .. } => {
                 format!("ready, waits for a worker that offers {action}{}", from(*since, clock))
             }
@@ -76,6 +80,9 @@ impl Cause {
                 let tries =
                     if *max_attempts > 1 { format!(", {}", tries(*attempt, *max_attempts)) } else { String::new() };
                 format!("waits for run {} of {flow}{tries}", run.short())
+            }
+            Because::Item { id, title, blocked: true, .. } => {
+                format!("waits until item {id} is closed, which is blocked: {title}")
             }
             Because::Item { id, title, .. } => format!("waits until item {id} is closed: {title}"),
             Because::Time { until } => format!("gate, opens at {}", clock(*until)),
@@ -149,6 +156,10 @@ impl Mover {
             Self::Clock { at, then } => format!("at {} {then}", clock(*at)),
             Self::Worker { action } => format!("a worker that offers {action}"),
             Self::Run { run } => format!("run {} ends: `edgewise why {}`", run.short(), run.short()),
+            Self::Slot { run, task, command } => {
+                format!("{task} of run {} ends, by itself or by `{command}`", run.short())
+            }
+            Self::Setting { queue } => format!("edgewise queues resume {queue}"),
             Self::Engine => "an engine at work in this folder".into(),
             Self::Holder => "its worker reports how it ended".into(),
             Self::Person { command, .. } => command.clone(),

@@ -6,6 +6,7 @@
 use super::table::End;
 use super::{Blocker, GateWait, Help, Obstacle, Reason, Standing, Target, Work};
 use crate::limits;
+use crate::state::Phase;
 use crate::time::Time;
 use std::collections::BTreeSet;
 
@@ -89,6 +90,11 @@ impl Telling<'_> {
             let by = &blocker.by;
             if self.work.number(by.as_str()).is_some() {
                 reason.help.push(help("anybody", "open it again", format!("edgewise reopen {by}")));
+            }
+            if let End::Run(n) = self.work.end(by)
+                && self.work.runs[n as usize].state.is_some_and(|state| state.phase() != Phase::Succeeded)
+            {
+                reason.help.push(help("anybody", "run it again", format!("edgewise rerun {by}")));
             }
             let does = format!("let {whose} wait for something else");
             reason.help.push(help("anybody", &does, format!("edgewise dep remove {whose} {by}")));

@@ -1,6 +1,7 @@
 //! What if: facts that have not happened, and what would come of them. Each row is folded as the engine would fold it.
 
 use crate::driver::{Driver, Sketch, action, approval, gate, graph, name, plan, spread};
+use crate::links::sub_run;
 use edgewise_core::flow::compile_file;
 use edgewise_core::gate::Wait;
 use edgewise_core::plan::{Accepts, Join, OnFailure};
@@ -96,6 +97,64 @@ fn a_failed_task_may_be_reset_and_what_was_lost_with_it_comes_back() {
     let back = ["a: failed > succeeded", "b: skipped > succeeded", "c: skipped > succeeded", "d: skipped > succeeded"];
     check(&d, "a=reset a=ok ...", "Complete", &back);
     refuse(&d, "a=ok", "`=reset` opens failed work again");
+}
+
+#[test]
+fn what_is_done_elsewhere_ends_well_or_badly_and_the_rest_goes_on_behind_it() {
+    let flow = |work: &str| {
+        let text = format!("flow: f\ntasks:\n  ask: {{ {work}, retry: 1 }}\n  z: {{ after: ask, action: x }}\n");
+        compile_file(&text, "f.yaml").unwrap().remove(0).plan
+    };
+    let nodes = [("ask", sub_run(1), Join::All), ("z", action(1), Join::All)];
+    for (plan, was) in [
+        (flow("item: Look at it"), "waiting"),
+        (flow("http: 'http://example.com/'"), "ready"),
+        (plan(&nodes, &[(0, 1, OK)], OnFailure::Continue), "waiting"),
+    ] {
+        let d = Driver::planned(plan);
+        let (well, badly) = (format!("ask: {was} > succeeded"), format!("ask: {was} > failed"));
+        check(&d, "...", "Complete", &[&well, "z: blocked > succeeded"]);
+        check(&d, "ask=ok", "EnqueuingTasks", &[&well, "z: blocked > ready"]);
+        check(&d, "ask=fail:late", "Error", &[&badly, "z: blocked > skipped"]);
+        let foretold = supposed(&d, "ask=fail:late").unwrap().end();
+        let sentence = foretold.changes[0].to.sentence(&|at| at.to_string());
+        assert_eq!(sentence, "failed at attempt 1 of 1 with late: supposed");
+        refuse(&d, "ask=ok ask=fail", "it is done");
+        refuse(&d, "z=ok", "waits for ask");
+        let output = supposed(&d, "ask:={\"n\":7}").unwrap();
+        assert_eq!(output.run().output(d.ix("ask"))["n"], 7);
+    }
+}
+
+#[test]
+fn a_child_that_fails_once_is_begun_again() {
+    let flow = "flow: f\ntasks:\n  ask: { item: Look at it, retry: { max_attempts: 2 } }\n";
+    let d = Driver::planned(compile_file(flow, "f.yaml").unwrap().remove(0).plan);
+    check(&d, "ask=fail-once", "WaitingForRetry", &["ask: waiting > waiting"]);
+    check(&d, "ask=fail-once ask=ok", "Complete", &["ask: waiting > succeeded"]);
+    check(&d, "ask=fail-once ask=fail", "Error", &["ask: waiting > failed"]);
+}
+
+#[test]
+fn an_operator_may_be_supposed_to_do_it_again_to_give_up_or_to_do_it_by_hand() {
+    let mut d = release();
+    let by_hand = ["a: ready > succeeded", "b: blocked > ready", "c: blocked > ready"];
+    check(&d, "a=complete:{\"n\":1}", "EnqueuingTasks", &by_hand);
+    assert_eq!(supposed(&d, "a=complete:7").unwrap().run().output(d.ix("a")), &7);
+    refuse(&d, "rerun", "the run is not over");
+    ["a", "b", "c", "d"].iter().for_each(|path| d.ok(path));
+    d.is(RunState::Complete);
+    let again = ["c: succeeded > ready", "d: succeeded > blocked"];
+    check(&d, "c=rerun", "EnqueuingTasks", &again);
+    let all = ["a: succeeded > ready", "b: succeeded > blocked", "c: succeeded > blocked", "d: succeeded > blocked"];
+    check(&d, "rerun", "EnqueuingTasks", &[&all[..], &["clean-up: skipped > blocked"]].concat());
+    let same = ["a: succeeded > succeeded", "b: succeeded > succeeded", "c: succeeded > succeeded"];
+    check(&d, "rerun ...", "Complete", &[&same[..], &["d: succeeded > succeeded"]].concat());
+    let mut held = Driver::planned(graph(&[("a", Join::All), ("b", Join::All)], &[(0, 1, OK)], OnFailure::Hold));
+    refuse(&held, "give-up", "it cannot be that the run is given up");
+    held.fail("a");
+    held.is(RunState::BlockedByFailures);
+    check(&held, "give-up", "Error", &["b: blocked > skipped"]);
 }
 
 #[test]

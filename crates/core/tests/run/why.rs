@@ -4,8 +4,9 @@ use crate::driver::{Driver, Sketch, action, approval, gate, graph, name, plan, s
 use edgewise_core::event::{Approved, Event, Request, TaskIx};
 use edgewise_core::gate::Wait;
 use edgewise_core::plan::{Accepts, Join, OnFailure, Plan, Resolution, Spec, Timeouts};
+use edgewise_core::rate::Rate;
 use edgewise_core::time::{Millis, Time};
-use edgewise_core::why::Why;
+use edgewise_core::why::{Closed, Hold, Holder, Shared, Why};
 
 const OK: Accepts = Accepts::SUCCESS;
 
@@ -146,6 +147,48 @@ fn gates_say_for_whom_or_until_when() {
     let no = Approved { task: TaskIx(0), generation: 1, by: name("lead"), comment: Some("no".into()) };
     d.say(Event::GateRejected(no));
     check(&d, "sign", &[expected[0], "sign: failed with rejected: rejected by lead: no"]);
+}
+
+#[test]
+fn what_is_shared_and_full_is_named_with_who_could_free_it() {
+    let mut d = Driver::planned(plan(&[("a", action(1), Join::All)], &[], OnFailure::Continue));
+    let holder = Holder { run: d.run.id, task: "s[1]".into(), attempt: 1, worker: "w".into() };
+    let full = Closed::Full { most: 2, used: 2, holders: vec![holder] };
+    let (rate, opens) = (Rate::parse("1/m").unwrap(), Time(1_060_000));
+    let id = d.run.id.short();
+    let frees = format!("  > s[1] of run {id} ends, by itself or by `edgewise task cancel {id} 's[1]'`");
+    let resumes = "  > edgewise queues resume night";
+    let queue = || Shared::Queue(name("night"));
+    for (holds, sentence, moves) in [
+        (vec![Hold { of: queue(), closed: full }], "queue night is full, with 2 of 2 at work", frees.as_str()),
+        (vec![Hold { of: queue(), closed: Closed::Paused }], "queue night is paused", resumes),
+        (
+            vec![Hold { of: Shared::Key("db".into()), closed: Closed::Rate { rate, opens } }],
+            "key db lets 1/m begin, the next at t+60s",
+            "  > at t+60s the next one may begin",
+        ),
+    ] {
+        let mut why = Why::of_run(&d.run);
+        let a = d.ix("a");
+        assert_eq!(why.unclaimed(), [a]);
+        why.learn_holds(&d.run, a, holds);
+        assert_eq!(told(&why)[1..], [format!("a: ready, but {sentence}"), moves.to_owned()]);
+    }
+    d.say(Event::RunPauseRequested(Request { by: name("ada"), why: None }));
+    assert_eq!(Why::of_run(&d.run).unclaimed(), [], "a run that is paused waits for nothing else");
+}
+
+#[test]
+fn what_an_engine_does_itself_waits_for_no_worker() {
+    for flow in ["flow: f\ntasks:\n  a: { run: x }\n", "flow: f\ntasks:\n  a: { http: 'http://example.com/' }\n"] {
+        let plan = edgewise_core::flow::compile(flow, "f.yaml").unwrap().plan;
+        let d = Driver::planned(plan);
+        assert_eq!(
+            told(&Why::of_run(&d.run))[1..],
+            ["a: ready, waits for a free slot", "  > an engine at work in this folder"],
+            "{flow}"
+        );
+    }
 }
 
 #[test]

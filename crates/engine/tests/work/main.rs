@@ -3,6 +3,7 @@
 mod alone;
 mod due;
 mod expect;
+mod explained;
 mod faults;
 mod folder;
 mod ground;

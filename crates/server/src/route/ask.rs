@@ -20,6 +20,7 @@ use edgewise_core::Error;
 use edgewise_core::control::Setting;
 use edgewise_core::name::Name;
 use edgewise_engine::folder::{Ask, Said, answer};
+use edgewise_engine::queues;
 use edgewise_engine::reader::Peek;
 use edgewise_engine::work::Ops;
 use needs::needs;
@@ -85,6 +86,10 @@ pub async fn look(
 
 /// Settings may hold what nobody is to read: they stay here. Of tokens those who make them see all but the hash.
 fn may_be_sent(role: Role, key: &Name, setting: &mut Setting) -> bool {
+    // What queues are set to is listed for everybody who may look.
+    if key.starts_with(queues::SETTING) {
+        return true;
+    }
     if role != Role::Admin || !key.starts_with(PREFIX) {
         return false;
     }

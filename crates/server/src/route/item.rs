@@ -20,7 +20,7 @@ use edgewise_core::work::{Direction, Filter, Item, Op, Work};
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::facts::{picture::sketch, primer::Primed, record, spelled, work as facts};
 use edgewise_engine::work::{ItemView, Look};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -254,15 +254,46 @@ pub async fn show(State(app): State<App>, Path(item): Path<String>, headers: Hea
 }
 
 pub async fn why(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {
-    let told = look(&app, move |work, now| Ok(told(&json!(work.why(work.resolve(&item)?.as_str(), now)))));
-    Ok(Json(told.await?))
+    let (reason, now) = look(&app, move |work, now| Ok((work.why(work.resolve(&item)?.as_str(), now), now))).await?;
+    let set = app.queues();
+    let reason = app.readers().look(move |reader| reader.follow(reason, &set, now)).await?;
+    Ok(Json(told(&json!(reason))))
 }
 
-pub async fn tree(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {
+/// How much of a tree is wanted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeQuery {
+    depth: Option<usize>,
+    direction: Option<Way>,
+}
+
+/// Which way a tree goes.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Way {
+    Down,
+    Up,
+    Both,
+}
+
+pub async fn tree(
+    State(app): State<App>,
+    Path(item): Path<String>,
+    Query(asked): Query<TreeQuery>,
+) -> Result<Json<Value>> {
+    let (depth, way) = (asked.depth.unwrap_or(DEPTH).min(DEPTH), asked.direction.unwrap_or(Way::Both));
     let drawn = look(&app, move |work, _| {
         let id = work.resolve(&item)?;
-        let way = |direction| work.tree(id.as_str(), direction, DEPTH);
-        Ok(json!({ "dependencies": way(Direction::Dependencies), "dependents": way(Direction::Dependents) }))
+        let mut both = Map::new();
+        for (name, one, direction) in
+            [("dependencies", Way::Down, Direction::Dependencies), ("dependents", Way::Up, Direction::Dependents)]
+        {
+            if way == Way::Both || way == one {
+                both.insert(name.into(), json!(work.tree(id.as_str(), direction, depth)));
+            }
+        }
+        Ok(Value::Object(both))
     });
     Ok(Json(drawn.await?))
 }

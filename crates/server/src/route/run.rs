@@ -20,7 +20,6 @@ use edgewise_core::plan::{Identity, Plan};
 use edgewise_core::state::Phase;
 use edgewise_core::time::Time;
 use edgewise_core::trace::{self, Context};
-use edgewise_core::why::Why;
 use edgewise_core::{Error, Result as Done};
 use edgewise_engine::command::Start;
 use edgewise_engine::facts::{Cursor, Listed, RunFacts};
@@ -171,12 +170,33 @@ pub async fn show(
     Ok(Json(shown.await?))
 }
 
-pub async fn why(State(app): State<App>, Path(run): Path<String>) -> Result<Json<Value>> {
+/// Which task of a run.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WhyQuery {
+    task: Option<String>,
+}
+
+pub async fn why(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Query(asked): Query<WhyQuery>,
+) -> Result<Json<Value>> {
     let run = find(&app, run).await?;
+    let (set, now) = (app.queues(), app.now());
     let told = app.readers().look(move |reader| {
         let (mark, run) = (reader.frozen(run)?, reader.run(run)?);
-        let mut told = value(&Why::of_run(&run))?;
-        if let Some(reason) = mark.or_else(|| run.freeze_mark()) {
+        let (run, task) = match &asked.task {
+            Some(path) => reader.with_task(run, path).map(|(run, task)| (run, Some(task)))?,
+            None => (run, None),
+        };
+        let explained = reader.explain(run, task, &set, now)?;
+        let mut told = value(&explained)?;
+        told["engine"] = true.into();
+        if let Some(path) = asked.task {
+            told["task"] = path.into();
+        }
+        if let Some(reason) = mark.or_else(|| explained.run.freeze_mark()) {
             told["frozen"] = reason.into();
         }
         Ok(told)

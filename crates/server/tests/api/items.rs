@@ -113,6 +113,42 @@ async fn what_waits_is_blocked_until_what_it_waits_for_is_done_and_cycles_are_re
 }
 
 #[tokio::test]
+async fn a_tree_goes_as_deep_and_as_far_as_it_is_asked_to() {
+    let stage = Stage::open().await;
+    let a = add(&stage, json!({ "title": "a" })).await;
+    let b = add(&stage, json!({ "title": "b", "needs": [a] })).await;
+    let c = add(&stage, json!({ "title": "c", "needs": [b] })).await;
+    let tree = |asked: &'static str, of: String| {
+        let stage = &stage;
+        async move { stage.get(&format!("/api/v1/items/{of}/tree{asked}")).await }
+    };
+    let whole = tree("", c.clone()).await.json();
+    assert_eq!(whole["dependencies"]["branches"][0]["branches"][0]["id"], json!(a));
+    let one = tree("?depth=1&direction=down", c).await.json();
+    let first = &one["dependencies"]["branches"][0];
+    assert_eq!((&first["id"], &first["cut"], one.get("dependents")), (&json!(b), &json!(true), None), "{one}");
+    let up = tree("?direction=up", a.clone()).await.json();
+    assert_eq!((&up["dependents"]["branches"][0]["id"], up.get("dependencies")), (&json!(b), None), "{up}");
+    for bad in ["?direction=sideways", "?depth=deep", "?deep=1"] {
+        assert_eq!(tree(bad, a.clone()).await.code(), "bad_parameter", "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn an_item_that_awaits_a_run_says_what_that_waits_for() {
+    let stage = Stage::open().await;
+    let run = stage.start("flow: f\ntasks:\n  a: { action: nobody/does }\n").await;
+    let item = add(&stage, json!({ "title": "a" })).await;
+    let awaits = json!({ "on": run, "type": "awaits" });
+    let depends = stage.post(&format!("/api/v1/items/{item}/depend"), &awaits).await;
+    assert_eq!(depends.status, 200, "{}", depends.text);
+    let why = stage.get(&format!("/api/v1/items/{item}/why")).await.json();
+    let task = &why["because"][0]["because"][0];
+    assert!(task["id"].as_str().unwrap().ends_with("/a"), "{why}");
+    assert!(task["says"].as_str().unwrap().contains("a worker that offers nobody/does"), "{why}");
+}
+
+#[tokio::test]
 async fn pages_of_items_follow_each_other_without_a_gap() {
     let stage = Stage::open().await;
     let ops: Vec<Value> =

@@ -30,6 +30,38 @@ async fn a_run_is_started_listed_shown_and_cancelled() {
 }
 
 #[tokio::test]
+async fn why_is_asked_of_a_run_or_of_one_task_and_goes_on_into_items() {
+    let stage = Stage::open().await;
+    let run = stage.start("flow: f\ntasks:\n  a: { item: Look at it }\n  b: { after: a, action: x }\n").await;
+    let why = stage.get(&format!("/api/v1/runs/{run}/why")).await.json();
+    let item = why["causes"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!((&why["causes"][0]["path"], &why["engine"]), (&json!("a"), &json!(true)), "{why}");
+    assert_eq!(why["items"][0]["id"], json!(item));
+    let b = stage.get(&format!("/api/v1/runs/{run}/why?task=b")).await.json();
+    assert_eq!((&b["task"], &b["needs"][0]["path"]), (&json!("b"), &json!("b")), "{b}");
+    let first = stage.post("/api/v1/items", &json!({ "title": "first" })).await.json();
+    let first = first["id"].as_str().unwrap();
+    stage.post(&format!("/api/v1/items/{item}/depend"), &json!({ "on": first })).await;
+    let why = stage.get(&format!("/api/v1/runs/{run}/why?task=a")).await.json();
+    assert_eq!(why["causes"][0]["blocked"], json!(true), "{why}");
+    assert_eq!(why["items"][0]["because"][0]["id"], json!(first), "{why}");
+    for (asked, status, code) in [("task=none", 404, "task_not_found"), ("tusk=a", 400, "bad_parameter")] {
+        let refused = stage.get(&format!("/api/v1/runs/{run}/why?{asked}")).await;
+        assert_eq!((refused.status, refused.code().as_str()), (status, code), "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn why_names_who_holds_the_slot_that_a_task_waits_for() {
+    let stage = Stage::open().await;
+    assert_eq!(stage.post("/api/v1/queues/night", &json!({ "paused": true })).await.status, 200);
+    let run = stage.start("flow: f\ntasks:\n  a: { action: x, queue: night }\n").await;
+    let why = stage.get(&format!("/api/v1/runs/{run}/why")).await.json();
+    assert_eq!(why["causes"][0]["holds"], json!([{ "of": { "queue": "night" }, "is": "paused" }]), "{why}");
+    assert_eq!(why["causes"][0]["moved_by"][0], json!({ "who": "setting", "queue": "night" }), "{why}");
+}
+
+#[tokio::test]
 async fn pages_follow_each_other_without_a_gap() {
     let stage = Stage::open().await;
     for _ in 0..5 {

@@ -229,7 +229,7 @@ fn worth_a_line(cause: &Cause) -> impl Iterator<Item = &Mover> {
         _ => None,
     };
     cause.moved_by.iter().filter(move |mover| match mover {
-        Mover::Person { .. } => true,
+        Mover::Person { .. } | Mover::Slot { .. } | Mover::Setting { .. } => true,
         Mover::Clock { at, .. } => said != Some(*at),
         Mover::Worker { .. } | Mover::Engine | Mover::Holder | Mover::Run { .. } => false,
     })

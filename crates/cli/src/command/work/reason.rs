@@ -3,7 +3,7 @@
 use crate::style::{Ink, Style};
 use crate::text;
 use edgewise_core::state::Phase;
-use edgewise_core::work::{Help, Reason};
+use edgewise_core::work::{Help, Reason, Standing};
 
 /// A row of so many that need just one other is shown as its two ends.
 const ROW: usize = 8;
@@ -51,7 +51,7 @@ impl Tree<'_> {
 
     /// `· ew-b Ship it  waits for 2 things`
     fn head(&mut self, reason: &Reason, before: &str, below: &str) {
-        let phase = (self.seen)(reason.id.as_str()).unwrap_or(Phase::Waiting);
+        let phase = (self.seen)(reason.id.as_str()).unwrap_or_else(|| stands(reason));
         let sign = self.style.paint(crate::style::ink(phase), self.style.glyph(phase));
         let id = self.style.paint(Ink::Bold, reason.id.as_str());
         let title = text::escape(&reason.title);
@@ -81,6 +81,16 @@ impl Tree<'_> {
             };
             self.lines.push(format!("{indent}{}", self.style.paint(Ink::Live, &text::escape(&told))));
         }
+    }
+}
+
+/// What is known of something that is not in this graph, or whose graph is not at hand.
+fn stands(reason: &Reason) -> Phase {
+    match &reason.standing {
+        Some(Standing::Blocked) => Phase::Blocked,
+        Some(Standing::Ready) => Phase::Ready,
+        Some(Standing::Claimed(..)) => Phase::Running,
+        _ => Phase::Waiting,
     }
 }
 
@@ -114,7 +124,7 @@ pub(crate) fn branches(style: Style, last: bool) -> (&'static str, &'static str)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use edgewise_core::work::{Standing, Target};
+    use edgewise_core::work::Target;
 
     fn reason(id: &str, says: &str, because: Vec<Reason>) -> Reason {
         let id = Target::parse(id).unwrap();
@@ -131,7 +141,7 @@ mod tests {
         let help =
             Help { who: "ann".into(), does: "approve it".into(), command: Some("edgewise gate approve g-1".into()) };
         let gate = Reason { help: vec![help], standing: None, ..reason("g-1", "waits for ann", Vec::new()) };
-        let again = Reason { seen: true, ..reason("g-1", "", Vec::new()) };
+        let again = Reason { seen: true, standing: None, ..reason("g-1", "", Vec::new()) };
         let inner = reason("ew-b", "waits for g-1", vec![gate]);
         let root = reason("ew-a", "ew-a waits for 2 things", vec![inner, again]);
         assert_eq!(

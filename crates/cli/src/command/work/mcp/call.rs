@@ -118,7 +118,7 @@ fn show(id: &str, context: &Context<'_>) -> Result<Value> {
 
 fn why(id: &str, context: &Context<'_>) -> Result<Value> {
     match board::found(&Meant::parse(id)?, None, board::Asks::Reasons, context)? {
-        board::Found::Item(board, id) => reasons::told(&board, &id),
+        board::Found::Item(board, id) => reasons::told(&board, &id, context),
         board::Found::Run(run, task) => crate::command::why::told(&run, task, context),
     }
 }
