@@ -130,7 +130,7 @@ fn perform(stage: &mut Stage<'_>, op: &Op) -> Result<Done> {
         Op::Undepend { id, on, kind } => undepend::undepend(stage, id, on.as_deref(), *kind),
         Op::MakeGate { wait, title, id, name, approvals } => {
             let id = id.clone().unwrap_or_else(|| stage.fresh_id());
-            make_gate::make_gate(stage, id, wait, title.clone(), approvals, name.as_deref())
+            make_gate::make_gate(stage, &id, wait, title.clone(), approvals, name.as_deref())
         }
         Op::Approve(act) => act::approve(stage, act),
         Op::Withdraw(act) => act::withdraw(stage, act),

@@ -212,7 +212,6 @@ fn what_makes_no_sense_is_a_usage_error() {
         "gate create --external ci",
         "close ew-a --failed --cancelled",
         "ready --limit 0",
-        "add x --ephemeral 7d",
         "fmt",
         "fmt --check",
         "graph a.yaml --format png",

@@ -3,6 +3,7 @@
 mod cycles;
 mod defects;
 mod dice;
+mod joined;
 mod random;
 mod refusals;
 mod rules;

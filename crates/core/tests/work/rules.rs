@@ -300,7 +300,8 @@ fn a_claim_is_extended_given_back_and_leaves_whose_it_was() {
     assert_eq!((item.fields.assignee.clone(), item.status), (Some(name("carol")), Status::Open));
 }
 
-/// As many tasks, twice as many `blocks` edges among the last seven tenths of them, and a plan for each ten.
+/// As many tasks, of which the first seven tenths wait for later ones by twice as many `blocks` edges, and a plan for
+/// each ten.
 fn large(tasks: usize) -> World {
     let mut world = World::default();
     let mut dice = Dice::new(7);
@@ -313,10 +314,10 @@ fn large(tasks: usize) -> World {
             world.child(&format!("ew-t{n}"), &format!("ew-p{}", n / 2 % (tasks / 10))).unwrap();
         }
     }
-    let free = tasks * 3 / 10;
     for n in 0..tasks * 2 {
-        let source = free + n % (tasks - free);
-        let _ = world.blocks(&format!("ew-t{source}"), &format!("ew-t{}", dice.below(source as u64)));
+        let source = n % (tasks * 7 / 10);
+        let target = source + 1 + dice.below((tasks - source - 1) as u64) as usize;
+        let _ = world.blocks(&format!("ew-t{source}"), &format!("ew-t{target}"));
     }
     world
 }

@@ -9,23 +9,23 @@ use edgewise_core::work::{Done, GateEnded, GateMade, GateWait, ItemId, WorkEvent
 
 pub(super) fn make_gate(
     stage: &mut Stage<'_>,
-    id: ItemId,
+    id: &ItemId,
     wait: &GateWait,
     title: Option<String>,
     approvals: &[Name],
     name: Option<&str>,
 ) -> Result<Done> {
-    stage.as_expected(&id, None)?;
+    stage.as_expected(id, None)?;
     let mut done = Done { id: Some(id.clone()), ..Done::default() };
     let event = match approvals {
-        [] => made(&id, wait, title, stage.by),
+        [] => made(id, wait, title, stage.by),
         people => {
             let by = (stage.by, stage.desk.now);
-            WorkEvent::GateImported(Box::new(approved(WorkGate { title, ..plain(&id, wait, by) }, people)))
+            WorkEvent::GateImported(Box::new(approved(WorkGate { title, ..plain(id, wait, by) }, people)))
         }
     };
     stage.record(&mut done, [event])?;
-    stage.call(name, &id)?;
+    stage.call(name, id)?;
     Ok(done)
 }
 
