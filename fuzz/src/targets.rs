@@ -4,12 +4,18 @@
 mod args;
 mod cases;
 mod config;
+mod control;
+mod cron;
 mod event;
+mod expr;
 mod flow;
+mod pattern;
 mod plan;
+mod program;
 mod record;
 mod rows;
 mod wire;
+mod work;
 
 /// Something that reads bytes.
 #[derive(Debug)]
@@ -27,12 +33,18 @@ pub static ALL: &[Target] = &[
     args::TARGET,
     cases::TARGET,
     config::TARGET,
+    control::TARGET,
+    cron::TARGET,
     event::TARGET,
+    expr::TARGET,
     flow::TARGET,
+    pattern::TARGET,
     plan::TARGET,
+    program::TARGET,
     record::TARGET,
     rows::TARGET,
     wire::TARGET,
+    work::TARGET,
 ];
 
 /// A target by its name.

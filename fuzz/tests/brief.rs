@@ -38,6 +38,36 @@ fn no_settings_file_is_too_strange() {
 }
 
 #[test]
+fn whatever_a_workspace_is_set_to_folds_and_loads_from_its_rows() {
+    check("control", 2_000, 10);
+}
+
+#[test]
+fn no_cron_expression_is_too_strange() {
+    check("cron", 3_000, 15);
+}
+
+#[test]
+fn no_expression_is_too_strange() {
+    check("expr", 1_500, 60);
+}
+
+#[test]
+fn no_pattern_is_too_strange() {
+    check("pattern", 3_000, 12);
+}
+
+#[test]
+fn no_program_is_too_strange() {
+    check("program", 1_000, 60);
+}
+
+#[test]
+fn whatever_events_of_the_work_graph_can_be_read_fold_to_what_the_definitions_say() {
+    check("work", 1_000, 15);
+}
+
+#[test]
 fn whatever_events_can_be_read_fold_to_a_run_that_holds_together() {
     check("event", 1_000, 20);
 }

@@ -3,6 +3,7 @@
 //! Ratios within one run mean something on a shared machine; absolute rates hardly do. What is counted
 //! (commits, events, rows, bytes) is exact everywhere.
 
+mod authors;
 mod load;
 mod measure;
 mod pure;
@@ -13,7 +14,8 @@ mod server;
 mod waiting;
 mod work;
 
-pub use load::{LOADS, Load};
+pub use authors::{Waited, authors};
+pub use load::{LOADS, Load, PROGRAMS};
 pub use measure::{Figures, idle_mb, measure};
 pub use pure::{PureFigures, fold_some, pure, read_some};
 pub use rerun::{RerunFigures, rerun};

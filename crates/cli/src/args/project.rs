@@ -117,10 +117,13 @@ Examples:
   edgewise bench w3           a chain of 1,000: the time of one durable step
   edgewise bench rerun        what failed of 10,000 tasks, done again: from the request to its answer
   edgewise bench server       a worker over HTTP
+  edgewise bench authors      reading, checking and drawing large flows, beside their gates
+  edgewise bench for-10k      a loop of 10,000 rounds; also spread-10k, steps-10k, and each with 100k
   edgewise bench --quick      each load once
   edgewise bench --json")]
 pub struct Bench {
-    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m, fold, rerun, schedules, backlog, limits, search, server or work
+    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m, fold, rerun, schedules, backlog, limits, search, server, work,
+    /// authors, or of programs for-10k, for-100k, spread-10k, spread-100k, steps-10k, steps-100k
     #[arg(value_name = "LOAD")]
     pub name: Option<String>,
     /// Each load in one process only

@@ -3,8 +3,8 @@
 use super::Context;
 use crate::args::Bench;
 use crate::bench::{
-    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, RerunFigures, ScheduleFigures, backlog, fold_some,
-    limits, measure, pure, read_some, rerun, schedules, search, server, work,
+    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PROGRAMS, PureFigures, RerunFigures, ScheduleFigures, authors,
+    backlog, fold_some, limits, measure, pure, read_some, rerun, schedules, search, server, work,
 };
 use crate::descriptors;
 use crate::exit::Exit;
@@ -32,12 +32,16 @@ const FOLD_LOAD: &str = "w4-100k";
 const SEARCH: &str = "search";
 /// The work graph is measured by itself.
 const WORK: &str = "work";
+/// What authors wait for is measured by itself.
+const AUTHORS: &str = "authors";
 /// The server is measured by itself.
 const SERVER: &str = "server";
 /// How many runs are searched, and how many if it is to be quick.
 const SEARCHED: (usize, usize) = (1_000_000, 50_000);
 /// Loads beside what waits, and the load that it is.
 const WAITING: [&str; 2] = ["backlog", "limits"];
+/// What has a measurement of its own.
+const ALONE: [&str; 7] = [AUTHORS, FOLD, RERUN, SCHEDULES, SEARCH, SERVER, WORK];
 const WAITING_LOAD: &str = "w1";
 
 #[derive(Serialize)]
@@ -62,6 +66,9 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     }
     if args.name.as_deref() == Some(RERUN) {
         return reran(context);
+    }
+    if args.name.as_deref() == Some(AUTHORS) {
+        return waited(args.quick, context);
     }
     if args.name.as_deref() == Some(SERVER) {
         return served(args, context);
@@ -133,11 +140,28 @@ fn reran(context: &mut Context<'_>) -> Result<Exit> {
 
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
-        let known: Vec<&str> =
-            LOADS.iter().map(|l| l.name).chain([FOLD, RERUN, SCHEDULES, SEARCH, SERVER, WORK]).chain(WAITING).collect();
+        let known: Vec<&str> = LOADS.iter().chain(&PROGRAMS).map(|l| l.name).chain(ALONE).chain(WAITING).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })
+}
+
+/// How long authors wait, beside how long they may.
+fn waited(quick: bool, context: &mut Context<'_>) -> Result<Exit> {
+    let folder = Folder::make(context.cwd)?;
+    let mut rows = Vec::new();
+    for one in authors(&folder.0, quick)? {
+        let kept = if one.took_us < one.gate_us { "yes" } else { "no" };
+        let cells = [one.what.to_owned(), time(one.gate_us), time(one.took_us), kept.to_owned()];
+        rows.push(Row::new(one.what, cells.into_iter().map(Cell::from).collect(), &one)?);
+    }
+    context.printer.rows(&["WHAT", "GATE", "HERE", "KEPT"], &rows)?;
+    Ok(Exit::Ok)
+}
+
+/// `12.3 ms`, or `0.24 us`.
+fn time(us: f64) -> String {
+    if us < 1_000.0 { format!("{us:.2} us") } else { format!("{:.1} ms", us / 1_000.0) }
 }
 
 /// What a worker over HTTP reaches.

@@ -217,3 +217,17 @@ fn the_title_of_a_run_says_where_it_is() {
     assert!(sketch.to_svg().contains("running, paused, 1 of 3 done"));
     assert!(sketch.to_mermaid().contains("running, paused, 1 of 3 done"));
 }
+
+#[test]
+fn dot_says_things_once_cuts_what_is_long_and_puts_what_follows_a_group_below_it() {
+    let id = "A-".repeat(40);
+    let program = format!(
+        "flow f():\n    for x in [1]:\n        a = @a()\n        b = @b()\n    came = wait external(system=jira, id=\"{id}\")\n"
+    );
+    let plan = crate::text::compile(&program, "f.flow").unwrap().remove(0).plan;
+    let dot = Sketch::of_plan(&plan).to_dot();
+    assert!(dot.contains("label=\"for each of [1]\"") && dot.contains("n3 -> n1 [ltail=cluster_0]"), "{dot}");
+    let gate = dot.lines().find(|line| line.contains("label=\"came")).unwrap_or_default();
+    let (label, tip) = gate.split_once("tooltip").unwrap_or_default();
+    assert!(label.contains('…') && !label.contains(&id) && tip.contains(&id), "{gate}");
+}

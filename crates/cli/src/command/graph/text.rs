@@ -238,6 +238,26 @@ mod tests {
         }
     }
 
+    /// Fifty tasks as somebody would write them, in an ordinary terminal. Set `UPDATE_GOLDEN` to draw it anew, and look.
+    #[test]
+    fn fifty_tasks_are_drawn_and_can_be_read() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/looks/golden");
+        let text = include_str!("../../../tests/looks/golden/fifty.yaml");
+        let plan =
+            edgewise_core::flow::compile(text, "fifty.yaml").unwrap_or_else(|problems| panic!("{problems}")).plan;
+        assert_eq!(plan.root().len(), 50);
+        let sketch = Sketch::of_plan(&plan);
+        let found = lines(&sketch, Style { color: false, unicode: true }, Some(100)).join("\n") + "\n";
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(format!("{folder}/fifty.txt"), &found).unwrap();
+            return;
+        }
+        assert_eq!(found, include_str!("../../../tests/looks/golden/fifty.txt"));
+        assert!(found.contains("├─○") && !found.contains(" after calendar"), "it is drawn and not listed");
+        let gap = |line: &&str| line.chars().all(|c| " │".contains(c));
+        assert!(found.lines().skip(2).filter(gap).count() < 8, "hardly a line is spent on keeping others apart");
+    }
+
     #[test]
     fn a_tangle_is_listed_with_what_each_comes_after() {
         let lines = lines(&rows(2, 60, None), Style::PLAIN, None);

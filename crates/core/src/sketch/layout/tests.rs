@@ -225,6 +225,10 @@ fn large_sketches_are_laid_out_quickly() {
             assert_eq!(lay(&sketch, &boxes, Direction::Down).boxes.len(), 10_000);
             began.elapsed()
         });
-        println!("{name}: {} edges, {:?} at best of five", edges.len(), took.min().unwrap_or_default());
+        let best = took.min().unwrap_or_default();
+        println!("{name}: {} edges, {best:?} at best of five", edges.len());
+        // Without optimisation the figure says nothing, and the gate is about graphs that people could have.
+        let gated = !cfg!(debug_assertions) && edges.len() < 50_000;
+        assert!(!gated || best < std::time::Duration::from_millis(200), "{name}: {best:?}");
     }
 }
