@@ -11,9 +11,11 @@
 //! the trail is bounded, [`FILES`] files of [`FILE_BYTES`].
 
 mod file;
+mod mark;
 mod sums;
 
 pub use file::read;
+pub use mark::{Mark, page};
 
 use crate::auth::Role;
 use edgewise_core::time::{Millis, Time};

@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use edgewise_core::{Error, Result};
+use edgewise_engine::facts::REQUEST_KEY;
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +33,7 @@ pub struct OwnKey(pub Option<String>);
 impl OwnKey {
     fn of((who, path, key): &Key) -> Self {
         let text = format!("{who}\n{path}\n{key}");
-        Self(Some(format!("request:{}", &blake3::hash(text.as_bytes()).to_hex()[..32])))
+        Self(Some(format!("{REQUEST_KEY}{}", &blake3::hash(text.as_bytes()).to_hex()[..32])))
     }
 }
 

@@ -3,6 +3,8 @@
 
 use crate::limits;
 use edgewise_core::{Error, Result};
+use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Which part of a list is asked for.
@@ -10,6 +12,21 @@ use std::collections::BTreeMap;
 pub struct Page {
     after: Option<(usize, String)>,
     limit: usize,
+}
+
+/// What of a list is asked for, where nothing else is.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageQuery {
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+impl PageQuery {
+    /// The part that is meant.
+    pub fn page(&self) -> Result<Page> {
+        Page::new(self.after.as_deref(), self.limit)
+    }
 }
 
 impl Page {
@@ -51,6 +68,17 @@ impl Page {
         });
         rest.truncate(self.limit);
         (rest, next)
+    }
+}
+
+/// Leaves of a list within something that is shown the part that is asked for, each told by a field of its own.
+pub fn paged(shown: &mut Value, list: &str, field: &str, page: &Page) {
+    let Some(all) = shown.get_mut(list).and_then(Value::as_array_mut).map(std::mem::take) else { return };
+    let named = |one: Value| (one[field].as_str().map_or_else(|| one[field].to_string(), str::to_owned), one);
+    let (part, next) = page.of(all.into_iter().map(named).collect(), |(name, _)| name.as_str());
+    shown[list] = part.into_iter().map(|(_, one)| one).collect();
+    if let Some(next) = next {
+        shown["next"] = next.into();
     }
 }
 

@@ -72,6 +72,7 @@ fn form<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 const AFTER: Query = Query { name: "after", about: "the `next` of the page before" };
 const LIMIT: Query = Query { name: "limit", about: "at most so many; 100 if absent" };
+const TASKS: Query = Query { name: "limit", about: "at most so many tasks; all of them if absent" };
 const QUERY: Query = Query { name: "q", about: "a search such as `state:failed flow:x label.team=web`" };
 const ALL: Query = Query { name: "all", about: "`true` for runs that are parts of others as well" };
 const PLACE: Query = Query { name: "after", about: "only events behind this place; from the first one if absent" };
@@ -174,12 +175,12 @@ table! {
     POST "/api/v1/queues/{queue}/pause" pause_queue Operate, "Lets nothing of a queue begin for now; what is at work goes on.", [], ITEM_ACT => TAKEN, post(operate::pause_queue);
     POST "/api/v1/queues/{queue}/resume" resume_queue Operate, "Lets a queue go on.", [], ITEM_ACT => TAKEN, post(operate::resume_queue);
     POST "/api/v1/queues/{queue}/unset" unset_queue Operate, "Takes back what was said of a queue: it is again as the file of whoever runs the engine says.", [], ITEM_ACT => TAKEN, post(operate::unset_queue);
-    GET "/api/v1/tokens" list_tokens Admin, "Who may use the server, without their secrets.", [], None => Gives::Form(form::<wire::TokenList>), get(operate::tokens);
+    GET "/api/v1/tokens" list_tokens Admin, "Who may use the server, without their secrets.", [AFTER, LIMIT], None => Gives::Form(form::<wire::TokenList>), get(operate::tokens);
     POST "/api/v1/tokens" create_token Admin, "Makes a token; its text is shown once and cannot be shown again.", [], Some(form::<wire::CreateToken>) => Gives::Form(form::<wire::TokenListed>), post(operate::create_token);
     POST "/api/v1/tokens/{token}/revoke" revoke_token Admin, "Takes a token away: whoever has it is refused from then on.", [], None => TAKEN, post(operate::revoke_token);
     POST "/api/v1/runs" start_run Operate, "Starts a run of a registered flow, or of a flow whose text comes along.", [], Some(form::<wire::Start>) => Gives::Form(form::<wire::Started>), post(run::start);
     GET "/api/v1/runs" list_runs Look, "Runs, the newest first.", [QUERY, ALL, AFTER, LIMIT], None => Gives::Form(form::<wire::Runs>), get(run::list);
-    GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`.", [AT], None => Gives::Json, get(run::show);
+    GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`; a page of its tasks with `limit` or `after`.", [AT, AFTER, TASKS], None => Gives::Json, get(run::show);
     GET "/api/v1/runs/{run}/end" wait_run Look, "How a run ended, as soon as it has.", [WAIT], None => Gives::Form(form::<wire::Ended>), get(run::end);
     GET "/api/v1/runs/{run}/why" why_run Look, "Why a run does not go on, or a task of it, in the form of `edgewise why --json`.", [WHY_TASK], None => Gives::Json, get(run::why);
     GET "/api/v1/runs/{run}/events" run_events Look, "The events of a run as they are committed; `Last-Event-ID` goes on behind one.", [], None => Gives::Stream, get(events::of_run);
@@ -207,7 +208,7 @@ table! {
     POST "/api/v1/runs/{run}/reject" reject_gate Approve, "Says no to a gate.", [], GATE => TAKEN, post(act::reject);
     POST "/api/v1/runs/{run}/satisfy" satisfy_run_gate Approve, "Opens a gate of a run that waits for a webhook or another system.", [], Some(form::<wire::SatisfyRequest>) => TAKEN, post(act::satisfy);
     POST "/api/v1/runs/{run}/gates/{task}/url" run_gate_url Operate, "The address of a webhook gate of a run: good for the generation it has now, once.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::Hook>), post(hook::address_of_run);
-    GET "/api/v1/audit" list_audit Admin, "Who did what: the newest lines of the trail, the oldest of them first.", [SINCE, LIMIT], None => Gives::Form(form::<wire::Audit>), get(audit::list);
+    GET "/api/v1/audit" list_audit Admin, "Who did what: the newest lines of the trail, the oldest of them first; `after` gives those before a page.", [SINCE, AFTER, LIMIT], None => Gives::Form(form::<wire::Audit>), get(audit::list);
     GET "/api/v1/items" list_items Look, "Items of the work graph.", ITEMS, None => ITEM_PAGE, get(item::list);
     POST "/api/v1/items" add_item Operate, "Makes an item.", [], Some(form::<wire::AddItem>) => DONE, post(item::add);
     GET "/api/v1/items/ready" ready_items Look, "What somebody can begin with, the most urgent first.", ITEMS, None => ITEM_PAGE, get(item::ready);
@@ -223,8 +224,8 @@ table! {
     GET "/api/v1/items/{item}/why" why_item Look, "All that is in the way of an item, down to who or what can help.", [], None => Gives::Json, get(item::why);
     GET "/api/v1/items/{item}/tree" item_tree Look, "What an item waits for, and what waits for it.", [DEPTH, DIRECTION], None => Gives::Json, get(item::tree);
     GET "/api/v1/items/{item}/graph" item_graph Look, "An item with all that it waits for and that waits for it, drawn.", [FORM], None => Gives::Picture, get(item::graph_of);
-    GET "/api/v1/items/{item}/thread" item_thread Look, "A message and what it was answered.", [], None => ITEM_PAGE, get(item::thread);
-    GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [], None => Gives::Json, get(item::history);
+    GET "/api/v1/items/{item}/thread" item_thread Look, "A message and what it was answered.", [AFTER, LIMIT], None => ITEM_PAGE, get(item::thread);
+    GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [AFTER, LIMIT], None => Gives::Json, get(item::history);
     POST "/api/v1/items/{item}/close" close_item Operate, "Closes an item.", [], Some(form::<wire::CloseItem>) => DONE, post(item::close);
     POST "/api/v1/items/{item}/reopen" reopen_item Operate, "Opens a closed item again.", [], ITEM_ACT => DONE, post(item::reopen);
     POST "/api/v1/items/{item}/delete" delete_item Operate, "Deletes an item: a tombstone and its history stay.", [], ITEM_ACT => DONE, post(item::delete);

@@ -6,8 +6,11 @@ use serde::{Deserialize, Serialize};
 /// Lines of the trail, the oldest first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Audit {
-    /// The newest that there are.
+    /// The newest that there are, or those just before another page.
     pub lines: Vec<AuditLine>,
+    /// The cursor of the page with the lines before these; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// Somebody asked for something.

@@ -224,4 +224,7 @@ pub struct TokenListed {
 pub struct TokenList {
     /// By their names.
     pub tokens: Vec<TokenListed>,
+    /// The cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! A run as programs see it in a list, and its place there.
 
-use super::rfc3339;
+use super::{own_key, rfc3339};
 use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::rows::RunRow;
@@ -86,7 +86,7 @@ impl Listed {
             took_ms: took(row, Time::NEVER).map(|span| span.0),
             namespace: row.namespace().clone(),
             by: row.marks.by.clone(),
-            key: row.marks.key.clone(),
+            key: own_key(row.marks.key.as_ref()).cloned(),
             labels: row.marks.labels.clone(),
             parent: row.parent().map(|parent| parent.run),
             plan: row.plan,

@@ -1,6 +1,6 @@
 //! A run as programs see it: everything there is to know, paths instead of numbers.
 
-use super::rfc3339;
+use super::{own_key, rfc3339};
 use edgewise_core::event::{Failure, TaskIx, TimerKey, TimerKind};
 use edgewise_core::gate::Gate;
 use edgewise_core::id::{EventId, PlanHash, RunId};
@@ -160,7 +160,7 @@ impl<'a> RunFacts<'a> {
             plan: run.plan_hash,
             rules: about.map(|a| a.rules),
             by: about.map(|a| &a.by),
-            key: about.and_then(|a| a.key.as_ref()),
+            key: own_key(about.and_then(|a| a.key.as_ref())),
             labels: about.map(|a| &a.labels),
             triggered_at: about.and_then(|a| rfc3339(a.at)),
             started_at: rfc3339(run.started_at),

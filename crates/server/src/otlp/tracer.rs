@@ -19,6 +19,9 @@ const OPEN: usize = 100_000;
 /// Most runs that are kept between looks.
 const RUNS: usize = 64;
 
+/// The flag of a trace that is kept.
+const SAMPLED: u8 = 1;
+
 /// A span to be exported.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
@@ -121,6 +124,13 @@ impl Tracer {
         let Ok(run) = run else { return };
         let Some(about) = run.about.as_ref() else { return };
         let context = Context::of(&about.labels);
+        // Whoever began the trace said that nobody keeps it: a part of it alone would tell nothing.
+        if context.is_some_and(|context| context.flags & SAMPLED == 0) {
+            if !run.state.is_done() {
+                self.keep(id, run);
+            }
+            return;
+        }
         let trace = context.map_or_else(|| trace_of(id), |context| context.trace);
         for Finished { attempt: (task, generation, attempt), from, until, failure } in finished {
             spans.push(Span {

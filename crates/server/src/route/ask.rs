@@ -16,6 +16,7 @@ use crate::limits;
 use crate::problem::Result;
 use axum::Extension;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use edgewise_core::Error;
 use edgewise_core::control::Setting;
 use edgewise_core::name::Name;
@@ -31,12 +32,16 @@ pub async fn ask(
     State(app): State<App>,
     Extension(who): Extension<Principal>,
     OwnKey(own): OwnKey,
+    headers: HeaderMap,
     Json(mut ask): Json<Ask>,
 ) -> Result<(Extension<Made>, Json<Said>)> {
     guard::permit(&who, needs(&ask))?;
     let what = Extension(Made(what(&ask)));
     if let Some(by) = ask.by() {
         by.clone_from(&who.name);
+    }
+    if let Ask::Start(start) = &mut ask {
+        run::traced(&headers, &mut start.labels);
     }
     let ask = named_by(own, ask);
     let said = tokio::time::timeout(limits::WAIT, answer(app.engine(), ask, true)).await;

@@ -1,6 +1,7 @@
 //! Flows that are begun from outside: by an address of their own, for as long as their text says `on: webhook`.
 
 use super::hook::{BY, DELIVERY, kept, kept_as, signed};
+use super::run::traced;
 use crate::app::App;
 use crate::audit::Made;
 use crate::auth::Principal;
@@ -68,7 +69,8 @@ pub async fn deliver(
     let body = read_within(request, limits::START_BYTES).await?;
     let id = headers.get(DELIVERY).and_then(|id| id.to_str().ok());
     let key = id.map(|id| key(&flow, id));
-    let start = app.readers().look(move |reader| prepare(reader, &flow, key, &body)).await?;
+    let mut start = app.readers().look(move |reader| prepare(reader, &flow, key, &body)).await?;
+    traced(&headers, &mut start.labels);
     let (run, new) = app.engine().start_run(start).await?;
     let run = run.to_string();
     Ok((Extension(Made(run.clone())), Json(wire::Started { run, new })).into_response())

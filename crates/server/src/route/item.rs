@@ -7,7 +7,7 @@ use crate::auth::{Principal, Role};
 use crate::body::Json;
 use crate::conditional::{self, Expected};
 use crate::idempotency::OwnKey;
-use crate::page::Page;
+use crate::page::{Page, PageQuery, paged};
 use crate::params::{Path, Query};
 use crate::problem::Result;
 use axum::extract::{Extension, State};
@@ -320,17 +320,28 @@ fn has_no_past(asked: &GraphQuery) -> Done<()> {
     if asked.at.is_some() { Err(Error::invalid("item_has_no_past", message)) } else { Ok(()) }
 }
 
-pub async fn thread(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {
+pub async fn thread(
+    State(app): State<App>,
+    Path(item): Path<String>,
+    Query(asked): Query<PageQuery>,
+) -> Result<Json<Value>> {
+    let page = asked.page()?;
     let thread = look(&app, move |work, now| {
-        let items = work.thread(work.resolve(&item)?.as_str());
+        let (items, next) = page.of(work.thread(work.resolve(&item)?.as_str()), |item| item.id.as_str());
         let items = items.into_iter().map(|item| facts::item(&ItemView::of(work, now, item)));
-        Ok(wire::Items { items: items.collect::<Done<_>>()?, next: None })
+        Ok(wire::Items { items: items.collect::<Done<_>>()?, next })
     });
     Ok(Json(json!(thread.await?)))
 }
 
-pub async fn history(State(app): State<App>, Path(item): Path<String>) -> Result<Json<Value>> {
-    Ok(Json(told(&app.engine().look(Look::History { id: item }).await?)))
+pub async fn history(
+    State(app): State<App>,
+    Path(item): Path<String>,
+    Query(asked): Query<PageQuery>,
+) -> Result<Json<Value>> {
+    let mut shown = told(&app.engine().look(Look::History { id: item }).await?);
+    paged(&mut shown, "history", "seq", &asked.page()?);
+    Ok(Json(shown))
 }
 
 pub async fn cycles(State(app): State<App>) -> Result<Json<Value>> {

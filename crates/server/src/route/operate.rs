@@ -4,7 +4,8 @@ use crate::app::App;
 use crate::auth::{Kept, PREFIX, Principal};
 use crate::body::Json;
 use crate::limits;
-use crate::params::Path;
+use crate::page::PageQuery;
+use crate::params::{Path, Query};
 use crate::problem::Result;
 use axum::extract::{Extension, State};
 use edgewise_client::wire;
@@ -133,9 +134,10 @@ fn old(rules: &Retention, now: Time, reader: &mut Reader) -> Done<Vec<RunId>> {
 }
 
 /// The tokens there are, without their secrets.
-pub async fn tokens(State(app): State<App>) -> Result<Json<wire::TokenList>> {
+pub async fn tokens(State(app): State<App>, Query(asked): Query<PageQuery>) -> Result<Json<wire::TokenList>> {
     let tokens = known(&app).await?.into_iter().map(|(name, kept)| listed(&name, &kept, None));
-    Ok(Json(wire::TokenList { tokens: tokens.collect() }))
+    let (tokens, next) = asked.page()?.of(tokens.collect(), |token| token.name.as_str());
+    Ok(Json(wire::TokenList { tokens, next }))
 }
 
 pub async fn create_token(

@@ -7,6 +7,7 @@ use crate::auth::Principal;
 use crate::body::Json;
 use crate::idempotency::OwnKey;
 use crate::limits;
+use crate::page::{Page, paged};
 use crate::params::{Path, Query};
 use crate::problem::Result;
 use axum::extract::{Extension, State};
@@ -29,6 +30,7 @@ use edgewise_store::RunFilter;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,14 +41,19 @@ pub async fn start(
     headers: HeaderMap,
     Json(mut asked): Json<wire::Start>,
 ) -> Result<(Extension<Made>, Json<wire::Started>)> {
-    let trace = headers.get(trace::LABEL).and_then(|value| value.to_str().ok()).and_then(Context::parse);
-    if let Some(trace) = trace {
-        asked.labels.entry(trace::LABEL.into()).or_insert_with(|| trace.to_string());
-    }
+    traced(&headers, &mut asked.labels);
     let start = named_by(own, prepared(&app, asked, who.name).await?);
     let (run, new) = app.engine().start_run(start).await?;
     let run = run.to_string();
     Ok((Extension(Made(run.clone())), Json(wire::Started { run, new })))
+}
+
+/// Puts a run into the trace of whoever starts it, unless it is in another.
+pub(super) fn traced(headers: &HeaderMap, labels: &mut BTreeMap<String, String>) {
+    let trace = headers.get(trace::LABEL).and_then(|value| value.to_str().ok()).and_then(Context::parse);
+    if let Some(trace) = trace {
+        labels.entry(trace::LABEL.into()).or_insert_with(|| trace.to_string());
+    }
 }
 
 /// A start without a key of its own has that of its request, so that it happens once also where the answer is
@@ -151,6 +158,16 @@ fn page(asked: &ListQuery, now: Time, reader: &mut Reader) -> Done<wire::Runs> {
 #[serde(deny_unknown_fields)]
 pub struct ShowQuery {
     at: Option<String>,
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+impl ShowQuery {
+    /// Which of the tasks; `None` for all of them, as programs of one run mean it.
+    fn page(&self) -> Done<Option<Page>> {
+        let asked = self.after.is_some() || self.limit.is_some();
+        asked.then(|| Page::new(self.after.as_deref(), self.limit)).transpose()
+    }
 }
 
 pub async fn show(
@@ -158,7 +175,7 @@ pub async fn show(
     Path(run): Path<String>,
     Query(asked): Query<ShowQuery>,
 ) -> Result<Json<Value>> {
-    let run = find(&app, run).await?;
+    let (run, page) = (find(&app, run).await?, asked.page()?);
     let shown = app.readers().look(move |reader| match asked.at {
         // Whether it is frozen is so now, not then.
         Some(at) => value(&RunFacts::new(&reader.as_of(run, Past::parse(&at)?)?, None, true)),
@@ -167,7 +184,11 @@ pub async fn show(
             value(&RunFacts::new(&reader.run(run)?, frozen, true))
         }
     });
-    Ok(Json(shown.await?))
+    let mut shown = shown.await?;
+    if let Some(page) = page {
+        paged(&mut shown, "tasks", "path", &page);
+    }
+    Ok(Json(shown))
 }
 
 /// Which task of a run.

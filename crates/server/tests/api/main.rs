@@ -10,6 +10,7 @@ mod lent;
 mod limited;
 mod matrix;
 mod operating;
+mod pages;
 mod push;
 mod reference;
 mod runs;

@@ -1,6 +1,7 @@
 //! Spans join those of whoever started a run, and a collector can slow nothing.
 
 use crate::stage::{FLOW, Stage};
+use edgewise_core::flow::compile_file;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -129,4 +130,43 @@ async fn a_run_within_a_run_is_in_the_trace_of_its_parent() {
     let label = shown["labels"]["traceparent"].as_str().unwrap_or_else(|| panic!("{shown}"));
     assert!(label.starts_with(&format!("00-{TRACE}-")) && !label.contains(PARENT), "{label}");
     assert!(lease["traceparent"].as_str().unwrap().starts_with(&format!("00-{TRACE}-")), "{lease}");
+}
+
+#[tokio::test]
+async fn a_run_that_begins_at_an_address_or_by_the_command_line_is_in_the_trace_of_whoever_called() {
+    let stage = Stage::open().await;
+    let traceparent = format!("00-{TRACE}-{PARENT}-01");
+    let header = [("traceparent", traceparent.as_str())];
+    let flow = "flow: begun\non: { webhook: {} }\ntasks: { a: { action: greet } }\n";
+    stage.post("/api/v1/flows", &json!({ "source": flow })).await;
+    let path = stage.post("/api/v1/flows/begun/url", &json!({})).await.json()["path"].as_str().unwrap().to_owned();
+    let plan: Value = serde_json::from_slice(&compile_file(flow, "f.yaml").unwrap()[0].plan.encode().1).unwrap();
+    let ask = json!({ "start": { "plan": plan, "input": {}, "by": "ann" } }).to_string();
+    for (path, body) in [(path.as_str(), "{}"), ("/api/v1/ask", &ask)] {
+        let begun = stage.ask("POST", path, &header, body).await;
+        assert_eq!(begun.status, 200, "{}", begun.text);
+        let claim = json!({ "worker": "w", "actions": ["greet"], "wait_ms": 20_000 });
+        let lease = stage.post("/api/v1/work/claim", &claim).await.json()["leases"][0].clone();
+        assert!(lease["traceparent"].to_string().contains(TRACE), "{path}: {lease}");
+    }
+}
+
+#[tokio::test]
+async fn a_trace_that_is_not_sampled_is_handed_on_and_not_exported() {
+    let stage = Stage::open().await;
+    let (url, mut told) = collector().await;
+    stage.app.export(&url).await.unwrap();
+    let body = json!({ "source": "flow: f\ntasks: { a: { emit: x } }" }).to_string();
+    let other = TRACE.replace('4', "5");
+    for (trace, flags) in [(TRACE, "00"), (&other, "01")] {
+        let traceparent = format!("00-{trace}-{PARENT}-{flags}");
+        let started = stage.ask("POST", "/api/v1/runs", &[("traceparent", &traceparent)], &body).await.json();
+        let run = started["run"].as_str().unwrap();
+        stage.get(&format!("/api/v1/runs/{run}/end?wait_ms=20000")).await;
+        let shown = stage.get(&format!("/api/v1/runs/{run}")).await.json();
+        assert_eq!(shown["labels"]["traceparent"], traceparent);
+    }
+    // The second comes after the first would have.
+    let sent = told.recv().await.unwrap().to_string();
+    assert!(sent.contains(&other) && !sent.contains(TRACE), "{sent}");
 }

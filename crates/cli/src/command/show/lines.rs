@@ -12,7 +12,7 @@ use edgewise_core::run::{About, Asked, Run};
 use edgewise_core::state::{Phase, RunState, TaskState};
 use edgewise_core::time::Time;
 use edgewise_core::why::{Because, Cause};
-use edgewise_engine::facts::in_order;
+use edgewise_engine::facts::{in_order, own_key};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ impl Look {
             if run.plan.namespace() != &about.flow {
                 facts.push(("namespace", run.plan.namespace().to_string(), Ink::Plain));
             }
-            facts.extend(about.key.iter().map(|key| ("key", key.clone(), Ink::Plain)));
+            facts.extend(own_key(about.key.as_ref()).map(|key| ("key", key.clone(), Ink::Plain)));
             if !about.labels.is_empty() {
                 let labels: Vec<String> = about.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
                 facts.push(("labels", labels.join(", "), Ink::Plain));

@@ -1,0 +1,80 @@
+//! Lists that may be long come in pages, and the pages together are the list.
+
+use crate::items::add;
+use crate::stage::{FLOW, Stage};
+use edgewise_server::auth::Role;
+use serde_json::{Value, json};
+
+/// What all pages of a list hold, two at a time, told by one field.
+async fn walk(stage: &Stage, path: &str, (list, field): (&str, &str)) -> Vec<Vec<Value>> {
+    let (mut pages, mut after) = (Vec::new(), String::new());
+    loop {
+        let answer = stage.get(&format!("{path}?limit=2{after}")).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+        let page = answer.json();
+        pages.push(page[list].as_array().unwrap().iter().map(|one| one[field].clone()).collect());
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={next}"),
+            None => return pages,
+        }
+        assert!(pages.len() < 100, "{path} does not end");
+    }
+}
+
+async fn check(stage: &Stage, path: &str, list: (&str, &str), expected: Value) {
+    assert_eq!(json!(walk(stage, path, list).await), expected, "{path}");
+    let bad = stage.get(&format!("{path}?after=nonsense")).await;
+    assert_eq!((bad.status, bad.code().as_str()), (400, "bad_cursor"), "{path}");
+}
+
+#[tokio::test]
+async fn the_tasks_of_a_run_come_in_pages_where_that_is_asked_for() {
+    let stage = Stage::open().await;
+    let flow = "flow: f\ntasks:\n  a: { action: x }\n  b: { action: x }\n  c: { action: x }\n  d: { action: x }\n  e: { action: x }\n";
+    let path = format!("/api/v1/runs/{}", stage.start(flow).await);
+    check(&stage, &path, ("tasks", "path"), json!([["a", "b"], ["c", "d"], ["e"]])).await;
+    let whole = stage.get(&path).await.json();
+    assert_eq!((whole["tasks"].as_array().unwrap().len(), whole.get("next")), (5, None));
+}
+
+#[tokio::test]
+async fn threads_and_histories_of_items_come_in_pages() {
+    let stage = Stage::open().await;
+    let first = add(&stage, json!({ "title": "A", "kind": "message" })).await;
+    let mut expected = vec![first.clone()];
+    for title in ["B", "C"] {
+        let answer = add(&stage, json!({ "title": title, "kind": "message" })).await;
+        let replies = json!({ "on": first, "type": "replies-to" });
+        let bound = stage.post(&format!("/api/v1/items/{answer}/depend"), &replies).await;
+        assert_eq!(bound.status, 200, "{}", bound.text);
+        expected.push(answer);
+    }
+    let path = format!("/api/v1/items/{first}");
+    check(&stage, &format!("{path}/thread"), ("items", "id"), json!([expected[..2], expected[2..]])).await;
+    for priority in [1, 2] {
+        stage.ask("PATCH", &path, &[], &json!({ "priority": priority }).to_string()).await;
+    }
+    let whole = stage.get(&format!("{path}/history")).await.json()["history"].as_array().unwrap().clone();
+    let pages = walk(&stage, &format!("{path}/history"), ("history", "what")).await;
+    let told: Vec<&Value> = whole.iter().map(|note| &note["what"]).collect();
+    assert!(pages.len() > 1 && pages.concat().iter().collect::<Vec<_>>() == told, "{pages:?} of {told:?}");
+}
+
+#[tokio::test]
+async fn tokens_and_the_trail_come_in_pages() {
+    let stage = Stage::open().await;
+    for who in ["ann", "bobby", "carol"] {
+        stage.token(who, Role::Viewer, None).await;
+    }
+    check(&stage, "/api/v1/tokens", ("tokens", "name"), json!([["ann", "bobby"], ["carol"]])).await;
+    for who in ["one", "two", "three", "four", "five"] {
+        let act = [("Edgewise-As", who)];
+        stage.ask("POST", "/api/v1/runs", &act, &json!({ "source": FLOW }).to_string()).await;
+    }
+    // The newest page first, each with its oldest line first; what happens meanwhile moves nothing.
+    check(&stage, "/api/v1/audit", ("lines", "who"), json!([["four", "five"], ["two", "three"], ["one"]])).await;
+    let page = stage.get("/api/v1/audit?limit=1").await.json();
+    stage.start(FLOW).await;
+    let next = stage.get(&format!("/api/v1/audit?limit=1&after={}", page["next"].as_str().unwrap())).await.json();
+    assert_eq!((&page["lines"][0]["who"], &next["lines"][0]["who"]), (&json!("five"), &json!("four")));
+}
