@@ -128,6 +128,17 @@ impl Shelves {
         }
     }
 
+    /// Gives a webhook another secret.
+    pub fn rotate_hook(&self, id: &str) -> Result<WebhookMade> {
+        match self {
+            Here(shelf) => {
+                let secret = Hooks::new(shelf.clone()).rotate(id, &mut Entropy::from_system()?, wall_clock())?;
+                Ok(WebhookMade { id: id.to_owned(), secret: secret.text() })
+            }
+            There(server) => server.post(&hook(id, "rotate"), &json!({})),
+        }
+    }
+
     /// What a webhook could not be told.
     pub fn dead(&self, id: &str) -> Result<Vec<DeadLetterListed>> {
         match self {

@@ -115,6 +115,7 @@ const COMMANDS: &[(&str, Over)] = &[
     ("webhook add", Routes(&["add_webhook"])),
     ("webhook list", Routes(&["list_webhooks"])),
     ("webhook remove", Routes(&["remove_webhook"])),
+    ("webhook rotate", Routes(&["rotate_webhook"])),
     ("webhook dead", Routes(&["dead_webhook"])),
     ("webhook replay", Routes(&["replay_webhook"])),
     ("worker add", Routes(&["add_worker"])),

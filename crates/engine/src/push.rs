@@ -5,7 +5,7 @@
 
 use crate::entropy::Entropy;
 use crate::publish::Shelf;
-use crate::webhook::Secret;
+use crate::webhook::{Former, OVERLAP, Secret, signatures};
 use edgewise_core::name::Name;
 use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
 use edgewise_core::time::{Millis, Time};
@@ -21,8 +21,6 @@ const WORKERS: usize = 256;
 const NAMES: usize = 1_000;
 /// Longest address.
 const URL_BYTES: usize = 2_048;
-/// How long messages are signed with the former secret as well.
-const OVERLAP: Millis = Millis(24 * 3_600_000);
 /// How many tasks at once.
 pub const SLOTS: RangeInclusive<u32> = 1..=1_000;
 /// How long a lease is good for without a sign of life.
@@ -57,7 +55,7 @@ pub struct PushWorker {
     secret: String,
     /// The secret before, and until when it is used too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    former: Option<(String, Time)>,
+    former: Option<Former>,
 }
 
 /// A push worker to be made.
@@ -85,13 +83,9 @@ impl PushWorker {
         reqwest::Url::parse(&self.url).is_ok_and(|url| url.scheme() == "https" || url.host_str().is_some_and(here))
     }
 
-    /// The signatures of a message, for the header `webhook-signature`: with the secret, and for a while after it was
-    /// changed with the one before too, so that the other side can change it when it likes.
+    /// The signatures of a message, for the header `webhook-signature`.
     pub fn sign(&self, id: &str, at: Time, body: &str) -> Result<String> {
-        let former = self.former.as_ref().filter(|(_, until)| at < *until).map(|(secret, _)| secret);
-        let signed = |secret: &String| Ok(Secret::parse(secret)?.sign(id, at.0 / 1_000, body));
-        let all = std::iter::once(&self.secret).chain(former).map(signed).collect::<Result<Vec<_>>>()?;
-        Ok(all.join(" "))
+        signatures((&self.secret, self.former.as_ref()), id, at, body)
     }
 }
 

@@ -18,4 +18,5 @@ mod sign;
 pub use deliver::{Delivering, Dice, Means, Post, Reply, Sleep};
 pub use hook::{DeadLetter, Hook, Hooks, Shown};
 pub use judge::{ATTEMPTS, Next, judge};
+pub(crate) use sign::{Former, OVERLAP, signatures};
 pub use sign::{Secret, TOLERANCE, verify};

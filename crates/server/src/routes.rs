@@ -257,6 +257,7 @@ table! {
     GET "/api/v1/webhooks" list_webhooks Look, "All webhooks, without their secrets.", [], None => Gives::Form(form::<wire::Webhooks>), get(webhook::list);
     POST "/api/v1/webhooks" add_webhook Admin, "Makes a webhook; its secret is given once.", [], Some(form::<wire::WebhookRequest>) => Gives::Form(form::<wire::WebhookMade>), post(webhook::add);
     POST "/api/v1/webhooks/{webhook}/remove" remove_webhook Admin, "Takes a webhook away.", [], None => TAKEN, post(webhook::remove);
+    POST "/api/v1/webhooks/{webhook}/rotate" rotate_webhook Admin, "Gives a webhook another secret; messages are signed with the one before too, for a day.", [], None => Gives::Form(form::<wire::WebhookMade>), post(webhook::rotate);
     GET "/api/v1/webhooks/{webhook}/dead" dead_webhook Look, "What a webhook could not be told.", [], None => Gives::Form(form::<wire::DeadLetters>), get(webhook::dead);
     POST "/api/v1/webhooks/{webhook}/replay" replay_webhook Operate, "Has events sent again.", [], Some(form::<wire::ReplayRequest>) => Gives::Form(form::<wire::Replayed>), post(webhook::replay);
     POST "/api/v1/work/claim" claim_work Work, "Leases of tasks, as soon as there are some.", [], Some(form::<wire::Claim>) => Gives::Form(form::<wire::Leases>), post(work::claim);

@@ -83,7 +83,8 @@ pub struct DomainForget {
 Examples:
   edgewise webhook add shop https://example.org/hook --name order.shipped
   edgewise webhook dead 0f3a…             what it could not be told
-  edgewise webhook replay 0f3a…           send that again")]
+  edgewise webhook replay 0f3a…           send that again
+  edgewise webhook rotate 0f3a…           another secret; the old one is good for a day")]
 pub struct Webhook {
     /// What to do.
     #[command(subcommand)]
@@ -99,6 +100,11 @@ pub enum WebhookCommand {
     List,
     /// Take a webhook away.
     Remove {
+        /// Which
+        id: String,
+    },
+    /// Give a webhook another secret; messages are signed with the old one too, for a day.
+    Rotate {
         /// Which
         id: String,
     },

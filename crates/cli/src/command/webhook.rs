@@ -9,7 +9,7 @@ use crate::problem::Result;
 use crate::shelves::Shelves;
 use crate::style::Ink;
 use crate::table::Cell;
-use edgewise_client::wire::{DeadLetterListed, WebhookListed};
+use edgewise_client::wire::{DeadLetterListed, WebhookListed, WebhookMade};
 use serde_json::json;
 
 const HOOKS: [&str; 6] = ["id", "namespace", "url", "names", "place", "dead"];
@@ -20,6 +20,7 @@ pub(super) fn perform(command: &WebhookCommand, context: &mut Context<'_>) -> Re
         WebhookCommand::Add(args) => add(args, context),
         WebhookCommand::List => list(context),
         WebhookCommand::Remove { id } => remove(id, context),
+        WebhookCommand::Rotate { id } => told(&shelves(context, true)?.rotate_hook(id)?, context),
         WebhookCommand::Dead { id } => dead(id, context),
         WebhookCommand::Replay(args) => replay(args, context),
     }
@@ -30,7 +31,11 @@ fn shelves(context: &Context<'_>, writes: bool) -> Result<Shelves> {
 }
 
 fn add(args: &WebhookAdd, context: &mut Context<'_>) -> Result<Exit> {
-    let made = shelves(context, true)?.add_hook(&args.namespace, &args.url, &args.names)?;
+    told(&shelves(context, true)?.add_hook(&args.namespace, &args.url, &args.names)?, context)
+}
+
+/// Shows a secret, once.
+fn told(made: &WebhookMade, context: &mut Context<'_>) -> Result<Exit> {
     let lines = [format!("{}  {}", made.id, made.secret)];
     context.printer.one(made.id.clone(), &lines, &json!({ "id": made.id, "secret": made.secret }))?;
     context.printer.say("keep the secret safe: it is not shown again, and messages are signed with it");

@@ -103,6 +103,8 @@ const LINES: &[&str] = &[
     "webhook dead {h}",
     "webhook dead nosuch",
     "webhook replay {h}",
+    "webhook rotate {h} -q",
+    "webhook rotate nosuch",
     "webhook remove {h}",
     "webhook list --json",
     "worker list",

@@ -2,7 +2,6 @@
 
 use super::hook::{self, DeadLetter, Hook, Hooks};
 use super::judge::{Next, judge};
-use super::sign::Secret;
 use crate::engine::Clock;
 use crate::publish::place_of;
 use edgewise_core::Result;
@@ -199,16 +198,18 @@ impl Courier {
     }
 
     async fn send(&self, id: &str, body: &str) -> Reply {
-        let secret = match Secret::parse(&self.hook.secret) {
-            Ok(secret) => secret,
+        let (hook, now) = (self.hook.id.clone(), (self.means.clock)());
+        // As it is kept: its secret may have been changed since it was read, or since the last attempt.
+        let hook = self.hooks.0.ask(move |ledger, space| hook::find(ledger, space, &hook)).await;
+        let signed = match hook.and_then(|hook| hook.sign(id, now, body)) {
+            Ok(signed) => signed,
             Err(error) => return Reply::Failed(error.message),
         };
-        let seconds = (self.means.clock)().0 / 1_000;
         let headers = vec![
             ("content-type", "application/cloudevents+json".to_owned()),
             ("webhook-id", id.to_owned()),
-            ("webhook-timestamp", seconds.to_string()),
-            ("webhook-signature", secret.sign(id, seconds, body)),
+            ("webhook-timestamp", (now.0 / 1_000).to_string()),
+            ("webhook-signature", signed),
         ];
         (self.means.post)(self.hook.url.clone(), headers, body.to_owned()).await
     }

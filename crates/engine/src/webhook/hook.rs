@@ -1,6 +1,6 @@
 //! Hooks as they are kept: who is told what, and what they could not be told.
 
-use super::sign::Secret;
+use super::sign::{Former, OVERLAP, Secret, signatures};
 use crate::entropy::Entropy;
 use crate::publish::Shelf;
 use edgewise_core::name::Name;
@@ -31,7 +31,10 @@ pub struct Hook {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<Name>,
     /// What both sides know; kept with the ledger, shown once.
-    pub(super) secret: String,
+    secret: String,
+    /// The secret before, and until when it is used too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    former: Option<Former>,
     /// When it was made.
     pub at: Time,
     /// Why it is told nothing any more.
@@ -85,6 +88,11 @@ impl Hook {
         format!("webhook/{}", self.id)
     }
 
+    /// The signatures of a message.
+    pub(super) fn sign(&self, id: &str, at: Time, body: &str) -> Result<String> {
+        signatures((&self.secret, self.former.as_ref()), id, at, body)
+    }
+
     /// Whether it wants an event.
     pub(super) fn wants(&self, name: &Name) -> bool {
         self.names.is_empty() || self.names.contains(name)
@@ -112,7 +120,7 @@ impl Hooks {
         check(&url)?;
         let secret = Secret::new(entropy);
         let id = format!("{:016x}", entropy.bits() as u64);
-        let hook = Hook { id, namespace, url, names, secret: secret.text(), at, off: None, place: None };
+        let hook = Hook { id, namespace, url, names, secret: secret.text(), former: None, at, off: None, place: None };
         let shown = self.0.with(|ledger, space| {
             if ledger.kept(space, Document::Hook, "", HOOKS)?.len() >= HOOKS {
                 let message = format!("a workspace has at most {HOOKS} webhooks: remove one first");
@@ -142,6 +150,18 @@ impl Hooks {
             ledger.forget_consumer(space, &hook.namespace, &hook.consumer())?;
             ledger.keep(space, Document::Hook, id, None)
         })
+    }
+
+    /// Gives a hook another secret. The one before is used as well for a day.
+    pub fn rotate(&self, id: &str, entropy: &mut Entropy, at: Time) -> Result<Secret> {
+        let secret = Secret::new(entropy);
+        self.0.with(|ledger, space| {
+            let mut hook = find(ledger, space, id)?;
+            let before = std::mem::replace(&mut hook.secret, secret.text());
+            hook.former = Some((before, at.plus(OVERLAP)));
+            put(ledger, space, &hook)
+        })?;
+        Ok(secret)
     }
 
     /// What a hook could not be told.
@@ -205,7 +225,8 @@ pub(super) fn all(ledger: &mut dyn Domain, space: &Space) -> Result<Vec<Hook>> {
 }
 
 pub(super) fn find(ledger: &mut dyn Domain, space: &Space, id: &str) -> Result<Hook> {
-    all(ledger, space)?.into_iter().find(|hook| hook.id == id).ok_or_else(|| {
+    let kept = ledger.kept(space, Document::Hook, id, 1)?.into_iter().find(|(key, _)| key == id);
+    kept.map(|(_, body)| read(&body)).transpose()?.ok_or_else(|| {
         Error::not_found("webhook_not_found", format!("there is no webhook {id}: `edgewise webhook list` lists them"))
     })
 }

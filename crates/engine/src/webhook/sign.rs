@@ -49,6 +49,21 @@ fn signed(id: &str, seconds: u64, body: &str) -> String {
     format!("{id}.{seconds}.{body}")
 }
 
+/// A secret that was changed, and until when messages are signed with it as well.
+pub(crate) type Former = (String, Time);
+
+/// How long messages are signed with the former secret as well.
+pub(crate) const OVERLAP: Millis = Millis(24 * 3_600_000);
+
+/// The signatures of a message, for the header `webhook-signature`: with the secret, and for a while after it was
+/// changed with the one before too, so that the other side can change it when it likes.
+pub(crate) fn signatures((secret, former): (&str, Option<&Former>), id: &str, at: Time, body: &str) -> Result<String> {
+    let former = former.filter(|(_, until)| at < *until).map(|(secret, _)| secret.as_str());
+    let signed = |secret: &str| Ok(Secret::parse(secret)?.sign(id, at.0 / 1_000, body));
+    let all = std::iter::once(secret).chain(former).map(signed).collect::<Result<Vec<_>>>()?;
+    Ok(all.join(" "))
+}
+
 /// Whether a message is from somebody who knows the secret, and is not an old one sent again. `signatures` is the header
 /// `webhook-signature`: several may stand there, of which one must be right. Compared in constant time.
 pub fn verify(secret: &Secret, (id, seconds): (&str, u64), body: &str, signatures: &str, now: Time) -> Result<()> {

@@ -95,6 +95,41 @@ async fn a_hook_is_told_in_order_what_it_wants_and_can_check_who_says_it() {
 }
 
 #[tokio::test]
+async fn a_secret_that_was_changed_is_used_beside_the_new_one_for_a_day() {
+    let place = Place::default();
+    let hooks = Hooks::new(place.shelf());
+    let (id, old) = add(&hooks, "https://a.example/h", &["one"]);
+    let engine = place.engine();
+    let mut world = World::new(engine.listeners().watch_queues(), |_| Some(Reply::Status(204, None)));
+    let now = Arc::new(Mutex::new(NOW));
+    let clock = Arc::clone(&now);
+    world.means.clock = Arc::new(move || *clock.lock().unwrap());
+    // It is at work already when the secret is changed.
+    let delivering = Delivering::start(hooks.clone(), world.means.clone());
+    let mut fits = Vec::new();
+    let mut new = old.clone();
+    let day = Millis(24 * 3_600_000);
+    for (rotated, at) in [(false, NOW), (true, NOW), (false, Time(NOW.plus(day).0 - 1)), (false, NOW.plus(day))] {
+        *now.lock().unwrap() = at;
+        if rotated {
+            new = hooks.rotate(&id, &mut Entropy::from_system().unwrap(), at).unwrap();
+        }
+        let run = run(&engine, flow(FLOW)).await;
+        end(&engine, run).await;
+        let sent = world.next().await;
+        let said = (sent.1["webhook-id"].as_str(), sent.1["webhook-timestamp"].parse().unwrap());
+        let good = |secret: &Secret| verify(secret, said, &sent.2, &sent.1["webhook-signature"], at).is_ok();
+        fits.push((good(&old), good(&new)));
+    }
+    assert_eq!(fits, [(true, true), (true, true), (true, true), (false, true)]);
+    assert_ne!(old.text(), new.text());
+    let nobody = hooks.rotate("nobody", &mut Entropy::from_system().unwrap(), NOW);
+    assert_eq!(nobody.err().map(|error| error.code), Some("webhook_not_found"));
+    delivering.stop();
+    engine.stop().unwrap();
+}
+
+#[tokio::test]
 async fn a_hook_that_hangs_delays_neither_a_run_nor_another_hook() {
     let place = Place::default();
     let hooks = Hooks::new(place.shelf());

@@ -38,6 +38,12 @@ pub async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Js
     Ok(Json(ActTaken { already: false, reopened: None }))
 }
 
+pub async fn rotate(State(app): State<App>, Path(id): Path<String>) -> Result<Json<WebhookMade>> {
+    let (hooks, now, known) = (hooks(&app).await?, app.now(), id.clone());
+    let secret = blocking(move || hooks.rotate(&known, &mut Entropy::from_system()?, now)).await?;
+    Ok(Json(WebhookMade { id, secret: secret.text() }))
+}
+
 pub async fn dead(State(app): State<App>, Path(id): Path<String>) -> Result<Json<DeadLetters>> {
     let hooks = hooks(&app).await?;
     let dead = blocking(move || hooks.dead(&id)).await?;

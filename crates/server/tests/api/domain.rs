@@ -109,6 +109,9 @@ async fn a_webhook_is_made_with_a_secret_that_is_shown_once() {
     let replayed = stage.post(&format!("/api/v1/webhooks/{id}/replay"), &json!({})).await;
     assert_eq!(replayed.json(), json!({ "events": 0 }));
     assert_eq!(stage.post(&format!("/api/v1/webhooks/{id}/replay"), &json!({ "from": 3 })).await.code(), "bad_body");
+    let rotated = stage.post(&format!("/api/v1/webhooks/{id}/rotate"), &json!({})).await.json();
+    assert!(rotated["secret"].as_str().is_some_and(|secret| secret.starts_with("whsec_")), "{rotated}");
+    assert_eq!(stage.post("/api/v1/webhooks/nosuch/rotate", &json!({})).await.code(), "webhook_not_found");
     assert_eq!(stage.post(&format!("/api/v1/webhooks/{id}/remove"), &json!({})).await.status, 200);
     assert_eq!(stage.get(&format!("/api/v1/webhooks/{id}/dead")).await.code(), "webhook_not_found");
     let bad = json!({ "namespace": "shop", "url": "file:///etc/passwd" });
