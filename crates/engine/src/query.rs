@@ -109,9 +109,9 @@ impl Piece {
         let beside = [("paused", Term::Paused), ("frozen", Term::Frozen)];
         if let Some((_, term)) = beside.into_iter().find(|(word, _)| self.value.eq_ignore_ascii_case(word)) {
             if self.not {
-                filter.not.push(term)
+                filter.not.push(term);
             } else {
-                filter.terms.push(term)
+                filter.terms.push(term);
             }
             return Ok(None);
         }

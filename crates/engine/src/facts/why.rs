@@ -131,7 +131,7 @@ struct Asking<'r> {
 impl<'r> Asking<'r> {
     fn new(reader: &'r mut Reader, set: &Queues, now: Time) -> Result<Self> {
         let mut set = set.clone();
-        set.extend(all_set_by(&reader.control()?.settings));
+        set.extend(all_set_by(&reader.control()?.settings).map(|(queue, set, _)| (queue, set)));
         let (runs, told) = (BTreeSet::new(), BTreeSet::new());
         Ok(Self { reader, set, now, held: Held::default(), runs, told, unlooked: 0 })
     }

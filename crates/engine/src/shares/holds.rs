@@ -3,7 +3,7 @@
 //! The task itself says which queue and which key it shares; who is at work there is counted from leases, which are as
 //! few as workers have slots. How many wait beside it does not matter, so nobody reads the outbox for it.
 
-use crate::queues::{DEFAULT_QUEUE, QueueSettings, Queues, set_by};
+use crate::queues::{DEFAULT_QUEUE, QueueSettings, Queues};
 use crate::reader::Reader;
 use edgewise_core::Result;
 use edgewise_core::event::TaskIx;
@@ -47,8 +47,7 @@ impl Reader {
             return Ok(known.clone());
         }
         let Some(name) = turn.queue.clone().or_else(|| Name::parse(DEFAULT_QUEUE).ok()) else { return Ok(Vec::new()) };
-        let said = set_by(&name, &self.control()?.settings);
-        let queue = said.or_else(|| set.get(&name).copied()).unwrap_or_default();
+        let queue = set.get(&name).copied().unwrap_or_default();
         if queue == QueueSettings::default() && turn.limit.is_none() {
             return Ok(Vec::new());
         }
