@@ -106,11 +106,12 @@ impl Piece {
 
     /// The states that are meant; `None` for a word that is about something else than states.
     fn states(&self, filter: &mut RunFilter) -> Result<Option<Vec<RunState>>> {
-        if self.value.eq_ignore_ascii_case("paused") {
+        let beside = [("paused", Term::Paused), ("frozen", Term::Frozen)];
+        if let Some((_, term)) = beside.into_iter().find(|(word, _)| self.value.eq_ignore_ascii_case(word)) {
             if self.not {
-                filter.not.push(Term::Paused);
+                filter.not.push(term);
             } else {
-                filter.terms.push(Term::Paused);
+                filter.terms.push(term);
             }
             return Ok(None);
         }
@@ -127,7 +128,9 @@ impl Piece {
             Some(near) => self.refuse(format!("there is no state `{word}`; did you mean `{near}`?")),
             None => {
                 let phases = PHASES.map(|phase| format!("`{}`", phase.word())).join(", ");
-                self.refuse(format!("there is no state `{word}`; there are {phases}, `over`, `open`, `paused`"))
+                self.refuse(format!(
+                    "there is no state `{word}`; there are {phases}, `over`, `open`, `paused`, `frozen`"
+                ))
             }
         }
     }
@@ -179,7 +182,7 @@ fn own_word(state: RunState) -> String {
 
 fn state_words() -> Vec<String> {
     let phases = PHASES.iter().map(|phase| phase.word().to_owned());
-    let more = ["over", "open", "paused"].map(str::to_owned);
+    let more = ["over", "open", "paused", "frozen"].map(str::to_owned);
     phases.chain(RunState::ALL.map(own_word)).chain(more).collect()
 }
 

@@ -182,7 +182,8 @@ impl Reader {
 
     /// Runs, the newest first, each as it is now: rows that are behind are brought up to date.
     pub fn runs(&mut self, filter: &RunFilter) -> Result<Vec<RunRow>> {
-        let filter = &self.by_key(filter)?;
+        let filter = self.by_key(filter)?;
+        let filter = &self.by_mark(filter)?;
         let behind = self.behind()?;
         let mut rows: Vec<RunRow> = Vec::new();
         for run in &behind {
@@ -213,6 +214,20 @@ impl Reader {
             let claim = KeyClaim { stream: self.home.stream(RunId(0)), key, body: 0 };
             let owner = self.ledger.key(&claim)?.map_or(RunId(0), |owner| owner.run);
             filter.terms.push(Term::Run(owner));
+        }
+        Ok(filter)
+    }
+
+    /// The ledger knows which runs are frozen: rows may be behind, and of what was only marked they know nothing.
+    fn by_mark(&mut self, mut filter: RunFilter) -> Result<RunFilter> {
+        if !filter.terms.iter().chain(&filter.not).any(|term| *term == Term::Frozen) {
+            return Ok(filter);
+        }
+        let (home, frozen) = (self.home.clone(), self.ledger.frozen()?);
+        let ours = frozen.into_iter().map(|(stream, _)| stream).filter(|stream| *stream == home.stream(stream.run));
+        let runs: BTreeSet<RunId> = ours.map(|stream| stream.run).filter(|run| run.is_run()).collect();
+        for term in filter.terms.iter_mut().chain(&mut filter.not).filter(|term| **term == Term::Frozen) {
+            *term = Term::OneOf(runs.clone());
         }
         Ok(filter)
     }

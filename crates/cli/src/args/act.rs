@@ -108,7 +108,8 @@ pub struct Freeze {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  edgewise unfreeze @")]
+  edgewise unfreeze @
+  edgewise unfreeze --where 'state:frozen by:ann'")]
 pub struct Unfreeze {
     /// Which run, or which runs
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! `edgewise rerun`.
 
+use super::act::Which;
 use super::run::Mode;
-use super::value::RunRef;
 use clap::Args;
 use edgewise_core::time::Millis;
 
@@ -12,11 +12,12 @@ Examples:
   edgewise rerun @                       what failed or was stopped, and what follows it
   edgewise rerun @ --task build          one task, and what follows it
   edgewise rerun k3f9 --whole --detach   everything, without waiting for it
-  edgewise rerun @ --why 'disk is free'  what is finished and does not follow is never done twice")]
+  edgewise rerun @ --why 'disk is free'  what is finished and does not follow is never done twice
+  edgewise rerun --where 'state:failed since:1d label.team=web' --dry-run")]
 pub struct Rerun {
-    /// An id, its beginning, or @ for the last run
-    #[arg(value_name = "RUN", value_parser = RunRef::parse)]
-    pub run: RunRef,
+    /// Which run, or which runs: all that a search finds are opened again and left to an engine
+    #[command(flatten)]
+    pub which: Which,
     /// What failed or was stopped (the default for a run that did not end well)
     #[arg(long, group = "what")]
     pub from_failure: bool,
@@ -30,16 +31,16 @@ pub struct Rerun {
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
     /// Draw it live until it ends (the default on a terminal)
-    #[arg(long, group = "mode")]
+    #[arg(long, group = "mode", conflicts_with = "query")]
     pub watch: bool,
     /// Wait until it ends, without drawing (the default elsewhere)
-    #[arg(long, group = "mode")]
+    #[arg(long, group = "mode", conflicts_with = "query")]
     pub wait: bool,
     /// Do not wait for it
     #[arg(long, group = "mode", conflicts_with = "timeout")]
     pub detach: bool,
     /// Stop waiting after this long (exit code 124); the run itself goes on
-    #[arg(long, value_name = "DURATION", value_parser = Millis::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = Millis::parse, conflicts_with = "query")]
     pub timeout: Option<Millis>,
 }
 

@@ -43,8 +43,18 @@ impl Act<'_> {
 pub(super) fn perform_on(which: &Which, act: &Act<'_>, reach: Reach, context: &mut Context<'_>) -> Result<Exit> {
     match (&which.run, &which.query) {
         (Some(run), _) => perform(run, act, context),
-        (None, query) => many::perform(query.as_deref().unwrap_or_default(), which, act, reach, context),
+        (None, _) => perform_on_all(which, act, reach, context).map(|(exit, _)| exit),
     }
+}
+
+/// Acts on all runs that a search finds; how that ended, and to how many it was done.
+pub(super) fn perform_on_all(
+    which: &Which,
+    act: &Act<'_>,
+    reach: Reach,
+    context: &mut Context<'_>,
+) -> Result<(Exit, usize)> {
+    many::perform(which.query.as_deref().unwrap_or_default(), which, act, reach, context)
 }
 
 /// Acts on one run.

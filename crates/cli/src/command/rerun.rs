@@ -2,6 +2,7 @@
 //! as by `run`.
 
 use super::Context;
+use super::act::{self, Act, Reach};
 use super::engine::in_background;
 use crate::args::{Mode, Rerun};
 use crate::exit::Exit;
@@ -16,13 +17,15 @@ use edgewise_core::name::Name;
 use edgewise_core::state::RunState;
 use edgewise_engine::Door;
 use edgewise_engine::command::{self, RerunOf};
+use edgewise_engine::folder::Ask;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 
 pub(super) fn perform(args: &Rerun, context: &mut Context<'_>) -> Result<Exit> {
     let place = Place::of(context.config);
-    let run = place.find(&args.run)?;
+    let Some(run) = &args.which.run else { return many(args, &place, context) };
+    let run = place.find(run)?;
     let from = what(args, run, &place)?;
     let rerun = command::Rerun { run, from, by: context.config.who.value.clone(), why: args.why.clone() };
     let terminal = std::io::stdout().is_terminal() && context.printer.for_people();
@@ -43,6 +46,31 @@ pub(super) fn perform(args: &Rerun, context: &mut Context<'_>) -> Result<Exit> {
             runtime()?.block_on(follow(&place, how, begin, context))
         }
     }
+}
+
+/// All that a search finds: each is recorded by itself, then somebody goes on with them.
+fn many(args: &Rerun, place: &Place, context: &mut Context<'_>) -> Result<Exit> {
+    let from = match &args.task {
+        Some(task) => RerunOf::Task(task.clone()),
+        None if args.whole => RerunOf::Start,
+        None => RerunOf::Failure,
+    };
+    let ask = |run, by| Ask::Rerun(command::Rerun { run, from: from.clone(), by, why: args.why.clone() });
+    let act = Act { ask: &ask, done: "reopened", already: "was reopened already", task: None, moves: false };
+    let (exit, reopened) = act::perform_on_all(&args.which, &act, Reach::Any, context)?;
+    if reopened > 0 {
+        context.printer.flush()?;
+        runtime()?.block_on(leave_to_an_engine(place, context))?;
+    }
+    Ok(exit)
+}
+
+/// Sees to it that somebody goes on after this process has ended.
+async fn leave_to_an_engine(place: &Place, context: &mut Context<'_>) -> Result<()> {
+    let mut door = place.record().await?;
+    let cared_for = door.engine().is_none() && door.is_background().await.unwrap_or(false);
+    door.close().await?;
+    if cared_for { Ok(()) } else { in_background(place, context).await }
 }
 
 /// What was asked for; of a run that did not end well, what failed or was stopped.

@@ -70,8 +70,42 @@ fn an_act_on_many_is_listed_first_done_after_a_yes_and_told_run_by_run() {
     let done = place.good(&["cancel", "--where", "waits", "--yes", "--why", "enough"]);
     assert!(done.out.lines().count() == 3 && done.out.starts_with("cancelled run "), "{done:?}");
     assert!(place.good(&["cancel", "--where", "flow:waits", "--yes"]).err.contains("no run that is not over"));
-    assert_eq!(place.run(&["cancel", "@", "--where", "x"]).code, 2);
+    for act in ["cancel", "rerun"] {
+        assert_eq!(place.run(&[act, "@", "--where", "x"]).code, 2, "{act}");
+    }
     assert_eq!(place.run(&["cancel"]).code, 2);
+}
+
+#[test]
+fn many_runs_are_rerun_by_a_search_and_go_on_without_whoever_asked() {
+    let breaks = "{ flow: breaks, tasks: { a: { run: 'test -e mended', retry: 1 } } }";
+    let place = Place::new(&[("breaks.yaml", breaks)]);
+    for _ in 0..2 {
+        assert_eq!(place.run(&["run", "breaks.yaml", "--wait"]).code, 1);
+    }
+    let refused = place.run(&["rerun", "--where", "state:failed"]);
+    assert!(refused.code == 2 && refused.err.contains("2 runs would be reopened, and nothing was done"), "{refused:?}");
+    assert_eq!(place.run(&["rerun", "--where", "state:failed", "--wait"]).code, 2, "nobody watches many");
+    place.write("mended", "");
+    let done = place.good(&["rerun", "--where", "state:failed", "--yes", "--why", "mended"]);
+    assert!(done.out.lines().count() == 2 && done.out.starts_with("reopened run "), "{done:?}");
+    for run in place.json(&["runs", "--json"]) {
+        place.good(&["watch", run["run"].as_str().unwrap()]);
+    }
+    assert_eq!(place.json(&["runs", "state:succeeded", "--json"]).len(), 2);
+    let nothing = place.run(&["rerun", "--where", "flow:breaks", "--yes"]);
+    assert!(nothing.code == 4 && nothing.err.contains("2 runs: 2 refused"), "nothing failed: {nothing:?}");
+}
+
+#[test]
+fn frozen_runs_are_found_and_let_go_on_by_a_search() {
+    let place = with_runs();
+    place.good(&["freeze", "--where", "flow:waits", "--yes", "--why", "evidence"]);
+    assert_eq!(place.json(&["runs", "state:frozen", "--json"]).len(), 3);
+    assert_eq!(place.json(&["runs", "-state:frozen", "--json"]).len(), 2);
+    let thawed = place.good(&["unfreeze", "--where", "state:frozen", "--yes"]);
+    assert!(thawed.err.contains("3 runs: 3 unfroze"), "{thawed:?}");
+    assert_eq!(place.json(&["runs", "state:frozen", "--json"]).len(), 0);
 }
 
 #[test]

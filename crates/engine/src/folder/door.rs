@@ -105,7 +105,7 @@ impl Door {
     /// Does something to a run or a gate; false if it was so already.
     pub async fn act(&mut self, ask: Ask) -> Result<bool> {
         match self.ask(ask).await? {
-            Said::Done => Ok(true),
+            Said::Done | Said::Reopened(_) => Ok(true),
             Said::Already => Ok(false),
             other => Err(unexpected(&other)),
         }

@@ -22,6 +22,8 @@ fn every_kind_of_term_is_understood() {
     check("state:ResolvedManually", states(&[ResolvedManually]));
     check("state:over -state:complete -state:error", states(&[Cancelled, ResolvedManually]));
     check("state:paused", of(&[Term::Paused]));
+    check("state:Frozen state:failed", RunFilter { terms: vec![Term::Frozen], ..states(&[Failed]) });
+    check("-state:frozen", RunFilter { not: vec![Term::Frozen], ..RunFilter::default() });
     check("flow:release by:ann namespace:ops", {
         of(&[Term::Flow(name("release")), Term::By(name("ann")), Term::Namespace(name("ops"))])
     });

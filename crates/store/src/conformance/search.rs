@@ -43,9 +43,13 @@ fn filters() -> Vec<RunFilter> {
     let label = |key: &str, value: &str| Term::Label(key.into(), value.into());
     let word = |text: &str| Term::Word(text.into());
     let id = marked(7).run.id;
+    let some = Term::OneOf((0..RUNS).filter(|n| n % 4 != 1).map(|n| marked(n).run.id).collect());
     let terms = [
         vec![],
         vec![Term::Run(id)],
+        vec![some.clone()],
+        vec![some.clone(), Term::By(name("ann"))],
+        vec![Term::OneOf(BTreeSet::new())],
         vec![Term::Flow(name("deploy"))],
         vec![Term::Namespace(name("ops"))],
         vec![Term::Namespace(name("backup"))],
@@ -65,10 +69,11 @@ fn filters() -> Vec<RunFilter> {
         vec![label("team", "a"), label("team", "b")],
         vec![label("team", "a"), label("team", "a"), label("tier", "3")],
     ];
+    let few = Term::OneOf((3..9).map(|n| marked(n).run.id).collect());
     let mut all = Vec::new();
     for (nth, of) in terms.iter().enumerate() {
         let states = [vec![], vec![RunState::Error], vec![RunState::Complete, RunState::TasksInProcess]];
-        let not = [vec![], vec![label("tier", "1")], vec![Term::Flow(name("backup")), Term::Paused]];
+        let not = [vec![], vec![label("tier", "1")], vec![Term::Flow(name("backup")), Term::Paused, few.clone()]];
         for (states, not) in states.into_iter().zip(not) {
             let flow = (nth % 2 == 0).then(|| name("deploy"));
             let since = (nth % 3 == 1).then_some(Time(1_004));

@@ -6,6 +6,7 @@ use edgewise_core::rows::{Marks, RunRow};
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Which runs to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,8 +45,12 @@ pub enum Term {
     Key(String),
     /// It has this label with this value.
     Label(String, String),
+    /// It is one of these runs.
+    OneOf(BTreeSet<RunId>),
     /// It is paused.
     Paused,
+    /// It is frozen. Only the ledger knows which are: whoever searches asks it, and says [`Term::OneOf`] instead.
+    Frozen,
     /// Its id begins so (from [`ID_WORD`] characters on), or its flow's name has this in it. Lower case.
     Word(String),
 }
@@ -63,7 +68,9 @@ impl Term {
             Self::By(by) => run.marks.by.as_ref() == Some(by),
             Self::Key(key) => run.marks.key.as_ref() == Some(key),
             Self::Label(key, value) => run.marks.labels.get(key) == Some(value),
+            Self::OneOf(runs) => runs.contains(&run.id),
             Self::Paused => run.paused,
+            Self::Frozen => false,
             Self::Word(word) => names(word, run.flow) || begins(word, run.id),
         }
     }

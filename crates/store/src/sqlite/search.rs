@@ -135,6 +135,10 @@ pub(super) fn runs(conn: &Connection, filter: &RunFilter) -> Result<Vec<(Stream,
     if let Some(Term::Run(run)) = filter.terms.iter().find(|term| matches!(term, Term::Run(_))) {
         return search.few(include_str!("sql/state_walk_ids.sql"), &[run.to_string()], Vec::new());
     }
+    if let Some(Term::OneOf(runs)) = filter.terms.iter().find(|term| matches!(term, Term::OneOf(_))) {
+        let ids: Vec<String> = runs.iter().map(ToString::to_string).collect();
+        return search.few(include_str!("sql/state_walk_ids.sql"), &ids, Vec::new());
+    }
     if let Some(Term::Key(key)) = filter.terms.iter().find(|term| matches!(term, Term::Key(_))) {
         return search.few(include_str!("sql/state_walk_key.sql"), std::slice::from_ref(key), Vec::new());
     }

@@ -42,13 +42,14 @@ struct Counts {
     refused: usize,
 }
 
+/// How it ended, and to how many runs it was done.
 pub(super) fn perform(
     text: &str,
     which: &Which,
     act: &Act<'_>,
     reach: Reach,
     context: &mut Context<'_>,
-) -> Result<Exit> {
+) -> Result<(Exit, usize)> {
     let place = Place::of(context.config);
     place.there_are_runs()?;
     let mut filter = query::parse(text, wall_clock())?;
@@ -61,15 +62,15 @@ pub(super) fn perform(
     if runs.is_empty() {
         let what = if reach == Reach::Open { "no run that is not over is like that" } else { "no run is like that" };
         context.printer.say(what);
-        return Ok(Exit::Ok);
+        return Ok((Exit::Ok, 0));
     }
     if which.dry_run {
         runs::print(&runs, &place, context)?;
         context.printer.say(&format!("{}; nothing was done", count(runs.len())));
-        return Ok(Exit::Ok);
+        return Ok((Exit::Ok, 0));
     }
     if runs.len() > 1 && !which.yes && !is_sure(&runs, act.done, &place, context)? {
-        return Ok(Exit::Interrupted);
+        return Ok((Exit::Interrupted, 0));
     }
     let ids: Vec<RunId> = runs.iter().map(|row| row.id).collect();
     let counts = runtime()?.block_on(act_on(&place, &ids, act, context))?;
@@ -77,7 +78,7 @@ pub(super) fn perform(
     let parts = [(counts.done, act.done), (counts.already, act.already), (counts.refused, "refused")];
     told.extend(parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
     context.printer.say(&format!("{}: {}", told[0], told[1..].join(", ")));
-    Ok(if counts.refused > 0 { Exit::Conflict } else { Exit::Ok })
+    Ok((if counts.refused > 0 { Exit::Conflict } else { Exit::Ok }, counts.done))
 }
 
 /// All runs that fit, the newest first.
