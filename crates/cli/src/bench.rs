@@ -6,6 +6,7 @@
 mod load;
 mod measure;
 mod pure;
+mod rerun;
 mod schedules;
 mod search;
 mod server;
@@ -15,6 +16,7 @@ mod work;
 pub use load::{LOADS, Load};
 pub use measure::{Figures, idle_mb, measure};
 pub use pure::{PureFigures, fold_some, pure, read_some};
+pub use rerun::{RerunFigures, rerun};
 pub use schedules::{ScheduleFigures, schedules};
 pub use search::{SearchFigures, search};
 pub use server::{CrowdFigures, ServerFigures, server};

@@ -115,11 +115,12 @@ once to warm up, once to be measured; five times, and the median is shown. Compa
 Examples:
   edgewise bench              all loads
   edgewise bench w3           a chain of 1,000: the time of one durable step
+  edgewise bench rerun        what failed of 10,000 tasks, done again: from the request to its answer
   edgewise bench server       a worker over HTTP
   edgewise bench --quick      each load once
   edgewise bench --json")]
 pub struct Bench {
-    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m, fold, schedules, backlog, limits, search, server or work
+    /// Only this load: w1, w2, w3, w4, w4-100k, w4-1m, fold, rerun, schedules, backlog, limits, search, server or work
     #[arg(value_name = "LOAD")]
     pub name: Option<String>,
     /// Each load in one process only

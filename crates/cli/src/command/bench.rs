@@ -3,8 +3,8 @@
 use super::Context;
 use crate::args::Bench;
 use crate::bench::{
-    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, backlog, fold_some, limits, measure, pure, read_some,
-    schedules, search, server, work,
+    ASIDE, BACKLOG, Beside, Figures, LOADS, Load, PureFigures, RerunFigures, ScheduleFigures, backlog, fold_some,
+    limits, measure, pure, read_some, rerun, schedules, search, server, work,
 };
 use crate::descriptors;
 use crate::exit::Exit;
@@ -14,6 +14,7 @@ use crate::table::Cell;
 use edgewise_core::Kind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,8 @@ const TIMES_LARGE: usize = 3;
 const FOLD: &str = "fold";
 /// The load of many schedules.
 const SCHEDULES: &str = "schedules";
+/// A rerun from failure.
+const RERUN: &str = "rerun";
 const FOLD_LOAD: &str = "w4-100k";
 /// Searching is measured by itself, since making the runs takes a while.
 const SEARCH: &str = "search";
@@ -56,6 +59,9 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
     }
     if args.name.as_deref() == Some(SCHEDULES) {
         return tick(context);
+    }
+    if args.name.as_deref() == Some(RERUN) {
+        return reran(context);
     }
     if args.name.as_deref() == Some(SERVER) {
         return served(args, context);
@@ -95,19 +101,40 @@ pub(super) fn perform(args: &Bench, context: &mut Context<'_>) -> Result<Exit> {
 fn tick(context: &mut Context<'_>) -> Result<Exit> {
     let folder = Folder::make(context.cwd)?;
     let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
-    let figures = runtime.block_on(schedules(&folder.0))?;
-    let line = format!(
-        "{} schedules, {} ticks: half decided within {} ms, 99 of 100 within {} ms, all within {} ms",
-        figures.schedules, figures.ticks, figures.late_p50_ms, figures.late_p99_ms, figures.late_most_ms
-    );
-    context.printer.one(SCHEDULES, &[line], &figures)?;
+    let spread = runtime.block_on(schedules(&folder.0.join("spread"), false))?;
+    let at_once = runtime.block_on(schedules(&folder.0.join("at-once"), true))?;
+    let line = |when: &str, figures: &ScheduleFigures| {
+        format!(
+            "{} schedules {when}, {} ticks: half decided within {} ms, 99 of 100 within {} ms, all within {} ms",
+            figures.schedules, figures.ticks, figures.late_p50_ms, figures.late_p99_ms, figures.late_most_ms
+        )
+    };
+    let lines = [line("over a minute", &spread), line("at one instant", &at_once)];
+    context.printer.one(SCHEDULES, &lines, &json!({ "spread": spread, "at_once": at_once }))?;
+    Ok(Exit::Ok)
+}
+
+/// How long a rerun from failure takes.
+fn reran(context: &mut Context<'_>) -> Result<Exit> {
+    let folder = Folder::make(context.cwd)?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|e| Problem::file("started", Path::new("runtime"), &e))?;
+    let figures = runtime.block_on(rerun(&folder.0))?;
+    let line = |one: &RerunFigures| {
+        format!(
+            "rerun of the {} of {} tasks that failed: {:.1} ms from request to answer, {:.1} ms by an engine that has \
+             just started",
+            one.failed, one.tasks, one.warm_ms, one.cold_ms
+        )
+    };
+    let lines: Vec<String> = figures.iter().map(line).collect();
+    context.printer.one(RERUN, &lines, &json!({ "reruns": figures }))?;
     Ok(Exit::Ok)
 }
 
 fn find(name: &str) -> Result<&'static Load> {
     Load::find(name).ok_or_else(|| {
         let known: Vec<&str> =
-            LOADS.iter().map(|l| l.name).chain([FOLD, SCHEDULES, SEARCH, SERVER, WORK]).chain(WAITING).collect();
+            LOADS.iter().map(|l| l.name).chain([FOLD, RERUN, SCHEDULES, SEARCH, SERVER, WORK]).chain(WAITING).collect();
         Problem::new(Kind::NotFound, "no_such_load", format!("there is no load `{name}`"))
             .next(format!("choose one of {}", known.join(", ")))
     })
