@@ -330,3 +330,70 @@ fn what_fails_at_any_operation_of_the_store_fires_each_tick_once() {
         }
     }
 }
+
+/// Who is there while a clock changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Presence {
+    /// One engine all the time.
+    Always,
+    /// Another engine at every look.
+    Restarts,
+    /// Nobody from the first tick on until the end: all that was missed is made up for then.
+    Gone,
+}
+
+/// Ticks of a schedule in Berlin between two instants, as an engine fires them.
+fn ticks_in_berlin(cron: &str, jitter: u64, presence: Presence, (from, until): (&str, &str)) -> Vec<String> {
+    let (from, until) = (Time::parse(from).unwrap(), Time::parse(until).unwrap());
+    let when = When::Cron { text: cron.into(), zone: "Europe/Berlin".into() };
+    let schedule = Schedule {
+        jitter: Millis(jitter * 1_000),
+        catch_up: 5,
+        overlap: Overlap::Allow,
+        ..Schedule::new(name("report"), when)
+    };
+    let world = World::default();
+    let mut engine = world.engine(1);
+    ask(&mut engine, register(FLOW)).unwrap();
+    ask_at(&mut engine, from, set(Some(schedule))).unwrap();
+    for (nth, now) in (from.0..=until.0).step_by(1_800_000).enumerate() {
+        match presence {
+            Presence::Always => step(&mut engine, Time(now)),
+            Presence::Restarts => {
+                engine = world.engine((nth % 250) as u8);
+                step(&mut engine, Time(now));
+            }
+            Presence::Gone if runs(&world).is_empty() => step(&mut engine, Time(now)),
+            Presence::Gone => {}
+        }
+    }
+    drop(engine);
+    step(&mut world.engine(251), until);
+    ticks(&world).into_iter().map(|due| at(due).to_string()).collect()
+}
+
+#[test]
+fn each_tick_comes_once_where_a_clock_changes_through_restarts_jitter_and_absence() {
+    let gap = ("2027-03-26T12:00:00Z", "2027-03-30T12:00:00Z");
+    let fold = ("2027-10-29T12:00:00Z", "2027-11-02T12:00:00Z");
+    // Half past two does not exist on one night, and comes twice on the other.
+    let over_gap = ["2027-03-27T01:30", "2027-03-28T01:00", "2027-03-29T00:30", "2027-03-30T00:30"];
+    let over_fold = ["2027-10-30T00:30", "2027-10-31T00:30", "2027-11-01T01:30", "2027-11-02T01:30"];
+    for (span, expected) in [(gap, over_gap), (fold, over_fold)] {
+        for presence in [Presence::Always, Presence::Restarts, Presence::Gone] {
+            for jitter in [0, 540] {
+                let found = ticks_in_berlin("30 2 * * *", jitter, presence, span);
+                let found: Vec<&str> = found.iter().map(|tick| &tick[..16]).collect();
+                assert_eq!(found, expected, "{presence:?}, jitter {jitter}");
+            }
+        }
+    }
+    // Every half hour of the clock is so many half hours of time, whatever the clock shows.
+    for (day, night) in
+        [("2027-03-27T22:45:00Z", "2027-03-28T04:45:00Z"), ("2027-10-30T22:45:00Z", "2027-10-31T04:45:00Z")]
+    {
+        for presence in [Presence::Always, Presence::Restarts] {
+            assert_eq!(ticks_in_berlin("*/30 * * * *", 0, presence, (day, night)).len(), 12, "{day} {presence:?}");
+        }
+    }
+}
