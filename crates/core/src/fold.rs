@@ -13,6 +13,7 @@ mod gate_satisfied;
 mod link_requested;
 mod link_resolved;
 mod plan_created;
+mod refusal;
 mod run_advanced;
 mod run_cancel_requested;
 mod run_frozen;
@@ -32,6 +33,7 @@ mod task_resolved_manually;
 mod task_skip_requested;
 mod timer_fired;
 
+pub use refusal::{CODES, Refusal, is_refusal};
 pub use run_rerun_requested::reopens;
 
 use crate::event::{AttemptRef, Event, TaskAct, TaskIx, TimerKey};
@@ -78,7 +80,7 @@ pub enum Ignored {
     /// Whoever says it may not.
     Denied,
     /// The state forbids it, for this reason.
-    Refused(&'static str),
+    Refused(Refusal),
 }
 
 /// What one or several events have changed, for whoever keeps rows and queues.
@@ -318,9 +320,6 @@ impl Fold<'_> {
     }
 }
 
-/// A program has gone on from what is done in it.
-pub(crate) const DONE_IN_CHAIN: &str = "the program has gone on from it: rerun it instead";
-
 /// The task an operator's act is about, if it exists in the generation they looked at.
 pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Ignored> {
     let task = run.task(act.task).ok_or(Ignored::Unknown)?;
@@ -328,10 +327,10 @@ pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Igno
         return Err(Ignored::Stale);
     }
     if run.cancel.is_some() || run.state == RunState::Cancelled {
-        return Err(Ignored::Refused("the run was cancelled"));
+        return Err(Ignored::Refused(Refusal::RUN_CANCELLED));
     }
     if task.state == TaskState::Pending && run.in_chain(act.task) {
-        return Err(Ignored::Refused("the program has not come to it yet"));
+        return Err(Ignored::Refused(Refusal::NOT_COME_TO));
     }
     match run.sealed(act.task) {
         Some(why) => Err(Ignored::Refused(why)),
@@ -343,7 +342,7 @@ pub(crate) fn acted_on<'a>(run: &'a Run, act: &TaskAct) -> Result<&'a Task, Igno
 pub(crate) fn acted_on_open(run: &Run, act: &TaskAct, already: TaskState) -> Result<(), Ignored> {
     match acted_on(run, act)?.state {
         state if state == already => Err(Ignored::Duplicate),
-        state if state.is_done() => Err(Ignored::Refused("the task is done")),
+        state if state.is_done() => Err(Ignored::Refused(Refusal::TASK_DONE)),
         _ => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ pub use fact::{Fact, RunFact, TaskFact};
 
 use crate::error::{Error, Result};
 use crate::event::{Event, RunAdvanced, TaskIx, TimerFired, TimerKey};
-use crate::fold::{Changes, Ignored, Stamp, Verdict, fold};
+use crate::fold::{Changes, Ignored, Refusal, Stamp, Verdict, fold};
 use crate::id::EventId;
 use crate::limits;
 use crate::name::Name;
@@ -154,7 +154,7 @@ impl Supposition {
         match verdict {
             Verdict::Applied => Ok(()),
             Verdict::Ignored(ignored) => Err(ignored),
-            Verdict::Overflow(_) => Err(Ignored::Refused("the run would be frozen: this is a fault in edgewise")),
+            Verdict::Overflow(_) => Err(Ignored::Refused(Refusal::FAULT)),
         }
     }
 
@@ -198,7 +198,7 @@ fn refused(what: &str, ignored: Ignored) -> Error {
         Ignored::Unknown => "there is no such thing",
         Ignored::Early => "it is too early for that",
         Ignored::Denied => "this person may not",
-        Ignored::Refused(why) => why,
+        Ignored::Refused(refusal) => refusal.why,
     };
     Error::conflict("what_if_refused", format!("{what}: {why}"))
 }

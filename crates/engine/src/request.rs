@@ -49,7 +49,7 @@ pub(crate) use withdraw::withdraw;
 use crate::command::{Answer, GateAct, RunAct, TaskAct};
 use crate::desk::Desk;
 use edgewise_core::event::{Approved, Event, Request, TaskAct as Acted, TaskIx};
-use edgewise_core::fold::Ignored;
+use edgewise_core::fold::{Ignored, Refusal};
 use edgewise_core::id::RunId;
 use edgewise_core::{Error, Result, limits};
 
@@ -133,7 +133,7 @@ fn answer(verdict: std::result::Result<(), Ignored>, what: impl Fn() -> String) 
     match verdict {
         Ok(()) => Ok(Answer::Done),
         Err(Ignored::Duplicate) => Ok(Answer::Already),
-        Err(Ignored::Refused(why)) => Err(Error::conflict("refused", format!("{}: {why}", what()))),
+        Err(Ignored::Refused(Refusal { code, why })) => Err(Error::conflict(code, format!("{}: {why}", what()))),
         Err(Ignored::Stale) => Err(Error::stale("stale", format!("{}: it has moved on since you looked", what()))),
         Err(Ignored::Early) => Err(Error::conflict("too_early", format!("{}: it is too early", what()))),
         Err(Ignored::Denied) => Err(Error::denied("denied", format!("{}: you may not do this", what()))),

@@ -26,6 +26,7 @@ use crate::store::{Lag, Store};
 use crate::violation::{Held, Violation, ensure};
 use crate::weather::{Trouble, Weather};
 use crate::witness::{Answerer, Witness};
+use edgewise_core::fold::is_refusal;
 use edgewise_core::id::RunId;
 use edgewise_core::plan::Plan;
 use edgewise_core::time::{Millis, Time};
@@ -405,6 +406,7 @@ impl Storm {
             Ok(Answer::Removed { .. }) => say("Removed"),
             Ok(Answer::Reopened(_)) => say("Reopened"),
             Ok(Answer::Worked(_)) => say("Worked"),
+            Err(error) if is_refusal(error.code) && error.code != "run_frozen" => say("refused"),
             Err(error) => say(error.code),
         }
     }

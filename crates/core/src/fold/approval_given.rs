@@ -1,7 +1,7 @@
 //! A person said yes. N approvals are N different permitted people. Who is permitted may grow with time: the instant
 //! of the event decides, so that a refold decides the same.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::{Approved, TaskIx};
 use crate::gate::{Approval, Gate, Opens, Wait};
 use crate::plan::Work;
@@ -12,7 +12,7 @@ use crate::time::Time;
 /// The gate of a task in a generation.
 pub(super) fn gate_of(run: &Run, ix: TaskIx, generation: u16) -> Result<(&Gate, &Task), Ignored> {
     let task = run.task(ix).ok_or(Ignored::Unknown)?;
-    let Work::Gate(gate) = &run.spec_of(ix).work else { return Err(Ignored::Refused("it is not a gate")) };
+    let Work::Gate(gate) = &run.spec_of(ix).work else { return Err(Ignored::Refused(Refusal::NO_GATE)) };
     if task.generation != generation {
         return Err(Ignored::Stale);
     }
@@ -23,8 +23,8 @@ pub(super) fn gate_of(run: &Run, ix: TaskIx, generation: u16) -> Result<(&Gate, 
 pub(super) fn is_closed(task: &Task) -> Result<(), Ignored> {
     match task.state {
         TaskState::InProgress => Ok(()),
-        TaskState::Pending => Err(Ignored::Refused("the gate is not reached yet")),
-        _ => Err(Ignored::Refused("the gate is not waiting any more")),
+        TaskState::Pending => Err(Ignored::Refused(Refusal::GATE_NOT_REACHED)),
+        _ => Err(Ignored::Refused(Refusal::GATE_OVER)),
     }
 }
 
@@ -32,7 +32,7 @@ pub(super) fn is_closed(task: &Task) -> Result<(), Ignored> {
 pub(super) fn may_approve(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
     let (gate, task) = gate_of(run, event.task, event.generation)?;
     if gate.wait.opens() != Opens::People {
-        return Err(Ignored::Refused("it is not an approval gate"));
+        return Err(Ignored::Refused(Refusal::NO_APPROVAL_GATE));
     }
     if !gate.may_speak(&event.by, task.ready_at, now) {
         return Err(Ignored::Denied);

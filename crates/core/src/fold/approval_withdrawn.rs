@@ -1,14 +1,14 @@
 //! A person took their yes back, which they may until the gate opens.
 
 use super::approval_given::{has_approved, may_approve};
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::Approved;
 use crate::run::Run;
 use crate::time::Time;
 
 pub(super) fn check(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
     may_approve(run, now, event)?;
-    if has_approved(run, event) { Ok(()) } else { Err(Ignored::Refused("there is no approval of theirs to withdraw")) }
+    if has_approved(run, event) { Ok(()) } else { Err(Ignored::Refused(Refusal::NO_APPROVAL)) }
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>, event: &Approved) {

@@ -1,6 +1,6 @@
 //! A lease: one attempt of a task is a worker's. In pull this is the grant itself.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::{DispatchEnqueued, TimerKind};
 use crate::run::Run;
 use crate::state::{Move, TaskState};
@@ -17,13 +17,13 @@ pub(super) fn check(run: &Run, event: &DispatchEnqueued) -> Result<(), Ignored> 
         return Err(Ignored::Stale);
     }
     if run.cancel.is_some() {
-        return Err(Ignored::Refused("the run was cancelled"));
+        return Err(Ignored::Refused(Refusal::RUN_CANCELLED));
     }
     if run.paused {
-        return Err(Ignored::Refused("the run is paused"));
+        return Err(Ignored::Refused(Refusal::RUN_PAUSED));
     }
     if event.attempt > run.spec_of(event.task).retry.most_attempts() {
-        return Err(Ignored::Refused("no attempt is left"));
+        return Err(Ignored::Refused(Refusal::NO_ATTEMPT));
     }
     Ok(())
 }

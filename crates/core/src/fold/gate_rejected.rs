@@ -2,7 +2,7 @@
 //! rejected by whoever knows that it will not come.
 
 use super::approval_given::{gate_of, is_closed};
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::{Approved, Failure};
 use crate::gate::Opens;
 use crate::run::Run;
@@ -11,7 +11,7 @@ use crate::time::Time;
 pub(super) fn check(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
     let (gate, task) = gate_of(run, event.task, event.generation)?;
     match gate.wait.opens() {
-        Opens::Itself => Err(Ignored::Refused("it is not an approval gate")),
+        Opens::Itself => Err(Ignored::Refused(Refusal::NO_APPROVAL_GATE)),
         Opens::People | Opens::Outside if !gate.may_speak(&event.by, task.ready_at, now) => Err(Ignored::Denied),
         Opens::People | Opens::Outside => is_closed(task),
     }

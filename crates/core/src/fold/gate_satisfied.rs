@@ -2,7 +2,7 @@
 //! meant for an earlier one says nothing to the gate that asks again.
 
 use super::approval_given::{gate_of, is_closed};
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::GateSatisfied;
 use crate::gate::Opens;
 use crate::run::Run;
@@ -12,8 +12,8 @@ pub(super) fn check(run: &Run, event: &GateSatisfied) -> Result<(), Ignored> {
     let (gate, task) = gate_of(run, event.task, event.generation)?;
     match gate.wait.opens() {
         Opens::Outside => is_closed(task),
-        Opens::People => Err(Ignored::Refused("it asks for approvals, which nobody can go round")),
-        Opens::Itself => Err(Ignored::Refused("it opens by itself when its time has come")),
+        Opens::People => Err(Ignored::Refused(Refusal::ASKS_PEOPLE)),
+        Opens::Itself => Err(Ignored::Refused(Refusal::OPENS_ITSELF)),
     }
 }
 

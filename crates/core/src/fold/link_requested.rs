@@ -1,6 +1,6 @@
 //! A task of another run waits for this one. Said when the run is made, and again if a later attempt goes on with it.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::LinkRequested;
 use crate::run::Run;
 
@@ -9,11 +9,11 @@ pub(super) fn check(run: &Run, event: &LinkRequested) -> Result<(), Ignored> {
         return Err(Ignored::Unknown);
     }
     match &run.parent {
-        None if run.planned => Err(Ignored::Refused("the run was started by somebody else")),
+        None if run.planned => Err(Ignored::Refused(Refusal::NOT_A_CHILD)),
         None => Ok(()),
         Some(parent) if parent == event => Err(Ignored::Duplicate),
         Some(parent) if (parent.run, parent.link.task) != (event.run, event.link.task) => {
-            Err(Ignored::Refused("the run is another task's"))
+            Err(Ignored::Refused(Refusal::CHILD_OF_ANOTHER))
         }
         Some(parent) if event.link < parent.link => Err(Ignored::Stale),
         Some(_) => Ok(()),

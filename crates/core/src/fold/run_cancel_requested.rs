@@ -1,6 +1,6 @@
 //! Nothing of this run may start any more, whatever it accepts. Every open task and edge is resolved.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::Request;
 use crate::run::{Asked, Run};
 
@@ -11,7 +11,7 @@ pub(super) fn check(run: &Run) -> Result<(), Ignored> {
     if run.cancel.is_some() {
         return Err(Ignored::Duplicate);
     }
-    if run.state.is_done() { Err(Ignored::Refused("the run is over")) } else { Ok(()) }
+    if run.state.is_done() { Err(Ignored::Refused(Refusal::RUN_OVER)) } else { Ok(()) }
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>, event: &Request) {

@@ -2,7 +2,7 @@
 //!
 //! The store keeps a mark beside the stream, set in the same append, so that nothing else is written to it either.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::{Event, Request};
 use crate::run::{Asked, Run};
 
@@ -16,7 +16,7 @@ pub(super) fn rests(run: &Run, event: &Event) -> Result<(), Ignored> {
         _ if run.frozen.is_none() => Ok(()),
         Event::RunUnfrozen(_) => Ok(()),
         Event::RunFrozen(_) => Err(Ignored::Duplicate),
-        _ => Err(Ignored::Refused("the run is frozen")),
+        _ => Err(Ignored::Refused(Refusal::RUN_FROZEN)),
     }
 }
 

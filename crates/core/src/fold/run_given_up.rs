@@ -1,6 +1,6 @@
 //! An operator lets the failures stand that a run holds: their out-edges resolve, and later failures travel at once.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::{Request, TaskIx};
 use crate::plan::OnFailure;
 use crate::run::{Asked, Run};
@@ -14,13 +14,13 @@ pub(super) fn check(run: &Run) -> Result<(), Ignored> {
         return Err(Ignored::Duplicate);
     }
     if run.state.is_done() {
-        return Err(Ignored::Refused("the run is over"));
+        return Err(Ignored::Refused(Refusal::RUN_OVER));
     }
     if run.plan.on_failure != OnFailure::Hold {
-        return Err(Ignored::Refused("its flow does not hold failures (`on_failure: hold`): cancel it, or resolve it"));
+        return Err(Ignored::Refused(Refusal::NOT_HELD));
     }
     if run.counts[TaskState::Error as usize] == 0 {
-        return Err(Ignored::Refused("it holds no failure: nothing of it has failed for good"));
+        return Err(Ignored::Refused(Refusal::HOLDS_NOTHING));
     }
     Ok(())
 }

@@ -2,21 +2,11 @@
 //!
 //! The only act that opens what succeeded, and the only one that a cancelled run takes: the cancel is over then.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::{Rerun, RerunFrom, TaskIx};
 use crate::plan::Resolution;
 use crate::rule::Opening;
 use crate::run::{Asked, End, Reason, Run};
-
-const NOT_OVER: &str = "the run is not over: rerun one of its tasks, or cancel it first";
-const NOTHING_FAILED: &str = "nothing of it has failed: rerun it whole, or one of its tasks";
-const FAILED_ITSELF: &str =
-    "the program failed by itself, not at one of its tasks: rerun it whole, or from one of them";
-const NOT_DONE: &str = "the task is not done: let it finish, or skip or cancel it first";
-const NOT_REACHED: &str = "the program did not come to it: rerun what it stopped at, or the whole run";
-const LEFT_OUT: &str = "it was left out because of a task before it: rerun that one";
-const NOT_WANTED: &str = "its own `when` left it out: rerun what that reads";
-const TOO_OFTEN: &str = "it was opened too often already: start the flow again";
 
 pub(super) fn check(run: &Run, event: &Rerun) -> Result<(), Ignored> {
     if !run.planned {
@@ -26,14 +16,14 @@ pub(super) fn check(run: &Run, event: &Rerun) -> Result<(), Ignored> {
         return Err(Ignored::Stale);
     }
     if run.generation == u16::MAX {
-        return Err(Ignored::Refused(TOO_OFTEN));
+        return Err(Ignored::Refused(Refusal::TOO_OFTEN));
     }
     match event.from {
-        RerunFrom::Start if !run.state.is_done() => Err(Ignored::Refused(NOT_OVER)),
+        RerunFrom::Start if !run.state.is_done() => Err(Ignored::Refused(Refusal::NOT_OVER)),
         RerunFrom::Start => Ok(()),
         RerunFrom::Failure if Opening::of_failure(run).is_some() => Ok(()),
-        RerunFrom::Failure if matches!(run.end, Some(End::Failed(_))) => Err(Ignored::Refused(FAILED_ITSELF)),
-        RerunFrom::Failure => Err(Ignored::Refused(NOTHING_FAILED)),
+        RerunFrom::Failure if matches!(run.end, Some(End::Failed(_))) => Err(Ignored::Refused(Refusal::FAILED_ITSELF)),
+        RerunFrom::Failure => Err(Ignored::Refused(Refusal::NOTHING_FAILED)),
         RerunFrom::Task { task, generation } => check_task(run, task, generation),
     }
 }
@@ -44,19 +34,19 @@ fn check_task(run: &Run, task: TaskIx, generation: u16) -> Result<(), Ignored> {
         return Err(Ignored::Stale);
     }
     if !entry.state.is_done() {
-        return Err(Ignored::Refused(NOT_DONE));
+        return Err(Ignored::Refused(Refusal::TASK_NOT_DONE));
     }
     if let Some(why) = run.sealed(task) {
         return Err(Ignored::Refused(why));
     }
     if run.in_chain(task) {
-        return if run.has_begun(task) { Ok(()) } else { Err(Ignored::Refused(NOT_REACHED)) };
+        return if run.has_begun(task) { Ok(()) } else { Err(Ignored::Refused(Refusal::PROGRAM_STOPPED)) };
     }
     match run.reasons.get(&task) {
-        Some(Reason::Upstream { .. }) => Err(Ignored::Refused(LEFT_OUT)),
-        Some(Reason::When) => Err(Ignored::Refused(NOT_WANTED)),
+        Some(Reason::Upstream { .. }) => Err(Ignored::Refused(Refusal::LEFT_OUT)),
+        Some(Reason::When) => Err(Ignored::Refused(Refusal::LEFT_OUT_BY_WHEN)),
         // What it needs was stopped with it.
-        _ if !run.has_begun(task) && is_hopeless(run, task) => Err(Ignored::Refused(LEFT_OUT)),
+        _ if !run.has_begun(task) && is_hopeless(run, task) => Err(Ignored::Refused(Refusal::LEFT_OUT)),
         _ => Ok(()),
     }
 }

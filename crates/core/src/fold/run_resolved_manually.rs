@@ -1,6 +1,6 @@
 //! An operator declares the run dealt with: what is open is cancelled, and the run ends as ResolvedManually.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::Request;
 use crate::run::{Asked, Run};
 use crate::state::RunState;
@@ -12,8 +12,8 @@ pub(super) fn check(run: &Run) -> Result<(), Ignored> {
     }
     match run.state {
         RunState::ResolvedManually => Err(Ignored::Duplicate),
-        RunState::Complete => Err(Ignored::Refused("the run is complete")),
-        RunState::Cancelled => Err(Ignored::Refused("the run was cancelled")),
+        RunState::Complete => Err(Ignored::Refused(Refusal::RUN_COMPLETE)),
+        RunState::Cancelled => Err(Ignored::Refused(Refusal::RUN_CANCELLED)),
         _ => Ok(()),
     }
 }

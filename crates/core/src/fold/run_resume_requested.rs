@@ -1,6 +1,6 @@
 //! Leases again: what became ready during the pause is offered now.
 
-use super::{Fold, Ignored};
+use super::{Fold, Ignored, Refusal};
 use crate::event::TaskIx;
 use crate::run::Run;
 use crate::state::TaskState;
@@ -13,7 +13,7 @@ pub(super) fn check(run: &Run) -> Result<(), Ignored> {
         // Also of a run that ended meanwhile: ledgers have this, and it must fold to the same rows for ever.
         return Ok(());
     }
-    Err(if run.state.is_done() { Ignored::Refused("the run is over") } else { Ignored::Duplicate })
+    Err(if run.state.is_done() { Ignored::Refused(Refusal::RUN_OVER) } else { Ignored::Duplicate })
 }
 
 pub(super) fn apply(fold: &mut Fold<'_>) {

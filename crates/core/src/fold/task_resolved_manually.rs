@@ -1,6 +1,6 @@
 //! An operator declares a task dealt with, without output: whoever reads it gets null.
 
-use super::{DONE_IN_CHAIN, Fold, Ignored, acted_on};
+use super::{Fold, Ignored, Refusal, acted_on};
 use crate::event::TaskAct;
 use crate::run::Run;
 use crate::state::{Move, TaskState};
@@ -8,10 +8,10 @@ use crate::state::{Move, TaskState};
 /// The same for resolve and complete: not for what succeeded already.
 pub(super) fn check(run: &Run, act: &TaskAct) -> Result<(), Ignored> {
     match acted_on(run, act)?.state {
-        TaskState::Complete => Err(Ignored::Refused("the task is complete")),
-        TaskState::ResolvedManually => Err(Ignored::Refused("the task is resolved")),
+        TaskState::Complete => Err(Ignored::Refused(Refusal::TASK_COMPLETE)),
+        TaskState::ResolvedManually => Err(Ignored::Refused(Refusal::TASK_RESOLVED)),
         state if state.is_done() && run.in_chain(act.task) && !run.stopped_at(act.task) => {
-            Err(Ignored::Refused(DONE_IN_CHAIN))
+            Err(Ignored::Refused(Refusal::DONE_IN_CHAIN))
         }
         _ => Ok(()),
     }

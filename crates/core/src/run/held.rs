@@ -5,17 +5,13 @@
 
 use super::Run;
 use crate::event::TaskIx;
+use crate::fold::Refusal;
 use crate::plan::Work;
 use crate::state::TaskState;
 
-const ROUND: &str = "its round of the loop is over: rerun the loop";
-const HANDLED: &str = "a handler has dealt with it: rerun the try";
-const GIVEN_BACK: &str = "its spread ended well and has given it back: rerun the spread";
-const OVER: &str = "what it was part of was done anew since";
-
 impl Run {
     /// Why a task cannot be opened by itself, with the better choice; nothing if it can.
-    pub(crate) fn sealed(&self, task: TaskIx) -> Option<&'static str> {
+    pub(crate) fn sealed(&self, task: TaskIx) -> Option<Refusal> {
         let mut number = self.task(task)?.scope;
         while number != 0 {
             let parent = self.scopes[number as usize].parent;
@@ -28,20 +24,20 @@ impl Run {
     }
 
     /// The same of one scope and the composite that made it.
-    fn sealed_by(&self, parent: TaskIx, number: u32) -> Option<&'static str> {
+    fn sealed_by(&self, parent: TaskIx, number: u32) -> Option<Refusal> {
         if self.task(parent).is_none() {
-            return Some(OVER);
+            return Some(Refusal::DONE_ANEW);
         }
-        let Some(state) = self.composites.get(&parent) else { return Some(OVER) };
+        let Some(state) = self.composites.get(&parent) else { return Some(Refusal::DONE_ANEW) };
         let is_last = state.chunks.last().is_some_and(|chunk| chunk.scope + chunk.count == number + 1);
         match &self.spec_of(parent).work {
-            Work::For(_) | Work::While(_) => (!is_last).then_some(ROUND),
-            Work::Try(_) => (!is_last).then_some(HANDLED),
+            Work::For(_) | Work::While(_) => (!is_last).then_some(Refusal::ROUND_OVER),
+            Work::Try(_) => (!is_last).then_some(Refusal::HANDLED),
             Work::Spread(_) | Work::Parallel(_) => {
                 let index = self.scopes[number as usize].index;
-                (state.scope_at(index) != Some(number)).then_some(GIVEN_BACK)
+                (state.scope_at(index) != Some(number)).then_some(Refusal::GIVEN_BACK)
             }
-            _ => (!is_last).then_some(OVER),
+            _ => (!is_last).then_some(Refusal::DONE_ANEW),
         }
     }
 

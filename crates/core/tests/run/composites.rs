@@ -1,6 +1,6 @@
 //! Spreads and gates: what waits for its items, for people or for time.
 
-use crate::driver::{DUPLICATE, Driver, Sketch, Watch, action, approval, plan, spread, spread_bearing, work};
+use crate::driver::{DUPLICATE, Driver, Sketch, Watch, action, approval, plan, refused, spread, spread_bearing, work};
 use edgewise_core::event::TaskIx;
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
@@ -11,10 +11,6 @@ use edgewise_core::template::Root;
 use edgewise_core::time::{Millis, Time};
 
 const ALL: Join = Join::All;
-
-fn refused(why: &'static str) -> Verdict {
-    Verdict::Ignored(Ignored::Refused(why))
-}
 
 #[test]
 fn an_empty_spread_ends_at_once_with_an_empty_list() {

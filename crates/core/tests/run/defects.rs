@@ -1,6 +1,6 @@
 //! Defects seen in comparable systems, each as a test that it is not ours.
 
-use crate::driver::{DUPLICATE, Driver, STALE, Sketch, Watch, action, graph, name, plan, spread};
+use crate::driver::{DUPLICATE, Driver, STALE, Sketch, Watch, action, graph, name, plan, refused, spread};
 use crate::programs::{Performance, stub};
 use crate::storm::weather;
 use edgewise_core::event::{AttemptRef, Event, Failure, TaskAct, TaskHeartbeat, TaskIx, TimerFired};
@@ -257,7 +257,7 @@ fn a_manual_fix_moves_what_was_blocked_in_the_same_event() {
 fn complete_is_not_overwritten_by_an_operator() {
     let mut d = one();
     d.ok_with("a", "1");
-    assert_eq!(d.resolve("a"), Verdict::Ignored(Ignored::Refused("the task is complete")));
+    assert_eq!(d.resolve("a"), refused("the task is complete"));
     assert_eq!(*d.run.output(TaskIx(0)), 1);
 }
 

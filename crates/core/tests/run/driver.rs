@@ -4,7 +4,7 @@ use edgewise_core::event::{
     Approved, AttemptRef, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, Rerun, RerunFrom, RunAdvanced,
     RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerFired,
 };
-use edgewise_core::fold::{Changes, Ignored, Stamp, Verdict, fold};
+use edgewise_core::fold::{Changes, Ignored, Refusal, Stamp, Verdict, fold};
 use edgewise_core::gate::{Gate, Wait};
 use edgewise_core::history::{Entry, Stream};
 use edgewise_core::id::{EventId, RunId, Token};
@@ -345,3 +345,31 @@ impl Driver {
 
 pub const STALE: Verdict = Verdict::Ignored(Ignored::Stale);
 pub const DUPLICATE: Verdict = Verdict::Ignored(Ignored::Duplicate);
+
+/// What is refused for a reason.
+pub fn refused(why: &str) -> Verdict {
+    let refusal = Refusal::ALL.into_iter().find(|refusal| refusal.why == why);
+    Verdict::Ignored(Ignored::Refused(refusal.unwrap_or_else(|| panic!("nothing is refused because {why:?}"))))
+}
+
+/// What becomes of an event, as tables have it: the state it leads to, or why it changes nothing.
+pub fn told<S: std::fmt::Debug>(verdict: Verdict, after: S) -> String {
+    match verdict {
+        Verdict::Applied => format!("{after:?}"),
+        Verdict::Ignored(Ignored::Duplicate) => "duplicate".into(),
+        Verdict::Ignored(Ignored::Stale) => "stale".into(),
+        Verdict::Ignored(Ignored::Unknown) => "unknown".into(),
+        Verdict::Ignored(Ignored::Early) => "early".into(),
+        Verdict::Ignored(Ignored::Denied) => "denied".into(),
+        Verdict::Ignored(Ignored::Refused(refusal)) => refusal.code.into(),
+        Verdict::Overflow(_) => "overflow".into(),
+    }
+}
+
+/// Holds what happened against a table, line by line.
+pub fn check_table<const N: usize>(table: &[(&str, [&str; N])], mut row: impl FnMut(&str) -> Vec<String>) {
+    let line = |name: &str, cells: &[String]| format!("{name}: {}", cells.join(", "));
+    let wanted: Vec<String> = table.iter().map(|(name, cells)| line(name, &cells.map(str::to_owned))).collect();
+    let found: Vec<String> = table.iter().map(|(name, _)| line(name, &row(name))).collect();
+    assert_eq!(found, wanted, "found\n{}", found.join("\n"));
+}

@@ -1,9 +1,9 @@
 //! Programs that went wrong once: each was found by playing it against the reference, and made short.
 
-use crate::driver::Watch;
+use crate::driver::{Watch, refused};
 use crate::programs::{Performance, ended, perform, stub};
 use edgewise_core::event::Failure;
-use edgewise_core::fold::{Ignored, Verdict};
+use edgewise_core::fold::Verdict;
 use edgewise_core::state::RunState;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn a_typed_rule_may_allow_more_attempts_than_the_plain_one() {
 fn an_operator_waits_until_a_program_has_come_to_a_task() {
     let text = "flow t():\n    @echo(v=1)\n    x = @echo(v=2)\n    return x\n";
     let mut p = Performance::new(text, &json!({}), Watch::All);
-    let early = Verdict::Ignored(Ignored::Refused("the program has not come to it yet"));
+    let early = refused("the program has not come to it yet");
     for verdict in [p.driver.skip("x"), p.driver.cancel_task("x"), p.driver.resolve("x"), p.driver.complete("x", "3")] {
         assert_eq!(verdict, early);
     }

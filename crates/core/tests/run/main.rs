@@ -12,6 +12,7 @@ mod driver;
 mod exhaustive;
 mod found;
 mod invariants;
+mod kinds;
 mod links;
 mod load;
 mod outside;

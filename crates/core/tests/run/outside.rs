@@ -1,6 +1,6 @@
 //! Gates that wait for something outside: a call of their address, or another system.
 
-use crate::driver::{Driver, Sketch, Watch, action, approval, gate, name};
+use crate::driver::{Driver, Sketch, Watch, action, approval, gate, name, refused};
 use crate::programs::{Performance, compiled};
 use edgewise_core::event::{Approved, Event, GateSatisfied, RerunFrom, TaskIx};
 use edgewise_core::fold::{Ignored, Verdict};
@@ -13,7 +13,7 @@ use edgewise_core::why::Why;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-fn external(id: &str) -> Wait {
+pub fn external(id: &str) -> Wait {
     Wait::External { system: name("jira"), id: Template::Value(id.into()) }
 }
 
@@ -41,10 +41,6 @@ fn satisfy(d: &mut Driver, path: &str, output: Option<&Value>) -> Verdict {
 fn said(d: &Driver, path: &str) -> Approved {
     let task = d.ix(path);
     Approved { task, generation: d.run.tasks[task.0 as usize].generation, by: name("ann"), comment: None }
-}
-
-fn refused(why: &'static str) -> Verdict {
-    Verdict::Ignored(Ignored::Refused(why))
 }
 
 #[test]

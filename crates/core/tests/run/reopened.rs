@@ -1,8 +1,8 @@
 //! Opening finished work again: what is opened, what is kept, and that nothing is left behind.
 
-use crate::driver::{Driver, Sketch, action, graph, name, spread_bearing};
+use crate::driver::{Driver, Sketch, action, graph, name, refused, spread_bearing};
 use edgewise_core::event::{Event, Request};
-use edgewise_core::fold::{Ignored, Verdict};
+use edgewise_core::fold::Verdict;
 use edgewise_core::plan::{Accepts, Join, OnFailure, Resolution};
 use edgewise_core::run::Reason;
 use edgewise_core::state::{RunState, TaskState};
@@ -137,8 +137,8 @@ fn a_run_that_ended_cancelled_is_not_opened_again_by_its_tasks() {
     let mut d = Driver::planned(graph(&[("a", Join::All)], &[], OnFailure::Continue));
     d.cancel_task("a");
     d.is(RunState::Cancelled);
-    assert_eq!(d.resolve("a"), Verdict::Ignored(Ignored::Refused("the run was cancelled")));
-    assert_eq!(d.complete("a", "1"), Verdict::Ignored(Ignored::Refused("the run was cancelled")));
+    assert_eq!(d.resolve("a"), refused("the run was cancelled"));
+    assert_eq!(d.complete("a", "1"), refused("the run was cancelled"));
 }
 
 #[test]
@@ -167,5 +167,5 @@ fn a_failure_that_is_answered_does_not_stop_a_run_that_fails_fast() {
     d.is(RunState::Error);
     assert_eq!(d.state("h"), TaskState::Cancelled, "nobody answers this one");
     let asked = Request { by: name("op"), why: None };
-    assert_eq!(d.say(Event::RunCancelRequested(asked)), Verdict::Ignored(Ignored::Refused("the run is over")));
+    assert_eq!(d.say(Event::RunCancelRequested(asked)), refused("the run is over"));
 }

@@ -1,6 +1,8 @@
 //! Rerun of graphs: what is opened, what is kept, and where it is refused.
 
-use crate::driver::{Driver, STALE, Sketch, Watch, action, approval, graph, name, spread, spread_bearing, work};
+use crate::driver::{
+    Driver, STALE, Sketch, Watch, action, approval, graph, name, refused, spread, spread_bearing, work,
+};
 use edgewise_core::event::{Event, RerunFrom, TaskIx};
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::{Ignored, Verdict};
@@ -15,10 +17,6 @@ const FAILED: Accepts = Accepts::of(Resolution::Failed);
 fn line(on_failure: OnFailure) -> Plan {
     let nodes = [("a", Join::All), ("b", Join::All), ("c", Join::All), ("x", Join::All)];
     graph(&nodes, &[(0, 1, OK), (1, 2, OK)], on_failure)
-}
-
-fn refused(why: &'static str) -> Verdict {
-    Verdict::Ignored(Ignored::Refused(why))
 }
 
 fn generations(d: &Driver, paths: &[&str]) -> Vec<u16> {

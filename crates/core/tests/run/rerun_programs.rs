@@ -1,9 +1,9 @@
 //! Rerun of programs: a chain stands again where it stood, with the variables it had there.
 
-use crate::driver::{Driver, Watch};
+use crate::driver::{Driver, Watch, refused};
 use crate::programs::{Performance, ended};
 use edgewise_core::event::{Event, Failure, RerunFrom, TaskAct, TaskIx};
-use edgewise_core::fold::{Ignored, Verdict};
+use edgewise_core::fold::Verdict;
 use edgewise_core::state::RunState;
 use serde_json::{Value, json};
 
@@ -50,10 +50,6 @@ fn check(body: &str, effects: &[&str], end: Value) {
     assert_eq!(played.d().rerun(RerunFrom::Failure), Verdict::Applied, "{body}");
     assert_eq!(played.play(), effects, "effects of\n{body}");
     assert_eq!(played.end(), Ok(end), "end of\n{body}");
-}
-
-fn refused(why: &'static str) -> Verdict {
-    Verdict::Ignored(Ignored::Refused(why))
 }
 
 #[test]

@@ -5,9 +5,8 @@ mod ends;
 mod once;
 mod outcome;
 
-use crate::driver::{Driver, graph, name};
+use crate::driver::{Driver, graph, name, refused};
 use edgewise_core::event::Request;
-use edgewise_core::fold::{Ignored, Verdict};
 use edgewise_core::plan::{Accepts, Join, OnFailure, Resolution};
 
 const OK: Accepts = Accepts::SUCCESS;
@@ -22,8 +21,4 @@ fn continuing(nodes: &[(&str, Join)], edges: &[(u32, u32, Accepts)]) -> Driver {
 
 fn request() -> Request {
     Request { by: name("op"), why: None }
-}
-
-fn refused(why: &'static str) -> Verdict {
-    Verdict::Ignored(Ignored::Refused(why))
 }

@@ -116,7 +116,7 @@ fn what_comes_from_outside_is_kept_over_restarts_and_speaks_of_one_generation() 
         assert!(matches!(answer, Ok(Answer::Done)), "{answer:?}");
         again(&mut engine, 3);
         let twice = ask_at(&mut engine, 2, satisfy(run, "came", Some(1), "8")).unwrap_err();
-        assert_eq!(twice.code, "refused");
+        assert_eq!(twice.code, "gate_over");
         assert!(matches!(ask_at(&mut engine, 2, satisfy(run, "ticket", None, "null")), Ok(Answer::Done)));
         assert_eq!(world.reader().run(run).unwrap().final_output().unwrap(), serde_json::json!({ "n": 7 }));
         let rerun = Rerun { run, from: RerunOf::Start, by: name("op"), why: None };
@@ -145,7 +145,7 @@ fn what_is_too_large_or_meant_for_another_kind_of_gate_is_refused() {
     let world = World::default();
     let mut engine = world.engine(1);
     let run = start_of(&mut engine, FLOW);
-    assert_eq!(ask_at(&mut engine, 1, satisfy(run, "agree", None, "1")).unwrap_err().code, "refused");
+    assert_eq!(ask_at(&mut engine, 1, satisfy(run, "agree", None, "1")).unwrap_err().code, "other_gate");
     assert_eq!(ask_at(&mut engine, 1, satisfy(run, "none", None, "1")).unwrap_err().code, "task_not_found");
     let run = start_of(&mut engine, OUTSIDE);
     let large = format!("\"{}\"", "x".repeat(edgewise_core::limits::OUTPUT_BYTES));

@@ -13,6 +13,7 @@ use axum::extract::{Extension, Request, State};
 use axum::http::HeaderMap;
 use edgewise_client::wire;
 use edgewise_core::control::{HOOK_SECRET, SettingChanged};
+use edgewise_core::fold::is_refusal;
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{GateWait, Op, Work, WorkGate};
@@ -132,7 +133,7 @@ async fn deliver_to_run(app: &App, gate: RunGate, delivery: Option<String>, body
     let satisfy = Satisfy { act, generation: Some(generation), delivery: delivery.clone(), output };
     let error = match app.engine().ask(Command::Satisfy(satisfy)).await {
         Ok(_) => return Ok(Json(wire::Opened { gates, already: false })),
-        Err(error) if matches!(error.code, "refused" | "stale") => error,
+        Err(error) if is_over(&error) => error,
         Err(error) => return Err(error.into()),
     };
     let same = match delivery {
@@ -145,6 +146,11 @@ async fn deliver_to_run(app: &App, gate: RunGate, delivery: Option<String>, body
         return Ok(Json(wire::Opened { gates, already: true }));
     }
     Err(used(&error).into())
+}
+
+/// Whether a gate is not, or not any more, to be opened by an address.
+fn is_over(error: &Error) -> bool {
+    error.code == "stale" || (is_refusal(error.code) && error.code != "run_frozen")
 }
 
 /// A value as it is kept in the ledger.
@@ -234,7 +240,7 @@ async fn tell_runs(app: &App, by: &Name, (system, id): (&str, &str), evidence: &
         match app.engine().ask(Command::Satisfy(satisfy)).await {
             Ok(_) => opened.push(name),
             // It ended while the others were looked for.
-            Err(error) if matches!(error.code, "refused" | "stale") => {}
+            Err(error) if is_over(&error) => {}
             Err(error) => return Err(error),
         }
     }

@@ -1,5 +1,6 @@
 //! The table of routes in the reference is the table of routes; `UPDATE_GOLDEN=1` writes it anew.
 
+use edgewise_core::fold::CODES;
 use edgewise_server::openapi::document;
 use edgewise_server::routes::table;
 use std::path::Path;
@@ -27,6 +28,15 @@ fn the_reference_lists_every_route() {
         std::fs::write(&file, &expected).unwrap();
     }
     assert!(std::fs::read_to_string(&file).unwrap() == expected, "UPDATE_GOLDEN=1 accepts it:\n{}", rows());
+}
+
+#[test]
+fn the_reference_lists_every_code_of_a_refusal() {
+    let text = include_str!("../../../../docs/reference/server.md");
+    let (_, rest) = text.split_once("<!-- codes -->\n").unwrap();
+    let (listed, _) = rest.split_once("<!-- end of codes -->").unwrap();
+    let rows = CODES.map(|(code, what)| format!("| `{code}` | {what} |\n")).concat();
+    assert_eq!(listed, format!("| code | what to do |\n|---|---|\n{rows}"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The rules one by one: each test is a defect that comparable systems were seen to have.
 
+mod acts;
 mod descend;
 mod frozen;
 mod leases;

@@ -1,7 +1,7 @@
 //! `ScheduleFired`: a tick was decided. Once: its instant is behind the cursor from here on.
 
 use crate::control::{Control, Decided, Key, Outcome, ScheduleFired, Skip};
-use crate::fold::{Ignored, Stamp};
+use crate::fold::{Ignored, Refusal, Stamp};
 use crate::limits;
 use crate::schedule::Overlap;
 use std::collections::BTreeSet;
@@ -12,9 +12,7 @@ pub(super) fn check(control: &Control, event: &ScheduleFired) -> Result<(), Igno
     match &event.outcome {
         _ if event.due <= entry.after && !waited => Err(Ignored::Duplicate),
         Outcome::Queued if waited => Err(Ignored::Duplicate),
-        Outcome::Queued if entry.queue.len() >= limits::QUEUED_TICKS => {
-            Err(Ignored::Refused("too many ticks are waiting already"))
-        }
+        Outcome::Queued if entry.queue.len() >= limits::QUEUED_TICKS => Err(Ignored::Refused(Refusal::MANY_TICKS)),
         _ => Ok(()),
     }
 }

@@ -5,7 +5,7 @@
 //! decided twice because somebody registered a flow again.
 
 use crate::control::{Control, Key, ScheduleSet, Scheduled};
-use crate::fold::{Ignored, Stamp};
+use crate::fold::{Ignored, Refusal, Stamp};
 use crate::limits;
 use crate::time::Time;
 use std::collections::BTreeSet;
@@ -17,11 +17,9 @@ pub(super) fn check(control: &Control, event: &ScheduleSet) -> Result<(), Ignore
         (None, Some(_)) => Ok(()),
         (Some(new), Some(known)) if *new == known.schedule => Err(Ignored::Duplicate),
         (Some(_), Some(_)) => Ok(()),
-        (Some(_), None) if event.name.len() > limits::SCHEDULE_NAME_BYTES => {
-            Err(Ignored::Refused("the name of a schedule has at most 80 bytes"))
-        }
+        (Some(_), None) if event.name.len() > limits::SCHEDULE_NAME_BYTES => Err(Ignored::Refused(Refusal::LONG_NAME)),
         (Some(_), None) if control.schedules.len() >= limits::SCHEDULES => {
-            Err(Ignored::Refused("a workspace has at most 100,000 schedules"))
+            Err(Ignored::Refused(Refusal::MANY_SCHEDULES))
         }
         (Some(_), None) => Ok(()),
     }

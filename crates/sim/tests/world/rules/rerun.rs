@@ -97,7 +97,7 @@ fn what_cannot_be_done_again_is_refused_with_the_better_choice() {
     let run = w.start(CHAIN);
     let said = |error: edgewise_core::Error| (error.kind, error.code, error.message);
     let (kind, code, message) = said(w.must_fail(rerun(run, RerunOf::Start)));
-    assert_eq!((kind, code), (Kind::Conflict, "refused"));
+    assert_eq!((kind, code), (Kind::Conflict, "not_over"));
     assert!(message.contains("rerun one of its tasks, or cancel it first"), "{message}");
     let (kind, code, message) = said(w.must_fail(rerun(run, RerunOf::Task("nobody".into()))));
     assert_eq!((kind, code), (Kind::NotFound, "task_not_found"));
