@@ -3,6 +3,7 @@
 //! What a queue is set to comes from outside: the file of whoever runs the engine, and over it what the workspace's
 //! settings say, which hold for all engines. What holds its slots is counted from leases.
 
+use crate::rates::at_most;
 use edgewise_core::Result;
 use edgewise_core::control::Setting;
 use edgewise_core::name::Name;
@@ -179,6 +180,15 @@ impl Open {
         let Queue { set, arrival } = &self.queues[queue.0 as usize];
         let free = set.slots.is_none_or(|slots| held < slots);
         free && !set.paused && set.rate.is_none_or(|rate| rate.opens(*arrival, now) <= now)
+    }
+
+    /// What was learned of a clock that has gone back since is forgotten, once: see [`crate::rates`].
+    pub fn keep_up(&mut self, now: Time) {
+        for queue in self.queues.iter_mut().filter(|_| self.bounded) {
+            if let Some(rate) = queue.set.rate {
+                queue.arrival = at_most(rate, queue.arrival, now);
+            }
+        }
     }
 
     /// An attempt begins.

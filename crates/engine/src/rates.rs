@@ -20,10 +20,12 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// From when on an attempt with the key may begin.
-    pub fn opens(&self, key: &str, rate: Rate, now: Time) -> Time {
-        let arrival = self.arrivals.get(key).map(|(_, arrival)| *arrival).unwrap_or_default();
-        rate.opens(arrival, now)
+    /// From when on an attempt with the key may begin. What was learned of a clock that has gone back since is forgotten
+    /// here, once: who is put off anew at every look never begins.
+    pub fn opens(&mut self, key: &str, rate: Rate, now: Time) -> Time {
+        let Some((_, arrival)) = self.arrivals.get_mut(key) else { return rate.opens(Arrival::default(), now) };
+        *arrival = at_most(rate, *arrival, now);
+        rate.opens(*arrival, now)
     }
 
     /// An attempt with the key begins.
@@ -63,5 +65,26 @@ impl Rates {
             self.arrivals.retain(|_, (rate, arrival)| rate.opens(*arrival, now) > now);
             self.tidy_at = self.arrivals.len() * 2;
         }
+    }
+}
+
+/// An arrival that is no later than one attempt after the other would have made it by now.
+pub(crate) fn at_most(rate: Rate, arrival: Arrival, now: Time) -> Arrival {
+    arrival.min(rate.begin(arrival, now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_went_back_is_waited_for_no_longer_than_the_rate() {
+        let (mut rates, key) = (Rates::default(), Arc::from("k"));
+        let rate = Rate::parse("1/s").unwrap();
+        rates.begin(&key, rate, Time(9_000_000));
+        let opens = rates.opens("k", rate, Time(1_000_000));
+        assert_eq!(opens, Time(1_001_000));
+        assert_eq!(rates.opens("k", rate, Time(1_000_400)), opens, "it is put off once");
+        assert!(rates.opens("k", rate, opens) <= opens, "and then it opens");
     }
 }

@@ -78,6 +78,7 @@ impl Desk {
     /// The next ready task that may begin and that somebody waits for. What may not is set aside.
     pub fn next_match(&mut self) -> Option<Match> {
         self.rouse_freed();
+        self.queues.keep_up(self.now);
         loop {
             let blind = self.is_blind();
             let Self { lanes, queues, leases, batch, now, .. } = self;
@@ -98,7 +99,7 @@ impl Desk {
         }
     }
 
-    fn admits(&self, bound: &Bound) -> Admits {
+    fn admits(&mut self, bound: &Bound) -> Admits {
         if self.is_blind() {
             return Admits::At(self.now.plus(AGAIN));
         }

@@ -69,8 +69,8 @@ fn a_run_that_is_frozen_and_let_go_on_ends_the_same_whatever_fails() {
 
 #[test]
 fn a_program_ends_the_same_whatever_fails() {
-    disturbed(&SCENARIOS[7], &BEFORE);
-    disturbed(&SCENARIOS[7], &AFTER);
+    // It touches the store several times as often as the others, so one fault of each kind is enough.
+    disturbed(&SCENARIOS[7], &[Fault::AnswerLost { landed: false }, Fault::SyncFailed { landed: true }]);
 }
 
 #[test]

@@ -94,12 +94,12 @@ fn torn(scenario: &Scenario, write: u64, cut: Cut) -> End {
     let faults = Faults::none().fail_nth_write(write, Fault::SyncFailed { landed: true });
     let mut life = Life::over(scenario, World::in_a_folder(7, faults));
     life.world.tears = Some(Box::new(move |dir, torn| {
-        let ends = write % 2 == 0;
+        let ends = write.is_multiple_of(2);
         match torn {
             Torn::Ledger => tear(&dir.join("ledger.db-wal"), cut, ends),
             Torn::Rows => tear(&dir.join("state.db-wal"), cut, ends),
         }
-        if torn == Torn::Ledger && write % 3 == 0 {
+        if torn == Torn::Ledger && write.is_multiple_of(3) {
             tear(&dir.join("state.db-wal"), cut, !ends);
         }
     }));
