@@ -104,21 +104,27 @@ impl Claimer {
 
 /// Sends what was granted, unless the worker is not to have it any more.
 async fn send(hub: Arc<Hub>, worker: Arc<PushWorker>, grants: Vec<Grant>) {
-    let held_off = hub.app.push().of(&worker.name).held_off((hub.means.clock)()).is_some();
-    let stays = !held_off && is_still(&hub, &worker).await;
-    if !stays {
-        let leases = grants.iter().map(|grant| grant.lease).collect();
-        // An engine that has stopped brings them back when it starts.
-        let _ = hub.app.engine().ask(Command::GiveBack(leases)).await;
-        hub.app.push().stir();
-        return;
+    if !is_still(&hub, &worker).await {
+        return give_back(&hub, &grants).await;
     }
     // What cannot be refused now ends with its lease.
     let open = unsealed(&hub.app, may_have_secrets(&worker), grants).await.unwrap_or_default();
+    // Nothing is waited for between this look and the calls: one that began after another had failed would count as a
+    // second failure in a row.
+    if hub.app.push().of(&worker.name).held_off((hub.means.clock)()).is_some() {
+        return give_back(&hub, &open).await;
+    }
     for grant in open {
         let call = Call::new(Arc::clone(&hub), Arc::clone(&worker), grant.lease);
         hub.spawn(call.run(grant));
     }
+}
+
+async fn give_back(hub: &Hub, grants: &[Grant]) {
+    let leases = grants.iter().map(|grant| grant.lease).collect();
+    // An engine that has stopped brings them back when it starts.
+    let _ = hub.app.engine().ask(Command::GiveBack(leases)).await;
+    hub.app.push().stir();
 }
 
 /// Whether a worker is kept as it was: nobody took it away, let it rest or gave it another secret.
