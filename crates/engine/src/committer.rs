@@ -28,6 +28,7 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Ledger, Projections};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// How long to wait before a store that failed is asked again.
@@ -36,6 +37,8 @@ pub(crate) const AGAIN: Millis = Millis(500);
 const TRIES: u32 = 5;
 /// So often it may be because of what others grant under the same limits.
 const PATIENT: u32 = 3;
+/// Most runs that somebody waits for and that one sweep asks the ledger about; the next one goes on with the others.
+const LOOKED_FOR: usize = 200;
 /// Most timers fired, leases ended and runs advanced in one commit, so that people's commands get their turn.
 pub(crate) const CHORES: usize = 1_000;
 
@@ -65,6 +68,8 @@ pub struct Committer<R> {
     claims: BTreeMap<ClaimNo, Waiting<R>>,
     next_claim: ClaimNo,
     waits: BTreeMap<RunId, Vec<R>>,
+    /// The sweep looks at those behind this one next.
+    looked_for: Option<RunId>,
     rows: flush::Pace,
     retention: Option<remove::Pass>,
 }
@@ -88,6 +93,7 @@ impl<R> Committer<R> {
             claims: BTreeMap::new(),
             next_claim: 1,
             waits: BTreeMap::new(),
+            looked_for: None,
             rows: flush::Pace::default(),
             retention: None,
         }
@@ -316,12 +322,29 @@ impl<R> Committer<R> {
         // What others wrote and this engine has not heard of; a store that does not answer is asked the next time.
         let _ = self.desk.catch_up();
         self.desk.look_at_marks();
+        self.find_taken_away();
         enqueue::sweep(&mut self.desk) > 0
     }
 
-    /// Whether there are runs that are not over, as far as this engine has them at hand.
+    /// Runs that somebody waits for, and that ended and were taken away elsewhere: no record of theirs tells it.
+    fn find_taken_away(&mut self) {
+        let from = self.looked_for.take().map_or(Bound::Unbounded, Bound::Excluded);
+        let some: Vec<RunId> =
+            self.waits.range((from, Bound::Unbounded)).take(LOOKED_FOR).map(|(run, _)| *run).collect();
+        if some.len() == LOOKED_FOR {
+            self.looked_for = some.last().copied();
+        }
+        for run in some {
+            // A store that does not answer is asked the next time.
+            if let Ok(Some(gone)) = self.desk.ledger.gone(&self.desk.home.stream(run)) {
+                self.desk.found_over.push((run, gone.state));
+            }
+        }
+    }
+
+    /// Whether there are runs that are not over, or that somebody waits for, as far as this engine has them at hand.
     pub fn has_runs(&self) -> bool {
-        !self.desk.runs.is_empty() || !self.desk.frozen.is_empty()
+        !self.desk.runs.is_empty() || !self.desk.frozen.is_empty() || !self.waits.is_empty()
     }
 
     /// Why nothing can be written at the moment; `None` if nothing is known to be wrong.

@@ -14,7 +14,7 @@ mod queues;
 mod whole;
 mod work;
 
-pub(crate) use adopt::lost_lease;
+pub(crate) use adopt::{SOMEBODY, lost_lease};
 pub(crate) use bounds::{Given, offer, offer_turn};
 pub(crate) use control::CachedControl;
 pub(crate) use work::CachedWork;

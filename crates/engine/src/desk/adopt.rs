@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// How long a lease of a worker elsewhere holds after a restart, at least.
 const GRACE_AFTER_RESTART: Millis = Millis(10_000);
 /// What a worker is called that is only known to be at work.
-const SOMEBODY: &str = "somebody";
+pub(crate) const SOMEBODY: &str = "somebody";
 
 impl Desk {
     /// What the rows say of those leases of a run that this engine does not know, and that the tail does not tell of.

@@ -1,7 +1,7 @@
 //! Leases that are over: their attempts end as `worker_lost` or `timeout`, decided at the ledger's tail.
 
 use crate::committer::{AGAIN, CHORES};
-use crate::desk::Desk;
+use crate::desk::{Desk, SOMEBODY};
 use crate::leases::{Lapse, Lease};
 use edgewise_core::event::{AttemptRef, Event, Failure, TaskFinished, TaskIx};
 use edgewise_core::id::RunId;
@@ -75,6 +75,10 @@ fn kept_on(
     lease: &Lease,
 ) -> Option<Time> {
     let Some(kept) = kept else { return Some(desk.now.plus(AGAIN)) };
-    let same = |row: &&LeaseRow| (row.generation, row.attempt) == (lease.generation, lease.attempt);
+    // A grant that came back is made anew under the same attempt: the row may tell of who had it before.
+    let same = |row: &&LeaseRow| {
+        let its = *lease.worker == *row.worker || &*lease.worker == SOMEBODY;
+        its && (row.generation, row.attempt) == (lease.generation, lease.attempt)
+    };
     kept.get(&at).filter(same).map(|row| row.deadline)
 }
