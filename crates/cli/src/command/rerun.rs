@@ -12,12 +12,17 @@ use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use crate::text;
 use edgewise_core::Kind;
+use edgewise_core::event::Event;
+use edgewise_core::history::Entry;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
+use edgewise_core::run::Run;
 use edgewise_core::state::RunState;
+use edgewise_core::time::Time;
 use edgewise_engine::Door;
 use edgewise_engine::command::{self, RerunOf};
 use edgewise_engine::folder::Ask;
+use edgewise_engine::reader::{Past, Reader};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
@@ -132,18 +137,31 @@ const SHOWN: usize = 10;
 
 /// The runs of tasks that go on with them, and the runs of theirs.
 fn below(run: RunId, place: &Place) -> Vec<Below> {
-    let (mut found, mut next) = (Vec::new(), VecDeque::from([run]));
+    let (mut found, mut next) = (Vec::new(), VecDeque::from([(run, Time::NEVER)]));
     // What was asked for is done, also if it cannot be read just now.
     let Ok(mut reader) = place.reader() else { return found };
-    while let Some(above) = next.pop_front() {
-        let Ok(run) = reader.run(above) else { continue };
+    while let Some((above, since)) = next.pop_front() {
+        let Ok((run, opened)) = just_opened(&mut reader, above, since) else { continue };
         let waiting = run.adopted.iter().filter(|(task, _)| run.awaited(**task).is_some());
         found.extend(waiting.filter_map(|(task, adopted)| {
-            next.push_back(adopted.run);
+            next.push_back((adopted.run, opened));
             Some(Below { run: adopted.run, flow: run.sub_run(*task)?.flow.clone(), path: run.path(*task) })
         }));
     }
     found
+}
+
+/// A run as it was right after it was opened again, and when that was: it may be far by now. As it is if it was not.
+fn just_opened(reader: &mut Reader, id: RunId, since: Time) -> edgewise_core::Result<(Run, Time)> {
+    let run = reader.run(id)?;
+    if run.adopted.is_empty() {
+        return Ok((run, since));
+    }
+    let is_it = |entry: &Entry| matches!(entry.event, Event::RunRerunRequested(_)) && entry.stamp.at >= since;
+    match reader.ledger(id)?.into_iter().rev().find(is_it) {
+        Some(Entry { seq, stamp, .. }) => Ok((reader.as_of(id, Past::Seq(seq))?, stamp.at)),
+        None => Ok((run, since)),
+    }
 }
 
 fn words_of(below: &[Below]) -> Vec<String> {
