@@ -117,6 +117,8 @@ pub(crate) struct Desk {
     pub found_over: Vec<(RunId, RunState)>,
     /// Up to here everything was written by this engine, or was on its desk.
     pub seen: Position,
+    /// The ledger went on further than was seen, and a bounded append was refused for it.
+    pub astray: bool,
     /// Whether an earlier engine's runs are being taken over: its own workers are gone then.
     pub recovering: bool,
     /// Runs with rows that are behind.
@@ -213,6 +215,7 @@ impl Desk {
             undelivered: Vec::new(),
             found_over: Vec::new(),
             seen: Position::default(),
+            astray: false,
             recovering: false,
             dirty: BTreeSet::new(),
             rows_behind: 0,

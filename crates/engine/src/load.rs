@@ -41,9 +41,14 @@ pub(crate) fn load(
         }
     };
     let mut changes = Changes::default();
+    let written = cached.run.seq;
     loop {
         let page = ledger.read(stream, cached.run.seq, 1_000)?;
         if page.is_empty() {
+            // Rows outlive for a moment a run that another engine took away: without its ledger it is not there.
+            if cached.run.seq == written && ledger.head(stream)?.seq == 0 {
+                return Err(no_such_run(stream.run));
+            }
             break;
         }
         for stored in page {

@@ -16,7 +16,7 @@ pub struct Demo {
     /// Kill the engine again and again
     #[arg(long)]
     pub chaos: bool,
-    /// For how long it is killed at most; then the run may end in peace
+    /// For how long it is killed, but at least twice; then the run may end in peace
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub seconds: u64,
     /// Keep the folder, to look into it with `edgewise --dir`

@@ -33,6 +33,8 @@ const PEACE: Duration = Duration::from_secs(60);
 /// An engine is killed after so many tasks have begun, at least and at most. With more of them than there are slots,
 /// one has ended: every life brings the run forward.
 const LIFE: (u64, u64) = (stage::SLOTS + 1, 3 * stage::SLOTS);
+/// It is killed so often, also on a machine that needs longer for it than the time that was asked for.
+const AT_LEAST: u32 = 2;
 
 pub(super) fn perform(args: &Demo, context: &mut Context<'_>) -> Result<Exit> {
     let stage = Stage::set(args.seconds, context.config)?;
@@ -67,7 +69,7 @@ async fn play(args: &Demo, stage: &Stage, context: &mut Context<'_>) -> Result<O
         stage,
         show,
     };
-    let kill_until = began + Duration::from_secs(if args.chaos { args.seconds } else { 0 });
+    let kill_until = began + Duration::from_secs(args.seconds);
     let give_up = kill_until + PEACE;
     loop {
         let done = play.look(run, context)?;
@@ -77,7 +79,8 @@ async fn play(args: &Demo, stage: &Stage, context: &mut Context<'_>) -> Result<O
         if Instant::now() > give_up {
             return Err(too_slow(&args.seconds));
         }
-        play.go_on(Instant::now() < kill_until, context)?;
+        let may_kill = args.chaos && (Instant::now() < kill_until || play.watcher.killed < AT_LEAST);
+        play.go_on(may_kill, context)?;
         tokio::select! {
             biased;
             () = signals.next() => return Ok(None),
@@ -139,7 +142,9 @@ impl Play<'_> {
             return Ok(());
         }
         self.engine = self.stage.engine()?;
-        self.life = begun + LIFE.0 + self.roll(LIFE.1 - LIFE.0 + 1);
+        // The first lives are short: the run must not end before it was disturbed as often as was promised.
+        let more = if self.watcher.killed < AT_LEAST { 0 } else { self.roll(LIFE.1 - LIFE.0 + 1) };
+        self.life = begun + LIFE.0 + more;
         Ok(())
     }
 

@@ -48,7 +48,10 @@ pub(super) fn append(desk: &mut Desk) -> Result<Landed> {
             tell(desk, next.then_some(at));
             Landed::Yes
         }
-        Ok(Appended::Conflict(_) | Appended::KeyTaken(_)) => Landed::Conflict,
+        Ok(Appended::Conflict(_) | Appended::KeyTaken(_)) => {
+            desk.astray |= batch.after.is_some();
+            Landed::Conflict
+        }
         Ok(Appended::Frozen(stream, reason)) => {
             desk.take_marks_back();
             let touched = std::mem::take(&mut desk.batch.touched);

@@ -40,6 +40,8 @@ impl Desk {
     /// Reads what others wrote since the last look, and puts their runs on the desk as they are now.
     /// Up to the position it gives, everything is in the rows or on the desk.
     pub fn catch_up(&mut self) -> Result<Position> {
+        // The last records may have been taken away with their run: reading alone then never gets to the tail.
+        let tail = if self.astray { self.ledger.tail()? } else { self.seen };
         loop {
             let page = self.ledger.read_all(self.seen, PAGE)?;
             let Some(last) = page.last().map(|stored| stored.position) else { break };
@@ -72,6 +74,8 @@ impl Desk {
                 self.unloaded.insert(RunId::WORK);
             }
         }
+        self.seen = self.seen.max(tail);
+        self.astray = false;
         Ok(self.seen)
     }
 }

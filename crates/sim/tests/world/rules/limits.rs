@@ -5,6 +5,7 @@ use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
 use edgewise_engine::command::{Claim, Command, Grant, SetQueue};
 use edgewise_engine::queues::QueueSettings;
+use edgewise_engine::retention::Removing;
 use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of, name};
 
 const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 }, retry: 1 } } }";
@@ -222,6 +223,20 @@ fn two_engines_that_grant_at_once_do_not_overrun_a_limit() {
         let granted = one.claim("w", 2).len() + other.claim("v", 2).len();
         assert_eq!(granted, 1);
     }
+}
+
+#[test]
+fn a_limited_task_begins_though_the_ledgers_last_record_was_taken_away() {
+    let mut world = World::new();
+    let waiting = world.start(LIMITED);
+    let last = world.start(FREE);
+    let act = world.act(last);
+    world.must(Command::Cancel(act));
+    world.flush();
+    world.witness.rests = true;
+    world.must(Command::Remove(Removing { runs: vec![last], keep_keys: Millis(0) }));
+    world.crash();
+    assert_eq!(world.claim_one("w").lease.run, waiting);
 }
 
 #[test]

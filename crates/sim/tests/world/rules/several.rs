@@ -2,8 +2,9 @@
 
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
-use edgewise_engine::command::{Answer, Beat, Command};
-use edgewise_sim::driver::{LEASE, World};
+use edgewise_engine::command::{Answer, Beat, Command, Rerun, RerunOf};
+use edgewise_engine::retention::Removing;
+use edgewise_sim::driver::{LEASE, World, name};
 use edgewise_sim::flows::{CHAIN, GATE, ONE};
 use edgewise_store::faulty::{Fault, Op};
 
@@ -50,6 +51,19 @@ fn a_gate_that_was_reached_elsewhere_can_be_approved_here() {
     one.report(lease, Ok(())).unwrap();
     let act = other.gate_act(run, "ask", "ann");
     other.must(Command::Approve(act));
+}
+
+#[test]
+fn a_run_that_was_taken_away_elsewhere_is_not_loaded_from_rows_it_left() {
+    let (mut one, mut other, run) = both(ONE);
+    let act = one.act(run);
+    one.must(Command::Cancel(act));
+    one.flush();
+    let _ = other.ask(Command::Wait(run));
+    one.witness.rests = true;
+    one.must(Command::Remove(Removing { runs: vec![run], keep_keys: Millis(0) }));
+    let asked = Rerun { run, from: RerunOf::Start, by: name("op"), why: None };
+    assert_eq!(other.must_fail(Command::Rerun(asked)).code, "run_not_found");
 }
 
 #[test]
