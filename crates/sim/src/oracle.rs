@@ -3,9 +3,9 @@
 //! Here the ledger is read: what was accepted about each task, and how the run was found. [`Ends`] says from
 //! the plan and from that alone how everything must have ended.
 //!
-//! A run that was done again as a whole is judged from there on. One of which only some finished work was opened
-//! again is not judged here: which work that is and which facts it keeps would be the fold's rules copied. Such runs
-//! are left to the invariants and the witness.
+//! A run that was done again as a whole is judged from there on; one of which only some finished work was opened
+//! again, where its plan has one scope and its tasks no runs of their own. The others are left to the invariants and
+//! the witness.
 
 mod ends;
 #[cfg(test)]
@@ -21,7 +21,7 @@ use edgewise_core::plan::{Resolution, Spec, Work};
 use edgewise_core::retry::Retry;
 use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
-use ends::{Ends, Fact};
+use ends::{Again, Ends, Fact};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +89,11 @@ fn follow<'a>(book: &'a Book, mut ends: Ends<'a>, facts: &[Entry]) -> Option<End
             Event::RunCancelRequested(_) => ends.accept(Fact::Cancelled),
             Event::RunResolvedManually(_) => ends.accept(Fact::Resolved),
             Event::RunGivenUp(_) => ends.accept(Fact::GivenUp),
-            Event::RunRerunRequested(_) | Event::TaskResetForRetry(_) => return None,
+            Event::RunRerunRequested(e) => {
+                let path = if let RerunFrom::Task { task, .. } = e.from { Some(book.run.path(task)) } else { None };
+                let again = path.as_deref().map_or(Again::Failure, Again::Task);
+                ask_again(book, &ends.open_again(again)?, &mut yes)?;
+            }
             Event::ApprovalGiven(e) => drop(yes.entry(e.task).or_default().insert(e.by.clone())),
             Event::ApprovalWithdrawn(e) => drop(yes.entry(e.task).or_default().remove(&e.by)),
             Event::TimerFired(e) if e.timer.kind == TimerKind::Attempt => {
@@ -106,10 +110,16 @@ fn follow<'a>(book: &'a Book, mut ends: Ends<'a>, facts: &[Entry]) -> Option<End
         }
         let Some(task) = entry.event.task() else { continue };
         let path = book.run.path(task);
-        if let Some(how) = overruled(&entry.event) {
-            if ends.has_ended(&path) {
-                return None;
-            }
+        let how = overruled(&entry.event);
+        let again = match &entry.event {
+            Event::TaskResetForRetry(_) => Some(Again::Reset(&path)),
+            _ if how.is_some() && ends.has_ended(&path) => Some(Again::Resolved(&path)),
+            _ => None,
+        };
+        if let Some(again) = again {
+            ask_again(book, &ends.open_again(again)?, &mut yes)?;
+        }
+        if let Some(how) = how {
             ends.accept(Fact::Ended(&path, how, list_in(&entry.event)));
         }
         let said_yes = yes.get(&task).map_or(0, BTreeSet::len);
@@ -118,6 +128,12 @@ fn follow<'a>(book: &'a Book, mut ends: Ends<'a>, facts: &[Entry]) -> Option<End
         }
     }
     Some(ends)
+}
+
+/// Gates that are opened again ask anew. Nothing if a late word of a child could not be told from one of its successor.
+fn ask_again(book: &Book, opened: &BTreeSet<String>, yes: &mut BTreeMap<TaskIx, BTreeSet<Name>>) -> Option<()> {
+    yes.retain(|task, _| !opened.contains(&book.run.path(*task)));
+    (!book.run.plan.specs.iter().any(|spec| spec.work.is_linked())).then_some(())
 }
 
 /// How many items the list has that a run was given.

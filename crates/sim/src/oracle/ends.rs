@@ -3,10 +3,13 @@
 //! It keeps how each task ended and looks at the graph anew for every question: no counters, no caches. What follows
 //! from a fact is said in `fixpoint`.
 
+mod again;
 mod fixpoint;
 mod wanted;
 
-use edgewise_core::plan::Resolution::{Cancelled, Failed};
+pub(super) use again::Again;
+
+use edgewise_core::plan::Resolution::{Cancelled, Failed, Skipped};
 use edgewise_core::plan::{Plan, Region, Resolution, Work};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -25,6 +28,18 @@ struct Node {
     told: bool,
     /// Of how many items it is, or how many its output has.
     items: Option<usize>,
+    /// Why it was left out or stopped, if it is not the whole run that was.
+    why: Option<Why>,
+}
+
+/// Whose doing it is that a task did not come to its own end.
+#[derive(Debug, Clone, Copy)]
+enum Why {
+    /// A task that it needs ended another way.
+    Edge(usize),
+    /// A task beside it failed, and the plan fails fast.
+    Stopped(usize),
+    Operator,
 }
 
 /// Something that was accepted.
@@ -72,7 +87,7 @@ impl<'a> Ends<'a> {
             Fact::Cancelled | Fact::Resolved => {
                 self.cancelled |= matches!(fact, Fact::Cancelled);
                 self.resolved |= matches!(fact, Fact::Resolved);
-                self.stop(&self.within(ROOT));
+                self.stop(&self.within(ROOT), None);
             }
             Fact::GivenUp => {
                 self.given_up = true;
@@ -83,6 +98,7 @@ impl<'a> Ends<'a> {
                 self.stop_below(n);
                 self.nodes[n].items = items;
                 self.end(n, how);
+                self.nodes[n].why = matches!(how, Cancelled | Skipped).then_some(Why::Operator);
             }
         }
         self.follow();

@@ -1,9 +1,9 @@
-use super::{Ends, Fact};
+use super::{Again, Ends, Fact};
 use crate::flows::flow;
 use edgewise_core::plan::Resolution;
 use edgewise_core::plan::Resolution::{Cancelled, Failed, Skipped, Success};
 
-/// Facts such as `a ok`, `a ok 3` (a list of three), `a failed`, `a skip` or `cancel`, in order; then how all tasks ended, as
+/// Facts such as `a ok`, `a ok 3` (a list of three), `a failed`, `a skip` or `cancel`, and acts such as `a again`, in order; then how all tasks ended, as
 /// the first letters of their resolutions in the order of their paths, `-` for one that has not, and the run.
 #[track_caller]
 fn check(text: &str, facts: &str, tasks: &str, run: impl Into<Option<Resolution>>) {
@@ -11,7 +11,7 @@ fn check(text: &str, facts: &str, tasks: &str, run: impl Into<Option<Resolution>
     let mut ends = Ends::new(&plan);
     ends.accept(Fact::Begun(Some(2)));
     for fact in facts.split(", ").filter(|fact| !fact.is_empty()) {
-        ends.accept(match *fact.split(' ').collect::<Vec<_>>() {
+        let fact = match *fact.split(' ').collect::<Vec<_>>() {
             ["cancel"] => Fact::Cancelled,
             ["give_up"] => Fact::GivenUp,
             ["resolve"] => Fact::Resolved,
@@ -20,8 +20,19 @@ fn check(text: &str, facts: &str, tasks: &str, run: impl Into<Option<Resolution>
             [path, "failed"] => Fact::Ended(path, Failed, None),
             [path, "ok"] => Fact::Ended(path, Success, None),
             [path, "ok" | "supply", items] => Fact::Ended(path, Success, items.parse().ok()),
-            _ => panic!("{fact}"),
-        });
+            ref act => {
+                let again = match *act {
+                    ["again"] => Again::Failure,
+                    [path, "again"] => Again::Task(path),
+                    [path, "reset"] => Again::Reset(path),
+                    [path, "deal"] => Again::Resolved(path),
+                    _ => panic!("{fact}"),
+                };
+                assert!(ends.open_again(again).is_some(), "{fact}");
+                continue;
+            }
+        };
+        ends.accept(fact);
     }
     let letter = |end: &Option<Resolution>| match end {
         None => '-',
@@ -149,4 +160,34 @@ fn who_is_not_wanted_is_skipped_and_answers_no_failure() {
     };
     check(&mend("true"), "a failed, b ok", "FS", Success);
     check(&mend("false"), "a failed", "FK", Failed);
+}
+
+#[test]
+fn what_is_done_again_takes_along_what_follows_and_keeps_the_rest() {
+    check(ROW, "a ok, b ok, c ok, b again", "S--", Success);
+    check(ROW, "a ok, b failed, again", "S--", Success);
+    check(ROW, "a ok, cancel, again", "S--", Success);
+    check(ROW, "a ok, b ok, c cancel, again, c ok", "SSS", Success);
+    let two = "{ flow: f, tasks: { a: { action: x }, b: { after: a, action: x }, c: { action: x } } }";
+    check(two, "c failed, a ok, b ok, again", "SS-", Success);
+    check(two, "c failed, a ok, b ok, a again", "--F", Failed);
+    let mended =
+        "{ flow: f, tasks: { a: { action: x }, b: { after: { a: failed }, action: x }, c: { after: b, action: x } } }";
+    check(mended, "a failed, b ok, c failed, again", "FS-", Success);
+    check(mended, "a failed, b ok, c ok, a again, a ok", "SKK", Success);
+}
+
+#[test]
+fn a_task_that_is_reset_takes_along_what_was_left_out_because_of_it() {
+    check(ROW, "a failed, a reset", "---", Success);
+    check(ROW, "a failed, a deal, a ok", "S--", Success);
+    let side = "{ flow: f, tasks: { a: { action: x }, b: { action: x }, c: { after: [a, b], action: x } } }";
+    check(side, "a failed, b failed, b reset, b ok", "FSK", Failed);
+    check(side, "a failed, b failed, a reset, a ok", "SFK", Failed);
+    let any = "{ flow: f, tasks: { a: { action: x }, b: { action: x }, c: { after: [a, b], join: any, action: x } } }";
+    check(any, "a failed, b failed, a reset, a ok", "SF-", Success);
+    let fast = "{ flow: f, on_failure: fail_fast, tasks: { a: { action: x }, b: { action: x } } }";
+    check(fast, "a failed, a reset", "--", Success);
+    let mended = "{ flow: f, tasks: { a: { action: x }, b: { after: { a: failed }, action: x } } }";
+    check(mended, "a failed, b failed, b deal, b ok", "FS", Success);
 }

@@ -4,7 +4,7 @@
 //! ended, breadth first in plan order; then all spreads end of which all scopes have; then all spreads that are ready
 //! make theirs, also those within.
 
-use super::{Ends, Node, ROOT, Scope};
+use super::{Ends, Node, ROOT, Scope, Why};
 use edgewise_core::plan::Resolution::{self, Cancelled, Failed, Skipped, Success};
 use edgewise_core::plan::{Items, Join, OnFailure, Spread, Work};
 use edgewise_core::template::Root;
@@ -33,7 +33,8 @@ impl Ends<'_> {
                 (path, 1) => path.to_owned(),
                 (path, _) => format!("{path}.{}", shape.name(node)),
             };
-            self.nodes.push(Node { path, scope, region, node, ready: false, end: None, told: false, items: None });
+            let (ready, end, told, items, why) = Default::default();
+            self.nodes.push(Node { path, scope, region, node, ready, end, told, items, why });
         }
         self.within(scope).into_iter().for_each(|n| self.decide(n, None));
     }
@@ -44,17 +45,18 @@ impl Ends<'_> {
     }
 
     /// Nothing of these is wanted any more.
-    pub(super) fn stop(&mut self, nodes: &[usize]) {
+    pub(super) fn stop(&mut self, nodes: &[usize], why: Option<Why>) {
         for n in nodes.iter().copied().filter(|n| self.nodes[*n].end.is_none()).collect::<Vec<_>>() {
             self.stop_below(n);
             self.end(n, Cancelled);
+            self.nodes[n].why = why;
         }
     }
 
     /// Nothing is wanted of what a spread has made, or is still to make.
     pub(super) fn stop_below(&mut self, n: usize) {
         self.making.retain(|m| *m != n);
-        self.scopes_of(n).iter().for_each(|scope| self.stop(scope));
+        self.scopes_of(n).iter().for_each(|scope| self.stop(scope, None));
     }
 
     /// Out-edges resolve as their task ended; those of a held failure stay open, and an unanswered one stops the rest
@@ -69,17 +71,17 @@ impl Ends<'_> {
         self.nodes[n].told = true;
         let beside = self.beside(n);
         for out in self.region(n).needed_by(self.nodes[n].node) {
-            self.decide(beside[out.down as usize], how);
+            self.decide(beside[out.down as usize], how.map(|how| (n, how)));
         }
         let fails_fast = self.plan.on_failure == OnFailure::FailFast && self.nodes[n].scope == ROOT;
         if failed && fails_fast && !self.is_answered(n) {
-            self.stop(&beside);
+            self.stop(&beside, Some(Why::Stopped(n)));
         }
     }
 
     /// Ready as soon as enough in-edges are accepted and its own `when` wants it, left out as soon as that cannot be any
     /// more: cancelled if the last edge was, which decided it, else skipped.
-    fn decide(&mut self, n: usize, last: Option<Resolution>) {
+    pub(super) fn decide(&mut self, n: usize, last: Option<(usize, Resolution)>) {
         if self.nodes[n].ready || self.nodes[n].end.is_some() {
             return;
         }
@@ -98,16 +100,24 @@ impl Ends<'_> {
             Join::Count(count) => edges.min(count),
         };
         if accepted >= wanted {
-            match self.is_wanted(n, &beside) {
-                Some(true) => {
-                    self.nodes[n].ready = true;
-                    self.count_items(n, &beside);
-                }
-                Some(false) => self.end(n, Skipped),
-                None => self.end(n, Failed),
-            }
+            self.begin(n);
         } else if refused + wanted > edges {
-            self.end(n, if last == Some(Cancelled) { Cancelled } else { Skipped });
+            let cancelled = last.is_some_and(|(_, how)| how == Cancelled);
+            self.end(n, if cancelled { Cancelled } else { Skipped });
+            self.nodes[n].why = last.map(|(up, _)| Why::Edge(up));
+        }
+    }
+
+    /// What it needs allows it: its own `when` is asked.
+    pub(super) fn begin(&mut self, n: usize) {
+        let beside = self.beside(n);
+        match self.is_wanted(n, &beside) {
+            Some(true) => {
+                self.nodes[n].ready = true;
+                self.count_items(n, &beside);
+            }
+            Some(false) => self.end(n, Skipped),
+            None => self.end(n, Failed),
         }
     }
 
@@ -118,7 +128,7 @@ impl Ends<'_> {
     }
 
     /// A failure is answered by an edge that wants just that, or by a join that could do without.
-    fn is_answered(&self, n: usize) -> bool {
+    pub(super) fn is_answered(&self, n: usize) -> bool {
         let (region, beside) = (self.region(n), self.beside(n));
         region.needed_by(self.nodes[n].node).iter().any(|out| {
             let accepts = region.edge(out.edge).accepts;
@@ -170,7 +180,7 @@ impl Ends<'_> {
         if over {
             self.end(n, if too_bad { Failed } else { Success });
         } else if too_bad && *fail_fast {
-            scopes.iter().for_each(|scope| self.stop(scope));
+            scopes.iter().for_each(|scope| self.stop(scope, None));
         }
         over || (too_bad && *fail_fast)
     }
