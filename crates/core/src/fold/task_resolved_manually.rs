@@ -22,10 +22,13 @@ pub(super) fn apply(fold: &mut Fold<'_>, act: &TaskAct) {
     fold.finish(act.task, Move::ResolvedByOperator, TaskState::ResolvedManually);
 }
 
-/// A done task is opened again first; a spread at work is stopped.
+/// A done task is opened again first; a spread at work is stopped. One that had begun answers what it began for, as if
+/// it had succeeded.
 pub(super) fn make_open(fold: &mut Fold<'_>, act: &TaskAct) {
     if fold.state(act.task).is_done() {
+        let ready_at = fold.run.tasks[act.task.0 as usize].ready_at;
         fold.reopen(act.task);
+        fold.task_mut(act.task).ready_at = ready_at;
     }
     fold.stop_within(act.task);
     fold.run.reasons.remove(&act.task);

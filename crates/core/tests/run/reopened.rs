@@ -24,6 +24,20 @@ fn a_handler_under_way_keeps_the_fact_it_was_started_on() {
 }
 
 #[test]
+fn a_handler_that_failed_and_was_dealt_with_has_answered_the_failure_it_was_for() {
+    for by_output in [false, true] {
+        let plan = graph(&[("a", Join::All), ("h", Join::All)], &[(0, 1, FAILED)], OnFailure::Continue);
+        let mut d = Driver::planned(plan);
+        d.fail("a");
+        d.fail("h");
+        d.is(RunState::Error);
+        let verdict = if by_output { d.complete("h", "1") } else { d.resolve("h") };
+        assert_eq!(verdict, Verdict::Applied);
+        d.is(RunState::Complete);
+    }
+}
+
+#[test]
 fn a_reset_task_keeps_its_in_edges_while_their_upstream_is_done_anew() {
     let plan = graph(&[("a", Join::All), ("h", Join::All)], &[(0, 1, FAILED)], OnFailure::Continue);
     let mut d = Driver::planned(plan);
