@@ -97,9 +97,21 @@ impl Desk {
             }
             return Err(error);
         }
+        self.hint_parent(run);
+        Ok(())
+    }
+
+    /// Whoever began a run that goes on may have let go of it meanwhile, or still waits for it.
+    pub fn hint_parent(&mut self, run: RunId) {
         let parent = self.runs.get(&run).and_then(|cached| cached.run.parent.as_ref());
         self.links.due.extend(parent.into_iter().flat_map(|p| [(p.run, p.link.task), (p.run, DISOWNED)]));
-        Ok(())
+    }
+
+    /// Whether a run rests for all that is known here, with what this very commit says of it.
+    pub fn rests_here(&self, run: RunId) -> bool {
+        let goes_on = self.batch.marks.contains_key(&run)
+            && self.runs.get(&run).is_some_and(|cached| cached.run.frozen.is_none());
+        self.frozen.contains_key(&run) && !goes_on
     }
 
     /// Runs that others let go on: whoever did may be gone, so any engine must go on with them.

@@ -163,7 +163,7 @@ fn let_go(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
 
 /// Where a child is. One that is at work for just this attempt is not loaded for that.
 fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
-    if desk.frozen.contains_key(&child) {
+    if desk.rests_here(child) {
         return Found::Frozen;
     }
     let here = |run: &Run| {

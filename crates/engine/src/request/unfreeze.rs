@@ -34,7 +34,11 @@ pub(crate) fn unfreeze(desk: &mut Desk, act: &RunAct) -> Result<Answer> {
     let frozen = desk.runs.get(&run).is_some_and(|cached| cached.run.frozen.is_some());
     let mark = desk.batch.marks.get(&run).cloned().flatten().filter(|_| !frozen);
     let event = Event::RunUnfrozen(Unfrozen { by: act.by.clone(), why: act.why.clone(), mark });
-    answer(desk.record(run, event), || format!("run {run}"))
+    let recorded = desk.record(run, event);
+    if recorded.is_ok() {
+        desk.hint_parent(run);
+    }
+    answer(recorded, || format!("run {run}"))
 }
 
 /// Reads a frozen run anew. One that is damaged stays frozen: nothing is guessed.

@@ -103,6 +103,21 @@ fn a_cancel_follows_down_in_the_same_commit() {
 }
 
 #[test]
+fn a_child_that_was_frozen_when_it_was_let_go_of_is_cancelled_in_the_commit_in_which_it_goes_on() {
+    let mut world = World::new();
+    let run = start(&mut world, composed(&ONE));
+    let id = child(&world, run, "sub").id;
+    world.must(Command::Freeze(world.act(id)));
+    world.must(Command::Cancel(world.act(run)));
+    assert!(!world.run(id).state.is_done(), "what is frozen rests");
+    let before = world.appends();
+    world.must(Command::Unfreeze(world.act(id)));
+    assert_eq!(world.appends(), before + 1);
+    world.is(id, RunState::Cancelled);
+    assert!(world.run(run).disowned.is_empty(), "and whoever let go of it knows");
+}
+
+#[test]
 fn a_child_that_somebody_cancels_fails_its_task_for_good() {
     let flow = ONE[0].replace("flow: inner", "flow: inner, retry: 3");
     let mut world = World::new();
