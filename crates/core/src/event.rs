@@ -59,6 +59,8 @@ pub enum Event {
     GateRejected(GateRejected),
     /// What a gate waited for outside is so.
     GateSatisfied(GateSatisfied),
+    /// A gate stayed closed for so long that more people are asked.
+    GateEscalated(GateEscalated),
     /// An operator declares a task dealt with, without output.
     TaskResolvedManually(TaskAct),
     /// An operator supplies a task's output.
@@ -259,6 +261,8 @@ pub enum TimerKind {
     Overall,
     /// One attempt took too long that nobody has a lease on: a sub-run.
     Attempt,
+    /// The next step of a gate's `escalate` is due. Its event is [`Event::GateEscalated`], which says what it is about.
+    Escalation,
 }
 
 /// Names a timer. Structured, never parsed back from text.
@@ -326,6 +330,19 @@ pub struct GateSatisfied {
     /// What came with it, which is the gate's output; absent is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Box<RawValue>>,
+}
+
+/// See [`Event::GateEscalated`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateEscalated {
+    /// The gate's task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Its generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Which step of its `escalate`, from 1.
+    pub step: u16,
 }
 
 /// Something an operator did to a task.
@@ -447,7 +464,7 @@ impl TimerKey {
     /// From the first to the last key that timers of a task can have.
     pub fn all_of(task: TaskIx) -> std::ops::RangeInclusive<TimerKey> {
         let first = TimerKey { task, kind: TimerKind::Retry, generation: 0, attempt: 0 };
-        let last = TimerKey { task, kind: TimerKind::Attempt, generation: u16::MAX, attempt: u16::MAX };
+        let last = TimerKey { task, kind: TimerKind::Escalation, generation: u16::MAX, attempt: u16::MAX };
         first..=last
     }
 }
@@ -478,6 +495,7 @@ impl Event {
             Event::ApprovalWithdrawn(_) => "ApprovalWithdrawn",
             Event::GateRejected(_) => "GateRejected",
             Event::GateSatisfied(_) => "GateSatisfied",
+            Event::GateEscalated(_) => "GateEscalated",
             Event::TaskResolvedManually(_) => "TaskResolvedManually",
             Event::TaskCompletedManually(_) => "TaskCompletedManually",
             Event::TaskResetForRetry(_) => "TaskResetForRetry",
@@ -529,6 +547,7 @@ impl Event {
             Event::TimerFired(e) => Some(e.timer.task),
             Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => Some(e.task),
             Event::GateSatisfied(e) => Some(e.task),
+            Event::GateEscalated(e) => Some(e.task),
             Event::TaskResolvedManually(e)
             | Event::TaskResetForRetry(e)
             | Event::TaskSkipRequested(e)
@@ -542,7 +561,7 @@ impl Event {
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 27] = [
+pub const KNOWN: [&str; 28] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -558,6 +577,7 @@ pub const KNOWN: [&str; 27] = [
     "ApprovalWithdrawn",
     "GateRejected",
     "GateSatisfied",
+    "GateEscalated",
     "TaskResolvedManually",
     "TaskCompletedManually",
     "TaskResetForRetry",
