@@ -2,6 +2,7 @@
 
 use crate::style::Ink;
 use edgewise_core::event::{Approved, Event, GateEscalated, Request, Rerun, RerunFrom, TaskAct, TimerKind, Unfrozen};
+use edgewise_core::name::Name;
 use edgewise_core::run::Run;
 
 /// A few words, and their colour.
@@ -52,7 +53,7 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
 
 fn escalated(run: &Run, e: &GateEscalated) -> String {
     let step = run.escalation(e.task, e.step);
-    let people: Vec<&str> = step.into_iter().flat_map(|step| &step.to).map(|name| name.as_str()).collect();
+    let people: Vec<&str> = step.into_iter().flat_map(|step| &step.to).map(Name::as_str).collect();
     format!("step {}, asks {}", e.step, people.join(", "))
 }
 
