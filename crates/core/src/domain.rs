@@ -3,8 +3,10 @@
 //! Nothing here is a fact of its own. The same ledger tells the same domain events under the same ids on any
 //! machine, so whoever publishes may crash and begin again without losing one and without telling one twice.
 
+mod gate;
 mod work;
 
+pub use gate::NAMESPACE as GATES;
 pub use work::{Cause, NAMESPACE as WORK, told_of_work};
 
 use crate::event::{Failure, TaskIx};
@@ -12,7 +14,7 @@ use crate::fold::Changes;
 use crate::id::RunId;
 use crate::limits;
 use crate::name::Name;
-use crate::plan::{Condition, Delivery, Emit, Plan, Publish, Work};
+use crate::plan::{Condition, Delivery, Emit, Publish, Work};
 use crate::run::{End, Run};
 use crate::state::{Move, RunState, TaskState};
 use crate::template::Template;
@@ -121,6 +123,9 @@ pub fn told(run: &Run, at: Time, changes: &Changes, tell: &mut dyn FnMut(DomainE
     for step in &changes.moves {
         // What was opened again by the very event that ended it has not ended for anybody.
         let Some(task) = run.task(step.task).filter(|task| task.state == step.to) else { continue };
+        if step.by == Move::Begun {
+            gate::asked(run, step.task, at).into_iter().for_each(&mut *tell);
+        }
         let Some(ended) = Ended::of_task(step.to) else { continue };
         let spec = run.spec_of(step.task);
         let about = About { task: Some(step.task), generation: task.generation, attempt: task.attempt, ended, at };
@@ -134,6 +139,7 @@ pub fn told(run: &Run, at: Time, changes: &Changes, tell: &mut dyn FnMut(DomainE
             tell(published(run, &about, publish));
         }
     }
+    changes.escalated.iter().filter_map(|task| gate::escalated(run, *task, at)).for_each(&mut *tell);
     let moved = changes.run_moves.last().filter(|(from, to)| !from.is_done() && *to == run.state);
     let Some(ended) = moved.and_then(|(_, to)| Ended::of_run(*to)) else { return };
     let about = About { task: None, generation: run.generation, attempt: 0, ended, at };
@@ -215,12 +221,14 @@ fn facts(run: &Run, about: &About, path: Option<&str>) -> Map<String, Value> {
     if let Some(failure) = failure(run, about) {
         data.insert("error".into(), json!({ "type": failure.kind, "message": failure.message }));
     }
+    data.extend(labels(run).map(|labels| ("labels".into(), labels)));
+    data
+}
+
+fn labels(run: &Run) -> Option<Value> {
     let labels: BTreeMap<&str, &str> =
         run.about.iter().flat_map(|asked| &asked.labels).map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    if !labels.is_empty() {
-        data.insert("labels".into(), json!(labels));
-    }
-    data
+    (!labels.is_empty()).then(|| json!(labels))
 }
 
 fn failure<'r>(run: &'r Run, about: &About) -> Option<&'r Failure> {
@@ -257,14 +265,4 @@ impl DomainEvent {
             "data": self.data,
         })
     }
-}
-
-/// Whether anything of a plan is told to the outside world through a queue.
-pub fn is_durable(plan: &Plan) -> bool {
-    let published = |list: &[Publish]| list.iter().any(|one| one.delivery.is_durable());
-    published(&plan.publish)
-        || plan.specs.iter().any(|spec| {
-            let emitted = matches!(&spec.work, Work::Emit(emit) if emit.delivery.is_durable());
-            emitted || published(&spec.publish)
-        })
 }

@@ -6,14 +6,16 @@
 
 mod link;
 mod record;
+mod timer;
 
 pub use link::{LinkRef, LinkRequested, LinkResolved};
 pub use record::{Envelope, Record, Recorded, VERSION, decode, decode_events, encode, encode_events};
+pub use timer::{TimerFired, TimerKey, TimerKind};
 
 use crate::id::{PlanHash, TokenHash};
 use crate::limits;
 use crate::name::Name;
-use crate::time::{Millis, Time};
+use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -59,6 +61,8 @@ pub enum Event {
     GateRejected(GateRejected),
     /// What a gate waited for outside is so.
     GateSatisfied(GateSatisfied),
+    /// A gate stayed closed for so long that more people are asked.
+    GateEscalated(GateEscalated),
     /// An operator declares a task dealt with, without output.
     TaskResolvedManually(TaskAct),
     /// An operator supplies a task's output.
@@ -242,51 +246,6 @@ pub struct Failure {
     pub errors: Box<[Failure]>,
 }
 
-/// Which instant of a task a timer stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum TimerKind {
-    /// The wait before the next attempt is over.
-    Retry,
-    /// A timer gate opens.
-    Gate,
-    /// A gate stayed closed for too long.
-    Deadline,
-    /// A ready task was not taken in time.
-    Queue,
-    /// A task with all its attempts took too long.
-    Overall,
-    /// One attempt took too long that nobody has a lease on: a sub-run.
-    Attempt,
-}
-
-/// Names a timer. Structured, never parsed back from text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct TimerKey {
-    /// The task.
-    #[serde(rename = "t")]
-    pub task: TaskIx,
-    /// Which of its instants.
-    pub kind: TimerKind,
-    /// The task's generation.
-    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
-    pub generation: u16,
-    /// The attempts made when it was set.
-    #[serde(rename = "a")]
-    pub attempt: u16,
-}
-
-/// See [`Event::TimerFired`].
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct TimerFired {
-    /// Which timer.
-    #[serde(flatten)]
-    pub timer: TimerKey,
-    /// The instant it was set for.
-    pub due: Time,
-}
-
 /// See [`Event::ApprovalGiven`] and [`Event::ApprovalWithdrawn`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Approved {
@@ -326,6 +285,19 @@ pub struct GateSatisfied {
     /// What came with it, which is the gate's output; absent is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Box<RawValue>>,
+}
+
+/// See [`Event::GateEscalated`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateEscalated {
+    /// The gate's task.
+    #[serde(rename = "t")]
+    pub task: TaskIx,
+    /// Its generation.
+    #[serde(rename = "g", default = "one", skip_serializing_if = "is_one")]
+    pub generation: u16,
+    /// Which step of its `escalate`, from 1.
+    pub step: u16,
 }
 
 /// Something an operator did to a task.
@@ -443,15 +415,6 @@ impl Failure {
     }
 }
 
-impl TimerKey {
-    /// From the first to the last key that timers of a task can have.
-    pub fn all_of(task: TaskIx) -> std::ops::RangeInclusive<TimerKey> {
-        let first = TimerKey { task, kind: TimerKind::Retry, generation: 0, attempt: 0 };
-        let last = TimerKey { task, kind: TimerKind::Attempt, generation: u16::MAX, attempt: u16::MAX };
-        first..=last
-    }
-}
-
 impl TaskFinished {
     /// The attempt this ends.
     pub fn attempt(&self) -> AttemptRef {
@@ -478,6 +441,7 @@ impl Event {
             Event::ApprovalWithdrawn(_) => "ApprovalWithdrawn",
             Event::GateRejected(_) => "GateRejected",
             Event::GateSatisfied(_) => "GateSatisfied",
+            Event::GateEscalated(_) => "GateEscalated",
             Event::TaskResolvedManually(_) => "TaskResolvedManually",
             Event::TaskCompletedManually(_) => "TaskCompletedManually",
             Event::TaskResetForRetry(_) => "TaskResetForRetry",
@@ -529,6 +493,7 @@ impl Event {
             Event::TimerFired(e) => Some(e.timer.task),
             Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => Some(e.task),
             Event::GateSatisfied(e) => Some(e.task),
+            Event::GateEscalated(e) => Some(e.task),
             Event::TaskResolvedManually(e)
             | Event::TaskResetForRetry(e)
             | Event::TaskSkipRequested(e)
@@ -542,7 +507,7 @@ impl Event {
 }
 
 /// The event types this program knows.
-pub const KNOWN: [&str; 27] = [
+pub const KNOWN: [&str; 28] = [
     "RunTriggered",
     "PlanCreated",
     "RunCancelRequested",
@@ -558,6 +523,7 @@ pub const KNOWN: [&str; 27] = [
     "ApprovalWithdrawn",
     "GateRejected",
     "GateSatisfied",
+    "GateEscalated",
     "TaskResolvedManually",
     "TaskCompletedManually",
     "TaskResetForRetry",

@@ -8,6 +8,7 @@ mod approval_given;
 mod approval_withdrawn;
 mod dispatch_enqueued;
 mod dispatch_returned;
+mod gate_escalated;
 mod gate_rejected;
 mod gate_satisfied;
 mod link_requested;
@@ -104,6 +105,8 @@ pub struct Changes {
     pub timers_gone: Vec<TimerKey>,
     /// Tasks whose children are to be begun or ended.
     pub links: Vec<TaskIx>,
+    /// Gates that ask more people from now on.
+    pub escalated: Vec<TaskIx>,
 }
 
 /// A move of a task.
@@ -131,6 +134,7 @@ impl Changes {
         self.timers_set.clear();
         self.timers_gone.clear();
         self.links.clear();
+        self.escalated.clear();
     }
 }
 
@@ -182,6 +186,7 @@ pub fn check(run: &Run, now: Time, event: &Event) -> Result<(), Ignored> {
         Event::ApprovalWithdrawn(e) => approval_withdrawn::check(run, now, e),
         Event::GateRejected(e) => gate_rejected::check(run, now, e),
         Event::GateSatisfied(e) => gate_satisfied::check(run, e),
+        Event::GateEscalated(e) => gate_escalated::check(run, now, e),
         Event::TaskResolvedManually(e) => task_resolved_manually::check(run, e),
         Event::TaskCompletedManually(e) => task_resolved_manually::check(run, &e.act),
         Event::TaskResetForRetry(e) => task_reset_for_retry::check(run, e),
@@ -239,6 +244,7 @@ impl Fold<'_> {
             Event::ApprovalWithdrawn(e) => approval_withdrawn::apply(self, e),
             Event::GateRejected(e) => gate_rejected::apply(self, e),
             Event::GateSatisfied(e) => gate_satisfied::apply(self, e),
+            Event::GateEscalated(e) => gate_escalated::apply(self, e),
             Event::TaskResolvedManually(e) => task_resolved_manually::apply(self, e),
             Event::TaskCompletedManually(e) => task_completed_manually::apply(self, e),
             Event::TaskResetForRetry(e) => task_reset_for_retry::apply(self, e),

@@ -83,9 +83,9 @@ impl Stream<'_> {
     /// Every transition of the run and of its tasks.
     pub fn history(&self) -> History {
         let mut history = History::default();
-        let Ok(()) = self.walk(|_, entry, changes, verdict| {
+        let Ok(()) = self.walk(|run, entry, changes, verdict| {
             if verdict == Verdict::Applied {
-                history.add(entry, changes);
+                history.add(run, entry, changes);
             }
             Ok::<(), std::convert::Infallible>(())
         });
@@ -114,11 +114,13 @@ pub struct Transition<S, B> {
     pub most_recent: bool,
 }
 
-/// What a person did, whether anything moved by it at once or not.
+/// What a person did, whether anything moved by it at once or not; or that more people were asked, which time did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
-    /// Who.
-    pub by: Name,
+    /// Who; nobody if time did it.
+    pub by: Option<Name>,
+    /// Who is asked from now on.
+    pub asked: Vec<Name>,
     /// Why, or what they said.
     pub why: Option<String>,
     /// The task they did it to; the whole run if there is none.
@@ -142,14 +144,15 @@ pub struct History {
     pub run: Vec<Transition<RunState, Box<str>>>,
     /// Of each task that has moved.
     pub tasks: BTreeMap<TaskIx, Vec<Transition<TaskState, Move>>>,
-    /// What people did, in order.
+    /// What people did and were asked, in order.
     pub acts: Vec<Act>,
 }
 
 impl History {
-    fn add(&mut self, entry: &Entry, changes: &Changes) {
-        self.acts.extend(entry.event.said().map(|(by, why)| Act {
-            by: by.clone(),
+    fn add(&mut self, run: &Run, entry: &Entry, changes: &Changes) {
+        let act = |by: Option<&Name>, why: Option<&str>, asked: &[Name]| Act {
+            by: by.cloned(),
+            asked: asked.to_vec(),
             why: why.map(str::to_owned),
             task: entry.event.task(),
             kind: entry.event.name().into(),
@@ -157,7 +160,11 @@ impl History {
             seq: entry.seq,
             at: entry.stamp.at,
             source: Arc::clone(&entry.source),
-        }));
+        };
+        self.acts.extend(entry.event.said().map(|(by, why)| act(Some(by), why, &[])));
+        if let Event::GateEscalated(e) = &entry.event {
+            self.acts.extend(run.escalation(e.task, e.step).map(|step| act(None, None, &step.to)));
+        }
         for (from, to) in &changes.run_moves {
             push(&mut self.run, entry, (*from, *to), entry.event.name().into());
         }

@@ -22,7 +22,7 @@ pub use chain::chain_has_one_place;
 pub use edge::{
     counter_matches_edges, done_resolves_all_out_edges, edge_has_cause, edge_resolves_once, edges_match_plan,
 };
-pub use gate::{approvers_differ, gate_opens_once, timer_fires_once};
+pub use gate::{approvers_differ, escalation_waits, gate_opens_once, timer_fires_once};
 pub use run::{cancel_is_final, frozen_runs_rest, run_done_iff_tasks_done};
 pub use spread::spread_is_whole;
 pub use stream::{
@@ -98,6 +98,7 @@ pub const STATE: &[(&str, OverState)] = registry![
     skip_has_reason,
     retry_waits,
     approvers_differ,
+    escalation_waits,
     spread_is_whole,
     chain_has_one_place,
     run_done_iff_tasks_done,

@@ -5,6 +5,7 @@
 
 mod chain;
 mod composite;
+mod escalation;
 mod external;
 mod held;
 mod item;
@@ -86,6 +87,8 @@ pub struct Run {
     pub adopted: BTreeMap<TaskIx, Adopted>,
     /// Who approved which gate so far.
     pub approvals: BTreeMap<TaskIx, Vec<Approval>>,
+    /// When more people were asked at which gate, one instant for each step of its `escalate` so far.
+    pub escalated: BTreeMap<TaskIx, Vec<Time>>,
     /// Composites that have begun.
     pub composites: BTreeMap<TaskIx, Composite>,
     /// Chain scopes that have not ended, by their number.
@@ -250,6 +253,7 @@ impl Run {
             disowned: BTreeMap::new(),
             adopted: BTreeMap::new(),
             approvals: BTreeMap::new(),
+            escalated: BTreeMap::new(),
             composites: BTreeMap::new(),
             chains: Table::default(),
             before: BTreeMap::new(),

@@ -13,7 +13,7 @@ mod fact;
 pub use fact::{Fact, RunFact, TaskFact};
 
 use crate::error::{Error, Result};
-use crate::event::{Event, RunAdvanced, TaskIx, TimerFired, TimerKey};
+use crate::event::{Event, RunAdvanced, TaskIx, TimerKey};
 use crate::fold::{Changes, Ignored, Refusal, Stamp, Verdict, fold};
 use crate::id::EventId;
 use crate::limits;
@@ -161,7 +161,8 @@ impl Supposition {
     /// A timer that is due, or would be by then.
     fn fire(&mut self, timer: TimerKey, due: Time) -> Result<(), Ignored> {
         self.now = self.now.max(due);
-        self.tell(&Event::TimerFired(TimerFired { timer, due }))
+        let event = self.run.fired(timer, due);
+        self.tell(&event)
     }
 
     /// The timer that is due first.
@@ -187,7 +188,8 @@ fn latest(run: &Run) -> Time {
     let of_tasks = tasks.flat_map(|task| [task.ready_at, task.started_at, task.completed_at]);
     let asked = run.about.as_ref().map(|about| about.at);
     let approved = run.approvals.values().flatten().map(|given| given.at);
-    of_tasks.chain(asked).chain(approved).chain([run.completed_at]).max().unwrap_or_default()
+    let escalated = run.escalated.values().flatten().copied();
+    of_tasks.chain(asked).chain(approved).chain(escalated).chain([run.completed_at]).max().unwrap_or_default()
 }
 
 /// Something that cannot be supposed because it could not happen.

@@ -35,6 +35,9 @@ pub struct Escalates {
     pub at: Time,
     /// Who.
     pub to: Vec<Name>,
+    /// When they were told, if they were.
+    #[serde(serialize_with = "instant", skip_serializing_if = "is_never")]
+    pub told: Time,
 }
 
 /// Why a run is where it is, or one task of it.
@@ -322,6 +325,10 @@ impl From<&Asked> for Act {
     fn from(asked: &Asked) -> Self {
         Self { by: asked.by.clone(), why: asked.why.clone(), at: asked.at }
     }
+}
+
+fn is_never(time: &Time) -> bool {
+    time.known().is_none()
 }
 
 /// An instant as people and programs read it; null for "not at all".

@@ -98,6 +98,9 @@ fn people_answer_when_the_case_says_so() {
     check(GATE, "gates: { ok: { approve: [lead, boss], after: 3h } }\nexpect: { elapsed: 3h }", &["ok"]);
     check(GATE, "gates: { ok: { reject: boss, after: 1h } }\nexpect: { state: failed, elapsed: 1h }", &["ok"]);
     check(GATE, "gates: { ok: lead }\nexpect: { state: failed, elapsed: 2d }", &["ok"]);
+    let more = "flow: f\ntasks:\n  ok: { gate: { approval: { from: [lead] }, escalate: { after: 1h, to: [boss] }, deadline: 2d } }\n";
+    check(more, "gates: { ok: { approve: boss, after: 1h } }\nexpect: { elapsed: 1h }", &["ok"]);
+    check(more, "gates: { ok: { approve: boss, after: 59m } }\nexpect: { state: failed, elapsed: 2d }", &["ok"]);
 }
 
 #[test]

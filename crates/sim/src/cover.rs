@@ -106,7 +106,7 @@ const OPERATIONS: [&str; 18] = [
 ];
 
 /// Domain events that were queued, and what of the work graph was refused or lapsed.
-const TOLD: [&str; 2] = ["run.ended", "task.ended"];
+const TOLD: [&str; 4] = ["run.ended", "task.ended", "edgewise.gate.asked", "edgewise.gate.escalated"];
 const REFUSED: [&str; 8] = [
     "already_closed",
     "cycle_detected",
@@ -120,8 +120,15 @@ const REFUSED: [&str; 8] = [
 
 /// How attempts end.
 const ATTEMPTS: [&str; 5] = ["success", "boom", "bang", "timeout", "worker_lost"];
-const TIMERS: [TimerKind; 6] =
-    [TimerKind::Retry, TimerKind::Gate, TimerKind::Deadline, TimerKind::Queue, TimerKind::Overall, TimerKind::Attempt];
+const TIMERS: [TimerKind; 7] = [
+    TimerKind::Retry,
+    TimerKind::Gate,
+    TimerKind::Deadline,
+    TimerKind::Queue,
+    TimerKind::Overall,
+    TimerKind::Attempt,
+    TimerKind::Escalation,
+];
 /// What becomes of a tick. No storm has so many that wait, or a flow that refuses what its schedule gives it.
 const TICKS: [&str; 5] = ["Started", "Queued", "Overlap", "Missed", "Already"];
 const ENDS: [&str; 4] = ["Complete", "Error", "Cancelled", "ResolvedManually"];
@@ -135,6 +142,7 @@ pub fn timer(kind: TimerKind) -> &'static str {
         TimerKind::Queue => "Queue",
         TimerKind::Overall => "Overall",
         TimerKind::Attempt => "Attempt",
+        TimerKind::Escalation => "Escalation",
     }
 }
 

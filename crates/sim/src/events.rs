@@ -13,8 +13,7 @@ use crate::plans::{PEOPLE, as_called, has_children, random_plan, with_children};
 use crate::violation::{self, Held, ensure};
 use crate::{Options, Summary, Violation};
 use edgewise_core::event::{
-    Approved, Event, GateSatisfied, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct, TaskIx,
-    TimerFired, Unfrozen,
+    Approved, Event, GateSatisfied, PlanCreated, RULES, Request, RunAdvanced, RunTriggered, TaskAct, TaskIx, Unfrozen,
 };
 use edgewise_core::fold::{Changes, Stamp, Verdict, check, fold};
 use edgewise_core::gate::Wait;
@@ -147,7 +146,7 @@ impl Lone {
             .or_else(|| {
                 let (timer, due) = self.run.timers.iter().min_by_key(|(_, due)| **due).map(|(k, due)| (*k, *due))?;
                 self.now = self.now.max(due);
-                Some(Event::TimerFired(TimerFired { timer, due }))
+                Some(self.run.fired(timer, due))
             })
             .or_else(|| self.run.waiting_for_children().find_map(|task| Some(self.told(self.run.awaited(task)?, None))))
             .or_else(|| self.yes())

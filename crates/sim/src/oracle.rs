@@ -172,7 +172,7 @@ fn accepted(spec: &Spec, event: &Event, said_yes: usize) -> Option<Resolution> {
             gate.filter(|gate| enough(&gate.wait)).map(|_| Resolution::Success)
         }
         Event::TimerFired(e) => match e.timer.kind {
-            TimerKind::Retry => None,
+            TimerKind::Retry | TimerKind::Escalation => None,
             TimerKind::Attempt => {
                 let timeout = Failure::new("timeout", "");
                 is_last(&spec.retry, e.timer.attempt, &timeout).then_some(Resolution::Failed)

@@ -218,8 +218,11 @@ fn gate(dice: &mut Dice, now: Time) -> Work {
     // Drawn from what is drawn already, so that seeds that found something still find it.
     let late =
         deadline.filter(|span| span.0 % 3 == 0 && matches!(&wait, Wait::Approval { from, .. } if !from.is_empty()));
-    let step = |span: Millis| Escalation { after: Millis(span.0 / 2), to: PEOPLE[2..].iter().map(person).collect() };
-    Work::Gate(Gate { deadline, on_deadline, escalate: late.map(step).into_iter().collect(), ..Gate::new(wait) })
+    let step = |after: u64, to: &[&str]| Escalation { after: Millis(after), to: to.iter().map(person).collect() };
+    let first = late.map(|span| step(span.0 / 2, &PEOPLE[2..]));
+    let second = late.filter(|span| span.0 % 2 == 0).map(|span| step(span.0 / 2 + span.0 / 4, &["dot"]));
+    let escalate = first.into_iter().chain(second).collect();
+    Work::Gate(Gate { deadline, on_deadline, escalate, ..Gate::new(wait) })
 }
 
 fn spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32, now: Time) -> Work {

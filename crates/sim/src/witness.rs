@@ -23,7 +23,7 @@ use crate::cover::Cover;
 use crate::driver::{No, home};
 use crate::violation::{Held, Violation, ensure};
 use answers::Asked;
-use edgewise_core::event::{Event, LinkRef, TaskFinished};
+use edgewise_core::event::{Event, LinkRef, TaskFinished, TimerKind};
 use edgewise_core::history::Entry;
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::invariant::{self, Rows};
@@ -270,6 +270,7 @@ impl Witness {
         match &entry.event {
             Event::TaskFinished(e) => self.cover.count("attempt", e.error.as_ref().map_or("success", |f| &f.kind)),
             Event::TimerFired(e) => self.cover.count("timer", crate::cover::timer(e.timer.kind)),
+            Event::GateEscalated(_) => self.cover.count("timer", crate::cover::timer(TimerKind::Escalation)),
             _ => {}
         }
         if let Event::RunTriggered(triggered) = &entry.event {

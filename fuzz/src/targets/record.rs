@@ -48,6 +48,7 @@ pub const WORDS: &[&str] = &[
     "TimerFired",
     "ApprovalGiven",
     "ApprovalWithdrawn",
+    "GateEscalated",
     "GateRejected",
     "GateSatisfied",
     "\"delivery\":",

@@ -85,7 +85,10 @@ fn of_runs(
 /// The gate, and the first command that brings it nearer to being open.
 fn row(run: &Run, closed: ClosedGate, clock: &Clock) -> Result<(Row, Option<String>)> {
     let since = run.find(&closed.task).map_or(Time::NEVER, |task| run.tasks[task.0 as usize].started_at);
-    let later = |step: &Escalates| format!("; from {} on {}", clock.short(step.at), list(&step.to));
+    let later = |step: &Escalates| match step.told.known() {
+        Some(told) => format!("; since {} {}", clock.short(told), list(&step.to)),
+        None => format!("; from {} on {}", clock.short(step.at), list(&step.to)),
+    };
     let whom = match closed.count {
         Some(count) => whom(count, &closed.from) + &closed.escalates.iter().map(later).collect::<String>(),
         None if closed.opens_at.is_some() => "the clock".to_owned(),

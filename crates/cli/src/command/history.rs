@@ -12,6 +12,7 @@ use crate::style::Ink;
 use crate::table::Cell;
 use crate::view::{View, find_task};
 use edgewise_core::history::Stream;
+use edgewise_core::name::Name;
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::facts::history::transitions;
 
@@ -55,7 +56,9 @@ pub(super) fn perform(args: &History, context: &mut Context<'_>) -> Result<Exit>
             let why = said.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
             format!(", by {}{why}", said.who)
         });
-        cells.push(Cell::new(moved + &said.unwrap_or_default(), ink));
+        let asked: Vec<&str> = step.asked.iter().map(Name::as_str).collect();
+        let asked = if asked.is_empty() { String::new() } else { format!(": {}", asked.join(", ")) };
+        cells.push(Cell::new(moved + &asked + &said.unwrap_or_default(), ink));
         listing.push(Row::new(step.event.to_string(), cells, &step)?)?;
     }
     listing.end()?;
@@ -72,6 +75,7 @@ fn act(kind: &str) -> &str {
         "RunUnfrozen" => "unfrozen",
         "ApprovalGiven" => "approved",
         "ApprovalWithdrawn" => "approval withdrawn",
+        "GateEscalated" => "more people are asked",
         other => other,
     }
 }

@@ -12,6 +12,8 @@ use serde_json::Value;
 pub(super) fn check(run: &Run, now: Time, event: &TimerFired) -> Result<(), Ignored> {
     match run.timers.get(&event.timer) {
         None if run.task(event.timer.task).is_none() => Err(Ignored::Unknown),
+        // A step of `escalate` has an event of its own, which says who is asked.
+        Some(_) if event.timer.kind == TimerKind::Escalation => Err(Ignored::Unknown),
         None => Err(Ignored::Stale),
         Some(due) if *due != event.due => Err(Ignored::Stale),
         Some(due) if *due > now => Err(Ignored::Early),
@@ -30,6 +32,7 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &TimerFired) {
             let what = if fold.run.item_task(task).is_some() { "item" } else { "sub-run" };
             fold.fail(task, Failure::new("timeout", format!("the {what} took longer than its timeout")));
         }
+        TimerKind::Escalation => {}
         TimerKind::Gate => fold.succeed(task, Value::Null),
         TimerKind::Deadline => deadline(fold, event),
         TimerKind::Queue => {

@@ -1,14 +1,15 @@
 //! Gates and timers: what waits on the world opens once, by those who may, at its time.
 
 use super::{Held, Step, broken, tasks};
-use crate::event::{Event, TaskIx};
+use crate::event::{Event, TaskIx, TimerKey, TimerKind};
 use crate::fold::Verdict;
 use crate::gate::Wait;
 use crate::history::Stream;
 use crate::plan::Work;
 use crate::run::Run;
 use crate::state::{Move, TaskState};
-use std::collections::BTreeSet;
+use crate::time::Time;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A gate opens at most once in a generation, by its timer, its deadline, its last approval or a word from outside.
 pub fn gate_opens_once(stream: &Stream<'_>) -> Held {
@@ -58,9 +59,45 @@ pub fn approvers_differ(run: &Run) -> Held {
     Ok(())
 }
 
+/// A gate that waits has a timer for the first step of its `escalate` that nobody was told of, and no other; what was told
+/// was told in its order and not before its time.
+pub fn escalation_waits(run: &Run) -> Held {
+    let mut set: BTreeMap<TaskIx, Vec<Time>> = BTreeMap::new();
+    for (key, due) in run.timers.iter().filter(|(key, _)| key.kind == TimerKind::Escalation) {
+        set.entry(key.task).or_default().push(*due);
+    }
+    for ix in tasks(run) {
+        let fail = |message: String| broken("escalation_waits", run, Some(ix), message);
+        let task = &run.tasks[ix.0 as usize];
+        let steps = if let Work::Gate(gate) = &run.spec_of(ix).work { gate.escalate.as_slice() } else { &[] };
+        let told = run.escalated.get(&ix).map_or(&[][..], Vec::as_slice);
+        let waits = task.state == TaskState::InProgress;
+        let next = steps.get(told.len()).filter(|_| waits).map(|step| task.ready_at.plus(step.after));
+        let timers = set.remove(&ix).unwrap_or_default();
+        if timers != Vec::from_iter(next) {
+            return fail(format!("its next step is due at {next:?}, its timers at {timers:?}"));
+        }
+        let in_time = steps.iter().zip(told).all(|(step, at)| task.ready_at.plus(step.after) <= *at);
+        if told.len() > steps.len() || !in_time {
+            return fail(format!("it told {told:?} of {} steps, reached at {}", steps.len(), task.ready_at));
+        }
+    }
+    Ok(())
+}
+
 /// A timer fires when it is set and due, is gone with that, and none outlives what it stands for.
 pub fn timer_fires_once(step: &Step<'_>) -> Held {
     let fail = |task, message: String| broken("timer_fires_once", step.after, Some(task), message);
+    if let (Event::GateEscalated(told), Verdict::Applied) = (step.event, step.verdict) {
+        let due = |run: &Run| {
+            let mut set = run.timers.range(TimerKey::all_of(told.task));
+            set.find(|(key, _)| key.kind == TimerKind::Escalation).map(|(_, due)| *due)
+        };
+        let (was, is) = (due(step.before), due(step.after));
+        if was.is_none_or(|due| due > step.stamp.at) || is == was {
+            return fail(told.task, format!("step {} was told with a timer for {was:?}, then {is:?}", told.step));
+        }
+    }
     if let (Event::TimerFired(fired), Verdict::Applied) = (step.event, step.verdict) {
         let set = step.before.timers.get(&fired.timer);
         if set != Some(&fired.due) || fired.due > step.stamp.at {

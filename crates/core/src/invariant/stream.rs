@@ -111,6 +111,7 @@ fn is_empty(changes: &Changes) -> bool {
         && changes.revoked.is_empty()
         && changes.timers_set.is_empty()
         && changes.timers_gone.is_empty()
+        && changes.escalated.is_empty()
 }
 
 /// A run loaded from its rows is the run they were written from.
@@ -149,6 +150,7 @@ fn difference(one: &Run, other: &Run) -> (Option<TaskIx>, &'static str) {
         () if one.reasons != other.reasons => "its reasons",
         () if one.kept != other.kept => "the facts it kept",
         () if one.approvals != other.approvals => "its approvals",
+        () if one.escalated != other.escalated => "how far its gates escalated",
         () if one.frozen != other.frozen => "who froze it",
         () if one.counts != other.counts || one.leased != other.leased => "its counts",
         () => "itself",

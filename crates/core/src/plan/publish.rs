@@ -1,6 +1,7 @@
 //! What a flow tells the outside world: domain events, said beside the work that they are about.
 
 use super::{Spec, Work, is_default};
+use crate::gate::Opens;
 use crate::name::Name;
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
@@ -48,11 +49,13 @@ pub struct Tells {
 impl Tells {
     /// What a flow and the tasks of these specs tell.
     pub fn of(publish: &[Publish], specs: &[Spec]) -> Self {
-        let emitted = |spec: &Spec| match &spec.work {
+        let own = |spec: &Spec| match &spec.work {
             Work::Emit(emit) => Some(emit.delivery),
+            // That people are asked is told without anybody declaring it.
+            Work::Gate(gate) if gate.wait.opens() == Opens::People => Some(Delivery::Broadcast),
             _ => None,
         };
-        let told = specs.iter().flat_map(|spec| spec.publish.iter().map(|one| one.delivery).chain(emitted(spec)));
+        let told = specs.iter().flat_map(|spec| spec.publish.iter().map(|one| one.delivery).chain(own(spec)));
         publish.iter().map(|one| one.delivery).chain(told).fold(Self::default(), |tells, delivery| Self {
             fast: tells.fast || delivery.is_fast(),
             durable: tells.durable || delivery.is_durable(),

@@ -4,7 +4,7 @@
 use super::{Answer, Case, Ends, Of, Said, Says, fits};
 use crate::event::{
     Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkResolved, PlanCreated, RULES, RunAdvanced,
-    RunTriggered, TaskFinished, TaskIx, TimerFired, TimerKey,
+    RunTriggered, TaskFinished, TaskIx, TimerKey,
 };
 use crate::fold::{Changes, Stamp, fold};
 use crate::id::{EventId, RunId, TokenHash};
@@ -163,7 +163,7 @@ impl Stage<'_> {
 
     fn fire(&mut self, timer: TimerKey, due: Time) {
         self.now = self.now.max(due);
-        self.tell(&Event::TimerFired(TimerFired { timer, due }));
+        self.tell(&self.run.fired(timer, due));
     }
 
     fn tell(&mut self, event: &Event) {

@@ -89,6 +89,7 @@ impl Fold<'_> {
         if let Some(span) = gate.deadline {
             self.set_timer(task, TimerKind::Deadline, at.plus(span));
         }
+        self.await_escalation(task);
     }
 
     /// A task that needs no worker begins by itself.

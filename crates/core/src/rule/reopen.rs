@@ -103,6 +103,7 @@ impl Fold<'_> {
         self.run.outputs.remove(&task);
         self.run.reasons.remove(&task);
         self.run.approvals.remove(&task);
+        self.run.escalated.remove(&task);
         self.run.adopted.remove(&task);
     }
 

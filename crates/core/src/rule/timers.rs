@@ -12,6 +12,14 @@ impl Fold<'_> {
         self.changes.timers_set.push((key, due));
     }
 
+    /// The next step of a gate's `escalate` is waited for, if there is one.
+    pub(crate) fn await_escalation(&mut self, gate: TaskIx) {
+        self.clear_timers_of(gate, TimerKind::Escalation);
+        if let Some(due) = self.run.escalates_at(gate, self.run.next_step(gate)) {
+            self.set_timer(gate, TimerKind::Escalation, due);
+        }
+    }
+
     pub(crate) fn clear_timer(&mut self, key: TimerKey) {
         if self.run.timers.remove(&key).is_some() {
             self.changes.timers_gone.push(key);

@@ -23,6 +23,7 @@ impl Run {
                 self.outputs.remove(&task);
                 self.reasons.remove(&task);
                 self.approvals.remove(&task);
+                self.escalated.remove(&task);
                 self.adopted.remove(&task);
                 self.tasks.give_back(task.0 as usize);
             }

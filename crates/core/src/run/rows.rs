@@ -77,6 +77,9 @@ struct TaskBody {
     adopted: Option<Adopted>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     approvals: Vec<Approval>,
+    /// When more people were asked, step by step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    escalated: Vec<Time>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     composite: Option<CompositeBody>,
     /// How many items and variables stand in a row of their own.
@@ -241,6 +244,7 @@ impl Run {
         let timers: Vec<_> =
             self.timers.range(TimerKey::all_of(ix)).map(|(k, due)| (k.kind, k.attempt, *due)).collect();
         let approvals = self.approvals.get(&ix).cloned().unwrap_or_default();
+        let escalated = self.escalated.get(&ix).cloned().unwrap_or_default();
         let given = self.given_to(ix);
         let composite = self.composites.get(&ix).map(|c| CompositeBody {
             items: if given.is_none() { Arc::clone(&c.items) } else { Arc::default() },
@@ -254,11 +258,12 @@ impl Run {
         let before = self.before.get(&ix).filter(|_| given.is_none()).cloned().unwrap_or_default();
         let since = self.since(ix);
         let adopted = self.adopted.get(&ix).cloned();
-        let plain = timers.is_empty() && returned.is_empty() && approvals.is_empty() && composite.is_none();
+        let unasked = approvals.is_empty() && escalated.is_empty();
+        let plain = timers.is_empty() && returned.is_empty() && unasked && composite.is_none();
         if plain && given.is_none() && before.is_empty() && since.is_empty() && adopted.is_none() {
             return None;
         }
-        Some(json(&TaskBody { timers, returned, adopted, approvals, composite, given, before, since }))
+        Some(json(&TaskBody { timers, returned, adopted, approvals, escalated, composite, given, before, since }))
     }
 
     /// What a chain was handed since the task it stands at began.

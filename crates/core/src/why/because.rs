@@ -2,7 +2,7 @@
 
 use super::{Act, Because, Escalates, needs};
 use crate::event::{TaskIx, TimerKey, TimerKind};
-use crate::gate::{Gate, Wait};
+use crate::gate::{Escalation, Gate, Wait};
 use crate::plan::{SubRun, Work};
 use crate::rule::is_handled;
 use crate::run::{Reason, Run};
@@ -112,7 +112,9 @@ fn closed(run: &Run, ix: TaskIx, gate: &Gate) -> Because {
 
 fn escalates(run: &Run, ix: TaskIx, gate: &Gate) -> Vec<Escalates> {
     let reached = run.tasks[ix.0 as usize].ready_at;
-    gate.escalate.iter().map(|step| Escalates { at: reached.plus(step.after), to: step.to.clone() }).collect()
+    let told = run.escalated.get(&ix).into_iter().flatten().copied().chain(std::iter::repeat(Time::NEVER));
+    let one = |(step, told): (&Escalation, Time)| Escalates { at: reached.plus(step.after), to: step.to.clone(), told };
+    gate.escalate.iter().zip(told).map(one).collect()
 }
 
 fn items(run: &Run, ix: TaskIx) -> Because {

@@ -89,7 +89,8 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
         Because::AtWork { .. } => vec![Mover::Holder],
         Because::Approval { escalates, .. } => {
             let mut movers = approvers(run, task, because);
-            movers.extend(escalates.iter().map(|step| Mover::Clock { at: step.at, then: "more people may approve" }));
+            let later = escalates.iter().filter(|step| step.told.known().is_none());
+            movers.extend(later.map(|step| Mover::Clock { at: step.at, then: "more people may approve" }));
             movers
         }
         Because::Webhook { .. } => vec![anybody(run, task, "url"), anybody(run, task, "satisfy")],
@@ -138,8 +139,9 @@ fn who_decides(run: &Run, task: TaskIx) -> Vec<Mover> {
 /// Every instant that would change something for a task, the earliest first.
 fn clocks(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> {
     let spec = run.spec_of(task);
-    let set = run.timers.range(TimerKey::all_of(task)).map(|(key, due)| (*due, then(key.kind, &spec.work)));
-    let mut found: Vec<(Time, &'static str)> = set.collect();
+    // Steps of `escalate` are said with who is asked.
+    let set = run.timers.range(TimerKey::all_of(task)).filter(|(key, _)| key.kind != TimerKind::Escalation);
+    let mut found: Vec<(Time, &'static str)> = set.map(|(key, due)| (*due, then(key.kind, &spec.work))).collect();
     if let (Because::AtWork { since, .. }, Some(bound)) = (because, spec.timeouts.attempt) {
         found.push((since.plus(bound), "the attempt ends as timeout"));
     }
@@ -156,6 +158,7 @@ fn then(kind: TimerKind, work: &Work) -> &'static str {
         (TimerKind::Queue, _) => "it fails as queue_timeout",
         (TimerKind::Attempt, _) => "the attempt ends as timeout",
         (TimerKind::Overall, _) => "it fails as timeout",
+        (TimerKind::Escalation, _) => "more people may approve",
     }
 }
 

@@ -91,7 +91,10 @@ impl Cause {
                 let have: Vec<&str> = have.iter().map(Name::as_str).collect();
                 let more = |step: &Escalates| {
                     let to: Vec<&str> = step.to.iter().map(Name::as_str).collect();
-                    format!("; from {} on also {}", clock(step.at), to.join(", "))
+                    match step.told.known() {
+                        Some(told) => format!("; also {}, asked at {}", to.join(", "), clock(told)),
+                        None => format!("; from {} on also {}", clock(step.at), to.join(", ")),
+                    }
                 };
                 approval(*count, &from, &have) + &escalates.iter().map(more).collect::<String>()
             }

@@ -3,9 +3,9 @@
 use crate::driver::{Driver, Sketch, action, approval, graph, name, spread_bearing};
 use edgewise_core::Kind;
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, GateSatisfied, PlanCreated, RULES, Record,
-    Request, Rerun, RerunFrom, RunAdvanced, RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat,
-    TaskIx, TimerFired, TimerKey, TimerKind, Unfrozen, decode, encode,
+    Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, GateEscalated, GateSatisfied, PlanCreated, RULES,
+    Record, Request, Rerun, RerunFrom, RunAdvanced, RunTriggered, TaskAct, TaskCompletedManually, TaskFinished,
+    TaskHeartbeat, TaskIx, TimerFired, TimerKey, TimerKind, Unfrozen, decode, encode,
 };
 use edgewise_core::fold::Verdict;
 use edgewise_core::history::{Entry, Stream};
@@ -86,6 +86,7 @@ fn one_of_each() -> Vec<Event> {
             delivery: Some("msg_1".into()),
             output: Some(raw(r#"{"ok":true}"#)),
         }),
+        Event::GateEscalated(GateEscalated { task: TaskIx(4), generation: 2, step: 1 }),
         Event::RunFrozen(Request { why: Some("evidence".into()), ..request }),
         Event::RunUnfrozen(Unfrozen { by: name("op"), why: None, mark: None }),
         Event::RunUnfrozen(Unfrozen { by: name("op"), why: Some("a new disk".into()), mark: Some("damaged".into()) }),
@@ -109,7 +110,7 @@ fn every_event_type_is_written_as_it_always_was_and_reads_back() {
         assert_eq!(encode(&read, &events), bytes, "{line}");
     }
     let named: std::collections::BTreeSet<String> = one_of_each().iter().map(|e| e.name().to_owned()).collect();
-    assert_eq!(named.len(), 25, "every type is here");
+    assert_eq!(named.len(), 26, "every type is here");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use edgewise_core::event::{
     Approved, AttemptRef, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, Rerun, RerunFrom, RunAdvanced,
-    RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerFired,
+    RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskIx,
 };
 use edgewise_core::fold::{Changes, Ignored, Refusal, Stamp, Verdict, fold};
 use edgewise_core::gate::{Gate, Wait};
@@ -264,7 +264,8 @@ impl Driver {
     pub fn fire_next(&mut self) -> Verdict {
         let (timer, due) = self.run.timers.iter().min_by_key(|(_, due)| **due).map(|(k, d)| (*k, *d)).unwrap();
         self.now = self.now.max(due);
-        self.say(Event::TimerFired(TimerFired { timer, due }))
+        let event = self.run.fired(timer, due);
+        self.say(event)
     }
 
     pub fn cancel(&mut self) -> Verdict {

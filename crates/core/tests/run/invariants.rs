@@ -44,7 +44,7 @@ fn asked() -> Option<Asked> {
     Some(Asked { by: name("op"), why: None, at: Time(1) })
 }
 
-const DAMAGED_STATES: [(&str, Damage); 16] = [
+const DAMAGED_STATES: [(&str, Damage); 17] = [
     ("load_equals_fold", |run| run.tasks[5].started_at = Time(5)),
     ("edges_match_plan", |run| run.edges.push(0)),
     ("edge_has_cause", |run| run.edges[3] = 1),
@@ -61,6 +61,7 @@ const DAMAGED_STATES: [(&str, Damage); 16] = [
         let again = Approval { by: name("ann"), at: Time(9) };
         run.approvals.entry(TaskIx(6)).or_default().push(again);
     }),
+    ("escalation_waits", |run| drop(run.escalated.insert(TaskIx(6), vec![Time(9)]))),
     ("spread_is_whole", |run| run.composites.get_mut(&TaskIx(7)).unwrap().done += 1),
     ("chain_has_one_place", |run| drop(run.chains.insert(9, Chain::default()))),
     ("run_done_iff_tasks_done", |run| run.state = RunState::Complete),

@@ -9,6 +9,7 @@ mod defects;
 mod dice;
 mod domain;
 mod driver;
+mod escalation;
 mod exhaustive;
 mod found;
 mod host;

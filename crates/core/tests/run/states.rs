@@ -4,8 +4,8 @@ use crate::driver::{Driver, STALE, Sketch, Watch, action, approval, check_table,
 use crate::links::{self, sub_run};
 use crate::programs::Performance;
 use edgewise_core::event::{
-    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkRef, Rerun, RerunFrom, TaskCompletedManually,
-    TaskHeartbeat, TimerFired, TimerKey, TimerKind,
+    Approved, DispatchEnqueued, Event, Failure, GateEscalated, GateSatisfied, LinkRef, Rerun, RerunFrom,
+    TaskCompletedManually, TaskHeartbeat, TimerFired, TimerKey, TimerKind,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::Verdict;
@@ -89,6 +89,7 @@ fn events(d: &Driver) -> Vec<Event> {
             delivery: None,
             output: None,
         }),
+        Event::GateEscalated(GateEscalated { task, generation, step: 1 }),
         Event::TaskResolvedManually(act.clone()),
         Event::TaskCompletedManually(TaskCompletedManually { act: act.clone(), output: raw() }),
         Event::TaskResetForRetry(act.clone()),
@@ -103,7 +104,7 @@ fn events(d: &Driver) -> Vec<Event> {
     ]
 }
 
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "DispatchEnqueued",
     "DispatchReturned",
     "TaskHeartbeat",
@@ -114,6 +115,7 @@ const NAMES: [&str; 16] = [
     "ApprovalWithdrawn",
     "GateRejected",
     "GateSatisfied",
+    "GateEscalated",
     "TaskResolvedManually",
     "TaskCompletedManually",
     "TaskResetForRetry",
@@ -124,16 +126,16 @@ const NAMES: [&str; 16] = [
 /// What each event of `NAMES` comes to, by the state it meets: the state it leads to, or why it changes nothing. The
 /// second finish is another outcome.
 #[rustfmt::skip]
-const TABLE: [(&str, [&str; 16]); 9] = [
-    ("Pending",          ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "Skipped",   "Cancelled", "task_not_done"]),
-    ("Enqueued",         ["InProgress", "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "Skipped",   "Cancelled", "task_not_done"]),
-    ("InProgress",       ["stale",      "Enqueued", "InProgress", "Complete",  "WaitingForRetry", "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "Skipped",   "Cancelled", "task_not_done"]),
-    ("WaitingForRetry",  ["stale",      "stale",    "stale",      "stale",     "stale",           "Enqueued", "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "Skipped",   "Cancelled", "task_not_done"]),
-    ("Complete",         ["stale",      "stale",    "stale",      "duplicate", "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "task_done",        "task_done", "not_failed", "task_done", "task_done", "Enqueued"]),
-    ("Error",            ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "Enqueued",   "task_done", "task_done", "Enqueued"]),
-    ("Cancelled",        ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "task_done", "duplicate", "Enqueued"]),
-    ("ResolvedManually", ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "task_done",        "task_done", "not_failed", "task_done", "task_done", "Enqueued"]),
-    ("Skipped",          ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "duplicate", "task_done", "Enqueued"]),
+const TABLE: [(&str, [&str; 17]); 9] = [
+    ("Pending",          ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "Skipped",   "Cancelled", "task_not_done"]),
+    ("Enqueued",         ["InProgress", "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "Skipped",   "Cancelled", "task_not_done"]),
+    ("InProgress",       ["stale",      "Enqueued", "InProgress", "Complete",  "WaitingForRetry", "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "Skipped",   "Cancelled", "task_not_done"]),
+    ("WaitingForRetry",  ["stale",      "stale",    "stale",      "stale",     "stale",           "Enqueued", "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "Skipped",   "Cancelled", "task_not_done"]),
+    ("Complete",         ["stale",      "stale",    "stale",      "duplicate", "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "task_done",        "task_done", "not_failed", "task_done", "task_done", "Enqueued"]),
+    ("Error",            ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "Enqueued",   "task_done", "task_done", "Enqueued"]),
+    ("Cancelled",        ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "task_done", "duplicate", "Enqueued"]),
+    ("ResolvedManually", ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "task_done",        "task_done", "not_failed", "task_done", "task_done", "Enqueued"]),
+    ("Skipped",          ["stale",      "stale",    "stale",      "stale",     "stale",           "stale",    "other_gate", "other_gate", "other_gate", "other_gate", "other_gate", "ResolvedManually", "Complete",  "not_failed", "duplicate", "task_done", "Enqueued"]),
 ];
 #[test]
 fn every_event_meets_every_state() {

@@ -4,11 +4,11 @@ use crate::dice::Dice;
 use crate::driver::{Driver, Watch, name};
 use edgewise_core::event::{
     Approved, AttemptRef, Event, Failure, Request, Rerun, RerunFrom, TaskAct, TaskCompletedManually, TaskHeartbeat,
-    TaskIx, TimerFired, Unfrozen,
+    TaskIx, Unfrozen,
 };
 use edgewise_core::expr::Expr;
 use edgewise_core::fold::check;
-use edgewise_core::gate::{Gate, OnDeadline, Wait};
+use edgewise_core::gate::{Escalation, Gate, OnDeadline, Wait};
 use edgewise_core::plan::{
     Accepts, Items, Join, OnFailure, Plan, PlanDraft, RegionDraft, Resolution, Spec, Spread, Timeouts, Work,
 };
@@ -93,7 +93,9 @@ fn random_gate(dice: &mut Dice) -> Work {
     };
     let deadline = dice.one_in(2).then(|| Millis(dice.below(8_000)));
     let on_deadline = if dice.one_in(2) { OnDeadline::Open } else { OnDeadline::Reject };
-    Work::Gate(Gate { deadline, on_deadline, ..Gate::new(wait) })
+    let steps = if matches!(&wait, Wait::Approval { from, .. } if !from.is_empty()) { dice.below(3) } else { 0 };
+    let step = |n| Escalation { after: Millis(3_000 * n), to: vec![name(if n == 1 { PEOPLE[2] } else { "dot" })] };
+    Work::Gate(Gate { deadline, on_deadline, escalate: (1..=steps).map(step).collect(), ..Gate::new(wait) })
 }
 
 fn random_spread(dice: &mut Dice, draft: &mut PlanDraft, depth: u32, node: u32) -> Work {
@@ -172,7 +174,8 @@ fn fire(d: &mut Driver, dice: &mut Dice) {
     if !dice.one_in(4) {
         d.now = d.now.max(due);
     }
-    d.say(Event::TimerFired(TimerFired { timer, due }));
+    let event = d.run.fired(timer, due);
+    d.say(event);
 }
 
 fn any_task(d: &Driver, dice: &mut Dice) -> (TaskIx, u16) {

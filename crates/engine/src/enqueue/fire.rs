@@ -2,7 +2,6 @@
 
 use crate::committer::CHORES;
 use crate::desk::Desk;
-use edgewise_core::event::{Event, TimerFired};
 
 pub(super) fn fire(desk: &mut Desk) {
     for _ in 0..CHORES {
@@ -10,9 +9,9 @@ pub(super) fn fire(desk: &mut Desk) {
             return;
         };
         desk.timers.remove(&(due, run, timer));
-        if desk.open_hinted(run).is_some() {
+        if let Some(event) = desk.open_hinted(run).map(|cached| cached.run.fired(timer, due)) {
             // The hint may be old: the run itself says whether the timer is set.
-            let _ = desk.record(run, Event::TimerFired(TimerFired { timer, due }));
+            let _ = desk.record(run, event);
         }
     }
 }

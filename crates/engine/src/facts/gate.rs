@@ -152,7 +152,8 @@ pub fn with_evidence(reader: &mut Reader, run: RunId, path: &str, named: &[Strin
     };
     let entries = reader.ledger(run.id)?;
     let stream = Stream { run: run.id, plan_hash: run.plan_hash, plan: &run.plan, entries: &entries };
-    let said: Vec<Moved> = transitions(&run, &stream, Some(gate)).into_iter().filter(|m| m.said.is_some()).collect();
+    let about_people = |moved: &Moved| moved.said.is_some() || !moved.asked.is_empty();
+    let said: Vec<Moved> = transitions(&run, &stream, Some(gate)).into_iter().filter(about_people).collect();
     let closed = is_closed(&run, gate).then(|| ClosedGate::of(&run, gate));
     let evidence: Vec<TaskFacts<'_>> = before.into_iter().map(|task| TaskFacts::new(&run, task)).collect();
     Ok(json!({

@@ -1,4 +1,4 @@
-//! History: every transition of a run and of its tasks, and everything that people did.
+//! History: every transition of a run and of its tasks, and everything that people did or were asked.
 
 use super::rfc3339;
 use edgewise_core::event::TaskIx;
@@ -26,6 +26,9 @@ pub struct Moved {
     /// What a person said.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub said: Option<Said>,
+    /// Who is asked from now on, because they did not answer who were asked before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<Name>,
     /// The event's id.
     pub event: EventId,
     /// The event's place in the stream.
@@ -70,13 +73,13 @@ pub fn transitions(run: &Run, stream: &Stream<'_>, only: Option<TaskIx>) -> Vec<
         by_seq.entry(step.seq).or_default().push(n);
     }
     for act in history.acts.iter().filter(|act| only.is_none() || act.task == only) {
-        let said = Said { who: act.by.clone(), why: act.why.clone() };
+        let said = act.by.clone().map(|who| Said { who, why: act.why.clone() });
         match by_seq.get(&act.seq) {
             // Said once, of what they meant; what followed from it follows.
             Some(steps) => {
                 let meant = act.task.map_or(u32::MAX, |task| task.0);
                 let first = steps.iter().find(|n| all[**n].place == meant).or(steps.first());
-                all[*first.unwrap_or(&0)].said = Some(said);
+                all[*first.unwrap_or(&0)].said = said;
             }
             None => all.push(alone(run, act, said)),
         }
@@ -86,13 +89,14 @@ pub fn transitions(run: &Run, stream: &Stream<'_>, only: Option<TaskIx>) -> Vec<
 }
 
 /// An act that moved nothing.
-fn alone(run: &Run, act: &Act, said: Said) -> Moved {
+fn alone(run: &Run, act: &Act, said: Option<Said>) -> Moved {
     Moved {
         task: act.task.map(|task| run.path(task)),
         from: None,
         to: None,
         by: act.kind.to_string(),
-        said: Some(said),
+        said,
+        asked: act.asked.clone(),
         event: act.event,
         seq: act.seq,
         time: rfc3339(act.at),
@@ -110,6 +114,7 @@ fn moved<S: Debug, B>(task: Option<String>, place: u32, step: &Transition<S, B>,
         to: Some(format!("{:?}", step.to)),
         by,
         said: None,
+        asked: Vec::new(),
         event: step.event,
         seq: step.seq,
         time: rfc3339(step.at),

@@ -2,6 +2,7 @@
 //! something outside opens.
 
 use super::ground::{Engine, World, name};
+use edgewise_core::event::Event;
 use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
@@ -79,6 +80,75 @@ fn each_person_may_approve_from_their_own_instant_on() {
             assert_eq!(ended, counts, "{said}");
         }
     }
+}
+
+/// The steps that a run has told of.
+fn told(world: &World, run: RunId) -> Vec<u16> {
+    let entries = world.reader().ledger(run).unwrap();
+    let step = |event: &Event| if let Event::GateEscalated(e) = event { Some(e.step) } else { None };
+    entries.iter().filter_map(|entry| step(&entry.event)).collect()
+}
+
+fn pass(engine: &mut Engine, hours: u64) {
+    while engine.step(Time(START + hours * HOUR), vec![]).unwrap().more {}
+}
+
+#[test]
+fn each_step_is_told_once_when_it_falls_due_also_if_nothing_ran_then() {
+    for (restarted, rows) in [(false, true), (true, true), (true, false)] {
+        let mut world = World::default();
+        let mut engine = world.engine(1);
+        let run = start(&mut engine);
+        let again = |world: &mut World, engine: &mut Engine, seed: u8| {
+            if restarted {
+                world.flush(engine);
+                if !rows {
+                    world.rows = Default::default();
+                }
+                *engine = world.engine(seed);
+            }
+        };
+        for (seed, hours, steps) in [(2, 23, &[][..]), (3, 24, &[1]), (4, 47, &[1]), (5, 71, &[1, 2]), (6, 71, &[1, 2])]
+        {
+            again(&mut world, &mut engine, seed);
+            pass(&mut engine, hours);
+            assert_eq!(told(&world, run), steps, "after {hours} h, restarted: {restarted}, with rows: {rows}");
+        }
+        assert!(matches!(ask_at(&mut engine, 71, approve(run, "owner")), Ok(Answer::Done)));
+        pass(&mut engine, 100);
+        world.flush(&mut engine);
+        assert_eq!(world.findings(), []);
+    }
+}
+
+#[test]
+fn a_ledger_of_a_program_that_told_nobody_is_caught_up_with() {
+    let mut world = World::default();
+    let mut engine = world.engine(1);
+    let run = start(&mut engine);
+    drop(engine);
+    // Its rows are of an earlier format, and made anew; both steps have been due for long.
+    world.rows = Default::default();
+    let mut engine = world.engine(2);
+    pass(&mut engine, 60);
+    assert_eq!(told(&world, run), [1, 2]);
+}
+
+#[test]
+fn a_gate_that_is_over_asks_nobody_more_and_one_that_is_opened_again_asks_again() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start(&mut engine);
+    pass(&mut engine, 30);
+    assert!(matches!(ask_at(&mut engine, 31, approve(run, "boss")), Ok(Answer::Done)));
+    pass(&mut engine, 60);
+    assert_eq!(told(&world, run), [1]);
+    let rerun = Rerun { run, from: RerunOf::Start, by: name("ada"), why: None };
+    assert!(ask_at(&mut engine, 61, Command::Rerun(rerun)).is_ok());
+    pass(&mut engine, 84);
+    assert_eq!(told(&world, run), [1]);
+    pass(&mut engine, 85);
+    assert_eq!(told(&world, run), [1, 1]);
 }
 
 #[test]

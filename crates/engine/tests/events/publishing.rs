@@ -55,6 +55,22 @@ async fn each_delivery_reaches_whom_it_is_for_under_each_condition() {
 }
 
 #[tokio::test]
+async fn that_people_are_asked_is_told_of_every_flow_in_one_queue() {
+    let place = Place::default();
+    let engine = place.engine();
+    let mut listener = engine.listeners().listen();
+    let gate = "{ approval: { from: [lead] }, escalate: { after: 5ms, to: [boss] } }";
+    run(&engine, flow(&format!("flow: f\ntasks: {{ a: {{ gate: {gate} }} }}"))).await;
+    let told = ["edgewise.gate.asked", "edgewise.gate.escalated"];
+    assert_eq!(heard(&mut listener, told[1]).await, told);
+    engine.stop().unwrap();
+    assert_eq!(place.names("gates"), told);
+    assert_eq!(place.names("f"), [""; 0]);
+    let findings = edgewise_engine::doctor::queues(Box::new(place.ledger.clone()), &space()).unwrap();
+    assert_eq!(findings, []);
+}
+
+#[tokio::test]
 async fn what_was_committed_and_not_published_is_published_once_by_the_next_engine() {
     let place = Place::default();
     // The first publisher says where it began, and is killed.

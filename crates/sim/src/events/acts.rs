@@ -7,7 +7,7 @@ use crate::plans::PEOPLE;
 use crate::violation::Held;
 use edgewise_core::event::{
     Approved, AttemptRef, DispatchEnqueued, Event, Failure, LinkRef, LinkRequested, LinkResolved, Request, Rerun,
-    RerunFrom, RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, TimerFired, Unfrozen,
+    RerunFrom, RunAdvanced, TaskAct, TaskCompletedManually, TaskFinished, TaskHeartbeat, TaskIx, Unfrozen,
 };
 use edgewise_core::id::{RunId, Token};
 use edgewise_core::plan::Work;
@@ -154,7 +154,7 @@ impl Lone {
         if dice.one_in(6) {
             timer.generation = older(timer.generation);
         }
-        Some(Event::TimerFired(TimerFired { timer, due }))
+        Some(self.run.fired(timer, due))
     }
 
     /// Any task, in its generation or now and then in the one before it.

@@ -57,6 +57,7 @@ fn named(event: &Event) -> Option<(TaskIx, u16)> {
         Event::TimerFired(e) => (e.timer.task, e.timer.generation),
         Event::ApprovalGiven(e) | Event::ApprovalWithdrawn(e) | Event::GateRejected(e) => (e.task, e.generation),
         Event::GateSatisfied(e) => (e.task, e.generation),
+        Event::GateEscalated(e) => (e.task, e.generation),
         Event::TaskResolvedManually(e)
         | Event::TaskResetForRetry(e)
         | Event::TaskSkipRequested(e)
@@ -77,7 +78,7 @@ fn lease(event: &Event) -> Option<AttemptRef> {
     }
 }
 
-/// The next generation has no attempt, no lease and nobody's yes.
+/// The next generation has no attempt, no lease and nobody's yes, and has asked nobody more.
 fn reopened_work_is_bare(step: &Step<'_>) -> Held {
     for task in step.before.present() {
         let at = task.0 as usize;
@@ -87,7 +88,8 @@ fn reopened_work_is_bare(step: &Step<'_>) -> Held {
         }
         // A sub-run needs nobody to begin its first attempt.
         let first = u16::from(step.after.sub_run(task).is_some());
-        let bare = is.attempt <= first && is.token == Default::default() && !step.after.approvals.contains_key(&task);
+        let asked = step.after.approvals.contains_key(&task) || step.after.escalated.contains_key(&task);
+        let bare = is.attempt <= first && is.token == Default::default() && !asked;
         ensure(bare, "reopened_work_is_bare", || {
             format!("generation {} of task {at} began with what was of the one before", is.generation)
         })?;

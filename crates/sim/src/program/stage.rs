@@ -10,7 +10,7 @@ use crate::driver::name;
 use crate::violation::{Held, Violation, ensure};
 use edgewise_core::event::{
     AttemptRef, DispatchEnqueued, Event, Failure, PlanCreated, RULES, Request, Rerun, RerunFrom, RunAdvanced,
-    RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerFired, TimerKey,
+    RunTriggered, TaskAct, TaskCompletedManually, TaskFinished, TaskIx, TimerKey,
 };
 use edgewise_core::fold::{Changes, Stamp, Verdict, fold};
 use edgewise_core::history::{Entry, Stream};
@@ -201,7 +201,7 @@ impl Stage {
             return Err(Violation::new("it_ends", format!("{} waits for nothing", self.run.path(task))));
         };
         self.now = self.now.max(due);
-        self.must(Event::TimerFired(TimerFired { timer, due }))
+        self.must(self.run.fired(timer, due))
     }
 
     /// An attempt is granted, made and reported.

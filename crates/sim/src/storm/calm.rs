@@ -35,6 +35,7 @@ impl Storm {
             self.round()?;
             self.witness
                 .lost_workers_are_noticed(self.now, |engine| self.orchestrators.iter().any(|o| o.source == engine))?;
+            self.witness.timers_fire_in_time(self.now)?;
             self.publish_all()?;
             if self.witness.all_over() && self.in_flight() == 0 && self.vigils.is_empty() {
                 return self.close();

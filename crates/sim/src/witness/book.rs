@@ -2,7 +2,9 @@
 
 use crate::violation::{Held, Violation, ensure};
 use edgewise_core::domain::{DomainEvent, told};
-use edgewise_core::event::{Approved, AttemptRef, DispatchEnqueued, Event, GateSatisfied, LinkResolved, TaskIx};
+use edgewise_core::event::{
+    Approved, AttemptRef, DispatchEnqueued, Event, GateEscalated, GateSatisfied, LinkResolved, TaskIx,
+};
 use edgewise_core::fold::{Changes, Verdict, fold};
 use edgewise_core::gate::{Escalation, Wait};
 use edgewise_core::history::{Entry, Stream};
@@ -49,6 +51,8 @@ pub struct Book {
     begun: BTreeMap<(TaskIx, u16), u32>,
     /// Who has said yes and not taken it back, by gate.
     yes: BTreeMap<TaskIx, BTreeSet<Name>>,
+    /// How many steps of its `escalate` a gate has told of.
+    steps: BTreeMap<TaskIx, u16>,
     /// Whether people asked for no leases, for now or for ever.
     pub(super) paused: bool,
     pub(super) cancelled: bool,
@@ -69,7 +73,7 @@ pub struct Book {
 
 impl Book {
     pub(super) fn new(run: Run) -> Self {
-        let (workers, ended, live, begun, yes) = Default::default();
+        let (workers, ended, live, begun, yes, steps) = Default::default();
         Self {
             run,
             before: None,
@@ -84,6 +88,7 @@ impl Book {
             live,
             begun,
             yes,
+            steps,
             paused: false,
             cancelled: false,
             cancelled_at: None,
@@ -260,6 +265,7 @@ impl Book {
             Event::ApprovalGiven(e) => self.approve(before, e, entry.stamp.at)?,
             Event::ApprovalWithdrawn(e) => drop(self.yes.entry(e.task).or_default().remove(&e.by)),
             Event::GateSatisfied(e) => self.satisfied(before, e)?,
+            Event::GateEscalated(e) => self.escalated(before, *e, entry.stamp.at)?,
             Event::LinkResolved(told) => self.resolved.push(told.clone()),
             _ => {}
         }
@@ -270,6 +276,7 @@ impl Book {
     fn ask_again(&mut self, before: &Run) {
         let generation = |run: &Run, task: &TaskIx| run.task(*task).map(|t| t.generation);
         self.yes.retain(|task, _| generation(before, task) == generation(&self.run, task));
+        self.steps.retain(|task, _| generation(before, task) == generation(&self.run, task));
     }
 
     fn lease(&mut self, before: &Run, e: &DispatchEnqueued) -> Held {
@@ -311,6 +318,23 @@ impl Book {
         let open = self.run.tasks[e.task.0 as usize].state == TaskState::Complete;
         ensure(open == (yes.len() >= *count as usize), "gates_open_by_count", || {
             format!("{} of {count} yes", yes.len())
+        })
+    }
+
+    /// More people are asked of a gate that is closed, in time, step by step, each once.
+    fn escalated(&mut self, before: &Run, e: GateEscalated, at: Time) -> Held {
+        let task = &before.tasks[e.task.0 as usize];
+        let told = self.steps.entry(e.task).or_default();
+        let step = match &before.spec_of(e.task).work {
+            Work::Gate(gate) => gate.escalate.get(usize::from(*told)),
+            _ => None,
+        };
+        *told += 1;
+        let due = step.map(|step| task.ready_at.plus(step.after));
+        let closed = task.state == TaskState::InProgress && task.generation == e.generation;
+        let once = e.step == *told && self.run.tasks[e.task.0 as usize].state == TaskState::InProgress;
+        ensure(due.is_some_and(|due| due <= at) && closed && once, "more_are_asked_once_in_time", || {
+            format!("{e:?} at {at} met {task:?}, whose step {told} is due at {due:?}")
         })
     }
 

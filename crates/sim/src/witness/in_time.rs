@@ -1,5 +1,5 @@
-//! Promises in numbers, where the clocks agree and the faults are over: within seconds a lost worker is noticed, and a
-//! cancel has come down to everything that was begun for the run.
+//! Promises in numbers, where the clocks agree and the faults are over: within seconds a lost worker is noticed, a timer
+//! that is due has fired, and a cancel has come down to everything that was begun for the run.
 
 use super::{GRACE, Witness};
 use crate::violation::{Held, ensure};
@@ -36,6 +36,18 @@ impl Witness {
                     || format!("{} of {} was held until {until}, and is at {now}", book.run.path(*task), book.run.id);
                 ensure(now <= until.plus(LATE), "lost_workers_are_noticed", said)?;
             }
+        }
+        Ok(())
+    }
+
+    /// No timer stays set for long once it is due.
+    pub(crate) fn timers_fire_in_time(&self, now: Time) -> Held {
+        let Some(began) = self.calm_since else { return Ok(()) };
+        for book in self.books.values().filter(|book| !book.rests()) {
+            let since = began.max(book.unfrozen_at.unwrap_or(began));
+            let late = book.run.timers.iter().find(|(_, due)| since.max(**due).plus(LATE) < now);
+            let said = || format!("{late:?} of {} is set at {now}", book.run.id);
+            ensure(late.is_none(), "timers_fire_in_time", said)?;
         }
         Ok(())
     }

@@ -15,8 +15,15 @@ use rusqlite::Row;
 use rusqlite::types::{FromSql, ValueRef};
 use std::cell::RefCell;
 
-const KINDS: [TimerKind; 6] =
-    [TimerKind::Retry, TimerKind::Gate, TimerKind::Deadline, TimerKind::Queue, TimerKind::Overall, TimerKind::Attempt];
+const KINDS: [TimerKind; 7] = [
+    TimerKind::Retry,
+    TimerKind::Gate,
+    TimerKind::Deadline,
+    TimerKind::Queue,
+    TimerKind::Overall,
+    TimerKind::Attempt,
+    TimerKind::Escalation,
+];
 
 fn get<T: FromSql>(row: &Row<'_>, column: usize) -> Result<T> {
     row.get(column).of(STATE)

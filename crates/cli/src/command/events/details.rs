@@ -1,7 +1,8 @@
 //! What a person wants to know of an event besides its name and its task.
 
 use crate::style::Ink;
-use edgewise_core::event::{Approved, Event, Request, Rerun, RerunFrom, TaskAct, TimerKind, Unfrozen};
+use edgewise_core::event::{Approved, Event, GateEscalated, Request, Rerun, RerunFrom, TaskAct, TimerKind, Unfrozen};
+use edgewise_core::name::Name;
 use edgewise_core::run::Run;
 
 /// A few words, and their colour.
@@ -35,6 +36,7 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
             let output = e.output.as_ref().map(|output| format!(": {output}")).unwrap_or_default();
             (said(&e.by, e.comment.as_deref()) + &output, Ink::Good)
         }
+        Event::GateEscalated(e) => (escalated(run, e), Ink::Wait),
         Event::TaskCompletedManually(e) => (format!("{}: {}", act(&e.act), e.output), Ink::Wait),
         Event::TaskResolvedManually(e)
         | Event::TaskResetForRetry(e)
@@ -47,6 +49,12 @@ pub(super) fn of(run: &Run, event: &Event) -> (String, Ink) {
         },
         Event::Unknown(_) => ("of a newer program, folded to nothing".into(), Ink::Dim),
     }
+}
+
+fn escalated(run: &Run, e: &GateEscalated) -> String {
+    let step = run.escalation(e.task, e.step);
+    let people: Vec<&str> = step.into_iter().flat_map(|step| &step.to).map(Name::as_str).collect();
+    format!("step {}, asks {}", e.step, people.join(", "))
 }
 
 fn request(e: &Request) -> String {
@@ -87,5 +95,6 @@ fn timer(kind: TimerKind) -> &'static str {
         TimerKind::Queue => "nobody took it in time",
         TimerKind::Overall => "it took too long altogether",
         TimerKind::Attempt => "the sub-run took too long",
+        TimerKind::Escalation => "more people are asked",
     }
 }

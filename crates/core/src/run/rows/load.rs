@@ -139,6 +139,9 @@ impl Run {
         if !body.approvals.is_empty() {
             self.approvals.insert(row.task, body.approvals);
         }
+        if !body.escalated.is_empty() {
+            self.escalated.insert(row.task, body.escalated);
+        }
         if let Some(composite) = body.composite {
             self.put_back_composite(row.task, composite)?;
         }

@@ -57,6 +57,17 @@ fn hints_that_were_forgotten_are_made_again() {
 }
 
 #[test]
+fn a_forgotten_step_of_a_gate_is_found_and_told() {
+    let (mut desk, run) =
+        begun("{ flow: f, tasks: { g: { gate: { approval: { from: [a] }, escalate: { after: 1h, to: [b] } } } } }");
+    desk.timers.clear();
+    assert_eq!((sweep(&mut desk), sweep(&mut desk)), (1, 0));
+    desk.now = Time(1_000 + 3_600_000);
+    enqueue::chores(&mut desk);
+    assert_eq!(desk.runs[&run].run.next_step(TaskIx(0)), 2);
+}
+
+#[test]
 fn what_is_where_it_should_be_is_left_alone() {
     let (mut desk, _) = desk();
     assert_eq!(sweep(&mut desk), 0, "nobody waits for the task");

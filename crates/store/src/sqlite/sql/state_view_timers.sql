@@ -4,7 +4,7 @@ SELECT r.tenant AS tenant_id,
        r.workspace AS workspace_id,
        r.run AS run_id,
        coalesce(t.path, n.name) AS task_key,
-       CASE x.kind WHEN 0 THEN 'retry' WHEN 1 THEN 'gate' WHEN 2 THEN 'deadline' WHEN 3 THEN 'queue' WHEN 4 THEN 'overall' WHEN 5 THEN 'attempt' END
+       CASE x.kind WHEN 0 THEN 'retry' WHEN 1 THEN 'gate' WHEN 2 THEN 'deadline' WHEN 3 THEN 'queue' WHEN 4 THEN 'overall' WHEN 5 THEN 'attempt' WHEN 6 THEN 'escalation' END
            AS kind,
        x.generation,
        x.attempt,

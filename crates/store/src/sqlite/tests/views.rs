@@ -230,6 +230,7 @@ fn what_hangs_on_a_task_is_shown_with_its_name() {
         TimerKind::Queue,
         TimerKind::Overall,
         TimerKind::Attempt,
+        TimerKind::Escalation,
     ] {
         conn.execute("UPDATE timer_rows SET kind = ?1 WHERE task & 4294967295 = 0", [kind as u8]).unwrap();
         let word = serde_json::to_value(kind).unwrap();
