@@ -7,6 +7,7 @@ mod audit;
 mod domain;
 mod flow;
 mod gate;
+mod import;
 mod item;
 mod problem;
 mod run;
@@ -23,6 +24,7 @@ pub use flow::{
     Schedules, SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
 };
 pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
+pub use import::{ImportForm, ImportItems, Imported};
 pub use item::{
     AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct,
     ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,

@@ -6,8 +6,8 @@ use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
 use crate::route::{
-    act, ask, audit, begin, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook,
-    work, worker,
+    act, ask, audit, begin, domain, events, flow, gate, hook, import, insight, item, meta, operate, run, schedule,
+    webhook, work, worker,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -217,6 +217,7 @@ table! {
     GET "/api/v1/items/stats" item_stats Look, "How many items stand where.", [], None => Gives::Json, get(item::stats);
     GET "/api/v1/items/cycles" item_cycles Look, "Cycles among dependencies; there are none unless something is broken.", [], None => Gives::Json, get(item::cycles);
     GET "/api/v1/items/export" export_items Look, "All items, gates and dependencies, one JSON line each, as `edgewise import` takes them.", [], None => Gives::Text, get(item::export);
+    POST "/api/v1/items/import" import_items Operate, "Brings items in from elsewhere, all of them or none: Beads, Quarry, issues of GitHub; what was exported, and what others did, only for an admin.", [], Some(form::<wire::ImportItems>) => Gives::Form(form::<wire::Imported>), post(import::import);
     POST "/api/v1/items/batch" batch_items Operate, "Several operations as one: all of them, or none.", [], Some(form::<wire::BatchItems>) => Gives::Form(form::<wire::BatchDone>), post(item::batch);
     POST "/api/v1/items/claim-next" claim_next_item Operate, "The first ready item of those that fit is the caller's for a while.", [], Some(form::<wire::ClaimNextItem>) => DONE, post(item::claim_next);
     GET "/api/v1/items/{item}" show_item Look, "An item with what it is bound to; its `ETag` is what `If-Match` takes.", [], None => Gives::Json, get(item::show);

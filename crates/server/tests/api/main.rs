@@ -5,6 +5,7 @@ mod client;
 mod domain;
 mod gates;
 mod hostile;
+mod imports;
 mod items;
 mod lent;
 mod limited;
