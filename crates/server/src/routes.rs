@@ -255,11 +255,11 @@ table! {
     GET "/api/v1/domain/{namespace}/events" domain_events Look, "Domain events as they happen; `Last-Event-ID` goes on behind a durable one.", [], None => Gives::Stream, get(domain::stream);
     POST "/api/v1/domain/{namespace}/ack" ack_domain Operate, "A consumer has dealt with everything up to a place.", [], Some(form::<wire::Acknowledge>) => Gives::Form(form::<wire::Acknowledged>), post(domain::acknowledge);
     POST "/api/v1/domain/{namespace}/forget" forget_consumer Operate, "Forgets a consumer that is gone: the queue waits for it no more.", [], Some(form::<wire::ForgetConsumer>) => TAKEN, post(domain::forget);
-    GET "/api/v1/webhooks" list_webhooks Look, "All webhooks, without their secrets.", [], None => Gives::Form(form::<wire::Webhooks>), get(webhook::list);
+    GET "/api/v1/webhooks" list_webhooks Look, "All webhooks, without their secrets.", [AFTER, LIMIT], None => Gives::Form(form::<wire::Webhooks>), get(webhook::list);
     POST "/api/v1/webhooks" add_webhook Admin, "Makes a webhook; its secret is given once.", [], Some(form::<wire::WebhookRequest>) => Gives::Form(form::<wire::WebhookMade>), post(webhook::add);
     POST "/api/v1/webhooks/{webhook}/remove" remove_webhook Admin, "Takes a webhook away.", [], None => TAKEN, post(webhook::remove);
     POST "/api/v1/webhooks/{webhook}/rotate" rotate_webhook Admin, "Gives a webhook another secret; messages are signed with the one before too, for a day.", [], None => Gives::Form(form::<wire::WebhookMade>), post(webhook::rotate);
-    GET "/api/v1/webhooks/{webhook}/dead" dead_webhook Look, "What a webhook could not be told.", [], None => Gives::Form(form::<wire::DeadLetters>), get(webhook::dead);
+    GET "/api/v1/webhooks/{webhook}/dead" dead_webhook Look, "What a webhook could not be told.", [PLACE, LIMIT], None => Gives::Form(form::<wire::DeadLetters>), get(webhook::dead);
     POST "/api/v1/webhooks/{webhook}/replay" replay_webhook Operate, "Has events sent again.", [], Some(form::<wire::ReplayRequest>) => Gives::Form(form::<wire::Replayed>), post(webhook::replay);
     POST "/api/v1/work/claim" claim_work Work, "Leases of tasks, as soon as there are some.", [], Some(form::<wire::Claim>) => Gives::Form(form::<wire::Leases>), post(work::claim);
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);
