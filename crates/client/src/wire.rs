@@ -11,6 +11,7 @@ mod import;
 mod item;
 mod problem;
 mod run;
+mod shown;
 mod work;
 
 pub use audit::{Audit, AuditLine};
@@ -33,6 +34,11 @@ pub use problem::Problem;
 pub use run::{
     ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, SatisfyRequest, Start, Started,
     SupplyRequest,
+};
+pub use shown::{
+    Drawing, FlowChecked, FlowPlan, Foretold, GateShown, ItemCycles, ItemHistory, ItemReason, ItemShown, ItemStats,
+    ItemTree, Primer, QueuesShown, RunGateShown, RunHistory, RunListed, RunLogs, RunShown, RunTiming, RunWhy,
+    ScheduleShown, TaskShown,
 };
 pub use work::{
     AddWorker, Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, PushAnswer, Release,

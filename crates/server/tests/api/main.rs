@@ -3,6 +3,7 @@
 mod caller;
 mod client;
 mod domain;
+mod forms;
 mod gates;
 mod hostile;
 mod imports;
