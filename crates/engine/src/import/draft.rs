@@ -176,7 +176,7 @@ pub(super) fn text<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a 
 
 /// An instant of an object: RFC 3339.
 pub(super) fn time(object: &Map<String, Value>, key: &str) -> Result<Option<Time>> {
-    Ok(text(object, key).map(Time::parse).transpose()?)
+    text(object, key).map(Time::parse).transpose()
 }
 
 /// Names of an object: texts, or objects with a name under `inner`.

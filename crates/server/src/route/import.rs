@@ -1,5 +1,6 @@
 //! Items from elsewhere: read as `edgewise import` reads them, and brought in as one commit.
 
+use super::domain::blocking;
 use super::item;
 use crate::app::App;
 use crate::auth::{Permission, Principal};
@@ -22,9 +23,8 @@ pub async fn import(
 ) -> Result<Json<Imported>> {
     let dry_run = asked.dry_run;
     // A large text takes its time: others are answered meanwhile.
-    let reading = tokio::task::spawn_blocking(move || read(&asked.texts, asked.form.map(form)).map_err(misread));
-    let broken = |error| Error::bug("import_broke", "a text could not be read").with_source(error);
-    let (form, draft) = reading.await.map_err(broken)??;
+    let reading = blocking(move || read(&asked.texts, asked.form.map(form)).map_err(|error| misread(&error)));
+    let (form, draft) = reading.await?;
     let mut told = told(form, &draft, dry_run);
     match draft.asked(form) {
         // Who approved and who closed what elsewhere: whoever brings it in is believed.
@@ -59,7 +59,7 @@ fn told(form: Form, draft: &Draft, dry_run: bool) -> Imported {
 }
 
 /// What to do about what could not be read.
-fn misread(error: Error) -> Error {
+fn misread(error: &Error) -> Error {
     let next = match error.code {
         "empty_import" => "give something in `texts`",
         "unknown_form" => "say what it is with `form`: edgewise, beads, quarry or github",

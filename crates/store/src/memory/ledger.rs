@@ -191,7 +191,7 @@ impl Ledger for MemoryLedger {
         if let Some((space, at)) = &removal.work_keys {
             let worn = |owner: &KeyOwner, used: Time| owner.run == RunId::WORK && used <= *at;
             state.keys.retain(|(tenant, workspace, _), (owner, used)| {
-                (&*tenant, &*workspace) != (&space.tenant, &space.workspace) || !worn(owner, *used)
+                (tenant, workspace) != (&space.tenant, &space.workspace) || !worn(owner, *used)
             });
         }
         Ok(Removed { taken, more: false })
