@@ -116,7 +116,10 @@ impl Shelves {
     pub fn hooks(&self) -> Result<Vec<WebhookListed>> {
         match self {
             Here(shelf) => Ok(Hooks::new(shelf.clone()).list()?.into_iter().map(listed::webhook).collect()),
-            There(server) => Ok(server.get::<Webhooks>("/api/v1/webhooks")?.webhooks),
+            There(server) => pages("/api/v1/webhooks", |path| {
+                let page = server.get::<Webhooks>(path)?;
+                Ok((page.webhooks, page.next))
+            }),
         }
     }
 
@@ -143,7 +146,10 @@ impl Shelves {
     pub fn dead(&self, id: &str) -> Result<Vec<DeadLetterListed>> {
         match self {
             Here(shelf) => Ok(Hooks::new(shelf.clone()).dead(id)?.into_iter().map(listed::dead_letter).collect()),
-            There(server) => Ok(server.get::<DeadLetters>(&hook(id, "dead"))?.dead),
+            There(server) => pages(&hook(id, "dead"), |path| {
+                let page = server.get::<DeadLetters>(path)?;
+                Ok((page.dead, page.next.map(|place| place.to_string())))
+            }),
         }
     }
 
@@ -175,6 +181,19 @@ pub fn trail(place: &Place, since: Time, limit: usize) -> Result<Vec<AuditLine>>
         return Ok(remote.asker()?.get::<Audit>(&path)?.lines);
     }
     Ok(audit::read(place.folder.dir(), since, limit)?.into_iter().map(listed::audit_line).collect())
+}
+
+/// All of a list that comes in pages.
+fn pages<T>(path: &str, mut page: impl FnMut(&str) -> Result<(Vec<T>, Option<String>)>) -> Result<Vec<T>> {
+    let (mut all, mut after) = (Vec::new(), String::new());
+    loop {
+        let (part, next) = page(&format!("{path}?limit={PAGE}{after}"))?;
+        all.extend(part);
+        match next {
+            Some(next) => after = format!("&after={}", quoted(&next)),
+            None => return Ok(all),
+        }
+    }
 }
 
 fn read_there(server: &Asker, namespace: &Name, from: &From, limit: usize) -> Result<Vec<DomainEventAt>> {
@@ -217,7 +236,19 @@ pub fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn all_pages_of_a_list_are_asked_for_and_each_begins_behind_the_one_before() {
+        let asked = RefCell::new(Vec::new());
+        let all = pages("/list", |path| {
+            asked.borrow_mut().push(path.to_owned());
+            Ok(if path.contains("after") { (vec![3], None) } else { (vec![1, 2], Some("1.b c".to_owned())) })
+        });
+        assert_eq!(all.unwrap(), [1, 2, 3]);
+        assert_eq!(*asked.borrow(), ["/list?limit=1000", "/list?limit=1000&after=1.b%20c"]);
+    }
 
     #[test]
     fn a_part_of_an_address_stays_one_part() {

@@ -74,7 +74,7 @@ const COMMANDS: &[(&str, Over)] = &[
     ("dep tree", Routes(&["item_tree"])),
     ("dep cycles", Routes(&["item_cycles"])),
     ("stats", Routes(&["item_stats"])),
-    ("import", Routes(&["batch_items"])),
+    ("import", Routes(&["import_items"])),
     ("export", Routes(&["export_items"])),
     ("batch", Routes(&["batch_items"])),
     ("prime", Routes(&["prime"])),

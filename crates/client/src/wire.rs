@@ -7,9 +7,11 @@ mod audit;
 mod domain;
 mod flow;
 mod gate;
+mod import;
 mod item;
 mod problem;
 mod run;
+mod shown;
 mod work;
 
 pub use audit::{Audit, AuditLine};
@@ -23,6 +25,7 @@ pub use flow::{
     Schedules, SetQueue, SetSchedule, Ticks, TokenList, TokenListed, WhatIf,
 };
 pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
+pub use import::{ImportForm, ImportItems, Imported};
 pub use item::{
     AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct,
     ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
@@ -31,6 +34,11 @@ pub use problem::Problem;
 pub use run::{
     ActRequest, ActTaken, Ended, FlowListed, Flows, GateRequest, RerunRequest, Runs, SatisfyRequest, Start, Started,
     SupplyRequest,
+};
+pub use shown::{
+    Drawing, FlowChecked, FlowPlan, Foretold, GateShown, ItemCycles, ItemHistory, ItemReason, ItemShown, ItemStats,
+    ItemTree, Primer, QueuesShown, RunGateShown, RunHistory, RunListed, RunLogs, RunShown, RunTiming, RunWhy,
+    ScheduleShown, TaskShown,
 };
 pub use work::{
     AddWorker, Beat, Beats, Claim, Complete, Completed, Finish, Heartbeat, Lease, Leases, Outcome, PushAnswer, Release,

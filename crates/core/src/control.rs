@@ -25,6 +25,10 @@ use std::collections::BTreeMap;
 /// that others were given.
 pub const HOOK_SECRET: &str = "hook/secret";
 
+/// What the settings begin with that tell who may come in, one for each name. The first one of a name stays until it is
+/// taken away: whoever made it was shown its secret once.
+pub const TOKEN: &str = "token/";
+
 /// All that a workspace is set to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Control {

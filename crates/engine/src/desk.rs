@@ -44,7 +44,7 @@ use edgewise_core::time::Time;
 use edgewise_core::work::Done;
 use edgewise_core::{Kind, Result};
 use edgewise_store::quick::QuickMap;
-use edgewise_store::{KeyClaim, Ledger, Position, Projections, Stream};
+use edgewise_store::{KeyClaim, Ledger, Position, Projections, Space, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -67,6 +67,11 @@ impl Home {
     /// A run's stream.
     pub fn stream(&self, run: RunId) -> Stream {
         Stream { tenant: self.tenant.clone(), workspace: self.workspace.clone(), run }
+    }
+
+    /// Its walls.
+    pub fn space(&self) -> Space {
+        Space { tenant: self.tenant.clone(), workspace: self.workspace.clone() }
     }
 }
 

@@ -16,6 +16,7 @@ pub mod facts;
 pub mod folder;
 pub mod handler;
 pub mod http;
+pub mod import;
 mod lanes;
 mod leases;
 mod links;

@@ -4,6 +4,7 @@ use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
+use edgewise_core::work::{Add, Op};
 use edgewise_core::{Error, Result};
 use edgewise_engine::Home;
 use edgewise_engine::command::{Answer, Command, RunAct, Start};
@@ -12,6 +13,7 @@ use edgewise_engine::doctor::{self, Told};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::reader::{Peek, Reader};
 use edgewise_engine::retention::{Removing, Retention};
+use edgewise_engine::work::Ops;
 use edgewise_store::faulty::{Fault, Faults, FaultyLedger, FaultyProjections};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
 use edgewise_store::{Flush, Ledger, Projections, RunChange, RunFilter, Term};
@@ -229,6 +231,27 @@ fn the_key_of_a_run_that_is_gone_starts_nothing_until_its_time_is_over() {
     world.now += 31 * DAY;
     world.pass().unwrap();
     assert!(matches!(world.ask(Command::Start(keyed())), Ok(Answer::Started { new: true, .. })));
+}
+
+#[test]
+fn the_key_of_operations_on_items_is_kept_as_long_as_other_keys_and_then_free() {
+    let mut world = World::new(Faults::none());
+    let already = |world: &mut World| {
+        let ops = vec![Op::Add(Box::new(Add { title: "once".into(), ..Add::default() }))];
+        let asked = Ops { ops, by: Name::parse("ada").unwrap(), key: Some("k1".into()) };
+        match world.ask(Command::Work(asked)) {
+            Ok(Answer::Worked(done)) => done[0].already,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(!already(&mut world));
+    for (days, known) in [(29, true), (2, false), (29, true)] {
+        world.now += days * DAY;
+        world.restart();
+        world.engine.keep_to(after(Millis(0)), Time(world.now));
+        world.pass().unwrap();
+        assert_eq!(already(&mut world), known, "{days} days later");
+    }
 }
 
 #[test]

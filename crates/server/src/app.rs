@@ -64,7 +64,6 @@ struct Inner {
     push: Push,
     lending: OnceLock<Lending>,
     prefix: OnceLock<String>,
-    making_tokens: tokio::sync::Mutex<()>,
 }
 
 impl App {
@@ -92,7 +91,6 @@ impl App {
             push: Push::default(),
             lending: OnceLock::new(),
             prefix: OnceLock::new(),
-            making_tokens: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -164,11 +162,6 @@ impl App {
     /// What stands before every address; nothing where the server has one workspace.
     pub(crate) fn prefix(&self) -> &str {
         self.0.prefix.get().map_or("", String::as_str)
-    }
-
-    /// Whoever makes a token holds this: two would find its name free.
-    pub(crate) fn making_tokens(&self) -> &tokio::sync::Mutex<()> {
-        &self.0.making_tokens
     }
 
     /// How often addresses of flows are called.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use subtle::ConstantTimeEq;
 
 /// What the keys of settings that hold tokens begin with.
-pub const PREFIX: &str = "token/";
+pub const PREFIX: &str = edgewise_core::control::TOKEN;
 
 /// What a secret is compared with where nobody has the name: as long as every hash, and never enough to be let in.
 const NOBODYS: &str = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -42,7 +42,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Gives::Json => json!({ "application/json": { "schema": {} } }),
         Gives::Text => json!({ "text/plain": { "schema": { "type": "string" } } }),
         Gives::Picture => json!({
-            "application/json": { "schema": {} },
+            "application/json": { "schema": generator.subschema_for::<wire::Drawing>() },
             "image/svg+xml": { "schema": { "type": "string" } },
             "text/vnd.graphviz": { "schema": { "type": "string" } },
             "text/plain": { "schema": { "type": "string" } },

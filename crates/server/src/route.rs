@@ -9,6 +9,7 @@ pub mod events;
 pub mod flow;
 pub mod gate;
 pub mod hook;
+pub mod import;
 pub mod insight;
 pub mod item;
 pub mod meta;

@@ -6,8 +6,8 @@ use crate::guard::{Guarded, guard};
 use crate::idempotency::once;
 use crate::problem::Problem;
 use crate::route::{
-    act, ask, audit, begin, domain, events, flow, gate, hook, insight, item, meta, operate, run, schedule, webhook,
-    work, worker,
+    act, ask, audit, begin, domain, events, flow, gate, hook, import, insight, item, meta, operate, run, schedule,
+    webhook, work, worker,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -60,7 +60,7 @@ pub enum Gives {
     Json,
     /// Plain text.
     Text,
-    /// JSON of any form, or a picture.
+    /// A picture, as JSON of its own form or drawn.
     Picture,
     /// A stream of events.
     Stream,
@@ -152,25 +152,25 @@ table! {
     GET "/healthz" healthz Open, "Whether the process is there.", [], None => Gives::Text, get(meta::healthz);
     GET "/readyz" readyz Open, "Whether what is asked can be made durable now.", [], None => Gives::Text, get(meta::readyz);
     GET "/metrics" metrics Look, "What is counted, as Prometheus text.", [], None => Gives::Text, get(meta::metrics);
-    GET "/api/openapi.json" openapi Open, "This document.", [], None => Gives::Json, get(meta::openapi);
+    GET "/api/openapi.json" openapi Open, "This document.", [], None => Gives::Form(form::<serde_json::Map<String, serde_json::Value>>), get(meta::openapi);
     GET "/api/v1/flows" list_flows Look, "The flows that are registered.", [AFTER, LIMIT], None => Gives::Form(form::<wire::Flows>), get(flow::list);
     POST "/api/v1/flows" register_flows Operate, "Puts the flows of a text under their names, with the schedules that stand in it.", [], FLOW_TEXT => Gives::Form(form::<wire::Registered>), post(flow::register);
-    POST "/api/v1/flows/check" check_flow Look, "Checks the text of a flow without running it, in the form of `edgewise check --json`.", [], FLOW_TEXT => Gives::Json, post(flow::check);
-    POST "/api/v1/flows/plan" plan_flow Look, "The plan that the text of a flow is compiled to.", [], FLOW_TEXT => Gives::Json, post(flow::plan);
-    GET "/api/v1/flows/schema" flow_schema Open, "The schema of flow files, for editors.", [], None => Gives::Json, get(flow::schema_of_flows);
-    GET "/api/v1/flows/{flow}" show_flow Look, "The plan that new runs of a flow get.", [], None => Gives::Json, get(flow::show);
+    POST "/api/v1/flows/check" check_flow Look, "Checks the text of a flow without running it, in the form of `edgewise check --json`.", [], FLOW_TEXT => Gives::Form(form::<wire::FlowChecked>), post(flow::check);
+    POST "/api/v1/flows/plan" plan_flow Look, "The plan that the text of a flow is compiled to.", [], FLOW_TEXT => Gives::Form(form::<wire::FlowPlan>), post(flow::plan);
+    GET "/api/v1/flows/schema" flow_schema Open, "The schema of flow files, for editors.", [], None => Gives::Form(form::<serde_json::Map<String, serde_json::Value>>), get(flow::schema_of_flows);
+    GET "/api/v1/flows/{flow}" show_flow Look, "The plan that new runs of a flow get.", [], None => Gives::Form(form::<wire::FlowPlan>), get(flow::show);
     POST "/api/v1/flows/{flow}/url" flow_url Operate, "The address of a flow with `on: webhook`: whoever knows it can begin runs of it.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::FlowHook>), post(begin::address);
     POST "/api/v1/starts/{hook}" start_by_hook Open, "Begins a run of the flow whose address this is; the body is its input. A second call with the same `webhook-id` begins nothing.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Started>), post(begin::deliver);
     GET "/api/v1/flows/{flow}/graph" flow_graph Look, "A flow, drawn.", [FORM], None => Gives::Picture, get(flow::graph);
     GET "/api/v1/schedules" list_schedules Look, "When flows begin by themselves.", [FLOW, AFTER, LIMIT], None => Gives::Form(form::<wire::Schedules>), get(schedule::list);
     POST "/api/v1/schedules" set_schedule Operate, "Makes or changes a schedule; it counts from now on.", [], Some(form::<wire::SetSchedule>) => SCHEDULED, post(schedule::set);
-    GET "/api/v1/schedules/{schedule}" show_schedule Look, "A schedule, in the form of `edgewise schedule show --json`.", [], None => Gives::Json, get(schedule::show);
+    GET "/api/v1/schedules/{schedule}" show_schedule Look, "A schedule, in the form of `edgewise schedule show --json`.", [], None => Gives::Form(form::<wire::ScheduleShown>), get(schedule::show);
     GET "/api/v1/schedules/{schedule}/next" next_ticks Look, "The instants at which a schedule ticks next.", [LIMIT], None => Gives::Form(form::<wire::Ticks>), get(schedule::next);
     POST "/api/v1/schedules/{schedule}/pause" pause_schedule Operate, "Lets a schedule rest.", [], ITEM_ACT => SCHEDULED, post(schedule::pause);
     POST "/api/v1/schedules/{schedule}/resume" resume_schedule Operate, "Lets a schedule go on, from now on.", [], ITEM_ACT => SCHEDULED, post(schedule::resume);
     POST "/api/v1/schedules/{schedule}/remove" remove_schedule Operate, "Takes a schedule away; its runs go on.", [], ITEM_ACT => SCHEDULED, post(schedule::remove);
     POST "/api/v1/schedules/{schedule}/backfill" backfill_schedule Operate, "Runs a schedule for ticks that have passed.", [], Some(form::<wire::BackfillSchedule>) => SCHEDULED, post(schedule::backfill);
-    GET "/api/v1/queues" list_queues Look, "Queues and limits: what is used, what waits, and who holds what.", [], None => Gives::Json, get(operate::queues);
+    GET "/api/v1/queues" list_queues Look, "Queues and limits: what is used, what waits, and who holds what.", [], None => Gives::Form(form::<wire::QueuesShown>), get(operate::queues);
     POST "/api/v1/queues/{queue}" set_queue Operate, "Says what a queue is from now on: slots, a rate, a pause.", [], Some(form::<wire::SetQueue>) => TAKEN, post(operate::set_queue);
     POST "/api/v1/queues/{queue}/pause" pause_queue Operate, "Lets nothing of a queue begin for now; what is at work goes on.", [], ITEM_ACT => TAKEN, post(operate::pause_queue);
     POST "/api/v1/queues/{queue}/resume" resume_queue Operate, "Lets a queue go on.", [], ITEM_ACT => TAKEN, post(operate::resume_queue);
@@ -180,17 +180,17 @@ table! {
     POST "/api/v1/tokens/{token}/revoke" revoke_token Admin, "Takes a token away: whoever has it is refused from then on.", [], None => TAKEN, post(operate::revoke_token);
     POST "/api/v1/runs" start_run Operate, "Starts a run of a registered flow, or of a flow whose text comes along.", [], Some(form::<wire::Start>) => Gives::Form(form::<wire::Started>), post(run::start);
     GET "/api/v1/runs" list_runs Look, "Runs, the newest first.", [QUERY, ALL, AFTER, LIMIT], None => Gives::Form(form::<wire::Runs>), get(run::list);
-    GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`; a page of its tasks with `limit` or `after`.", [AT, AFTER, TASKS], None => Gives::Json, get(run::show);
+    GET "/api/v1/runs/{run}" show_run Look, "A run with all its tasks, in the form of `edgewise show --json`; a page of its tasks with `limit` or `after`.", [AT, AFTER, TASKS], None => Gives::Form(form::<wire::RunShown>), get(run::show);
     GET "/api/v1/runs/{run}/end" wait_run Look, "How a run ended, as soon as it has.", [WAIT], None => Gives::Form(form::<wire::Ended>), get(run::end);
-    GET "/api/v1/runs/{run}/why" why_run Look, "Why a run does not go on, or a task of it, in the form of `edgewise why --json`.", [WHY_TASK], None => Gives::Json, get(run::why);
+    GET "/api/v1/runs/{run}/why" why_run Look, "Why a run does not go on, or a task of it, in the form of `edgewise why --json`.", [WHY_TASK], None => Gives::Form(form::<wire::RunWhy>), get(run::why);
     GET "/api/v1/runs/{run}/events" run_events Look, "The events of a run as they are committed; `Last-Event-ID` goes on behind one.", [], None => Gives::Stream, get(events::of_run);
-    GET "/api/v1/runs/{run}/tasks/{task}" show_task Look, "A task with all its attempts, in the form of `edgewise show RUN TASK --json`.", [], None => Gives::Json, get(insight::task);
-    GET "/api/v1/runs/{run}/gates/{task}" show_run_gate Look, "A gate of a run, with what somebody must know to decide: inputs, outputs, what was said.", [EVIDENCE], None => Gives::Json, get(gate::of_run);
-    GET "/api/v1/runs/{run}/history" run_history Look, "Every transition of a run and of its tasks, and what people did.", [TASK, AFTER, LIMIT], None => Gives::Json, get(insight::history);
-    GET "/api/v1/runs/{run}/timing" run_timing Look, "Where the time of a run went, and which tasks decided when it ended.", [], None => Gives::Json, get(insight::timing);
-    POST "/api/v1/runs/{run}/what-if" what_if Look, "What would happen if something did; nothing is written.", [], Some(form::<wire::WhatIf>) => Gives::Json, post(insight::what_if);
+    GET "/api/v1/runs/{run}/tasks/{task}" show_task Look, "A task with all its attempts, in the form of `edgewise show RUN TASK --json`.", [], None => Gives::Form(form::<wire::TaskShown>), get(insight::task);
+    GET "/api/v1/runs/{run}/gates/{task}" show_run_gate Look, "A gate of a run, with what somebody must know to decide: inputs, outputs, what was said.", [EVIDENCE], None => Gives::Form(form::<wire::RunGateShown>), get(gate::of_run);
+    GET "/api/v1/runs/{run}/history" run_history Look, "Every transition of a run and of its tasks, and what people did.", [TASK, AFTER, LIMIT], None => Gives::Form(form::<wire::RunHistory>), get(insight::history);
+    GET "/api/v1/runs/{run}/timing" run_timing Look, "Where the time of a run went, and which tasks decided when it ended.", [], None => Gives::Form(form::<wire::RunTiming>), get(insight::timing);
+    POST "/api/v1/runs/{run}/what-if" what_if Look, "What would happen if something did; nothing is written.", [], Some(form::<wire::WhatIf>) => Gives::Form(form::<wire::Foretold>), post(insight::what_if);
     GET "/api/v1/runs/{run}/graph" run_graph Look, "A run, drawn.", [FORM, AT], None => Gives::Picture, get(insight::graph);
-    GET "/api/v1/runs/{run}/logs" run_logs Look, "The attempts that have a log; with a task, what it wrote.", [TASK, ATTEMPT, AFTER], None => Gives::Json, get(insight::logs);
+    GET "/api/v1/runs/{run}/logs" run_logs Look, "The attempts that have a log; with a task, what it wrote.", [TASK, ATTEMPT, AFTER], None => Gives::Form(form::<wire::RunLogs>), get(insight::logs);
     POST "/api/v1/runs/retain" retain_runs Admin, "Takes runs away that are long over, some at a time.", [], Some(form::<wire::Retain>) => Gives::Form(form::<wire::Retained>), post(operate::retain);
     POST "/api/v1/runs/{run}/cancel" cancel_run Operate, "Nothing of the run, or of one task, may start any more.", [], ACT => TAKEN, post(act::cancel);
     POST "/api/v1/runs/{run}/pause" pause_run Operate, "No new leases for now.", [], ACT => TAKEN, post(act::pause);
@@ -214,18 +214,19 @@ table! {
     GET "/api/v1/items/ready" ready_items Look, "What somebody can begin with, the most urgent first.", ITEMS, None => ITEM_PAGE, get(item::ready);
     GET "/api/v1/items/blocked" blocked_items Look, "What something is in the way of, with all of it.", ITEMS, None => ITEM_PAGE, get(item::blocked);
     GET "/api/v1/items/graph" items_graph Look, "All items that are not over, drawn.", [FORM], None => Gives::Picture, get(item::graph);
-    GET "/api/v1/items/stats" item_stats Look, "How many items stand where.", [], None => Gives::Json, get(item::stats);
-    GET "/api/v1/items/cycles" item_cycles Look, "Cycles among dependencies; there are none unless something is broken.", [], None => Gives::Json, get(item::cycles);
+    GET "/api/v1/items/stats" item_stats Look, "How many items stand where.", [], None => Gives::Form(form::<wire::ItemStats>), get(item::stats);
+    GET "/api/v1/items/cycles" item_cycles Look, "Cycles among dependencies; there are none unless something is broken.", [], None => Gives::Form(form::<wire::ItemCycles>), get(item::cycles);
     GET "/api/v1/items/export" export_items Look, "All items, gates and dependencies, one JSON line each, as `edgewise import` takes them.", [], None => Gives::Text, get(item::export);
+    POST "/api/v1/items/import" import_items Operate, "Brings items in from elsewhere, all of them or none: Beads, Quarry, issues of GitHub; what was exported, and what others did, only for an admin.", [], Some(form::<wire::ImportItems>) => Gives::Form(form::<wire::Imported>), post(import::import);
     POST "/api/v1/items/batch" batch_items Operate, "Several operations as one: all of them, or none.", [], Some(form::<wire::BatchItems>) => Gives::Form(form::<wire::BatchDone>), post(item::batch);
     POST "/api/v1/items/claim-next" claim_next_item Operate, "The first ready item of those that fit is the caller's for a while.", [], Some(form::<wire::ClaimNextItem>) => DONE, post(item::claim_next);
-    GET "/api/v1/items/{item}" show_item Look, "An item with what it is bound to; its `ETag` is what `If-Match` takes.", [], None => Gives::Json, get(item::show);
+    GET "/api/v1/items/{item}" show_item Look, "An item with what it is bound to; its `ETag` is what `If-Match` takes.", [], None => Gives::Form(form::<wire::ItemShown>), get(item::show);
     PATCH "/api/v1/items/{item}" update_item Operate, "Changes an item.", [], Some(form::<wire::ItemChange>) => DONE, patch(item::update);
-    GET "/api/v1/items/{item}/why" why_item Look, "All that is in the way of an item, down to who or what can help.", [], None => Gives::Json, get(item::why);
-    GET "/api/v1/items/{item}/tree" item_tree Look, "What an item waits for, and what waits for it.", [DEPTH, DIRECTION], None => Gives::Json, get(item::tree);
+    GET "/api/v1/items/{item}/why" why_item Look, "All that is in the way of an item, down to who or what can help.", [], None => Gives::Form(form::<wire::ItemReason>), get(item::why);
+    GET "/api/v1/items/{item}/tree" item_tree Look, "What an item waits for, and what waits for it.", [DEPTH, DIRECTION], None => Gives::Form(form::<wire::ItemTree>), get(item::tree);
     GET "/api/v1/items/{item}/graph" item_graph Look, "An item with all that it waits for and that waits for it, drawn.", [FORM], None => Gives::Picture, get(item::graph_of);
     GET "/api/v1/items/{item}/thread" item_thread Look, "A message and what it was answered.", [AFTER, LIMIT], None => ITEM_PAGE, get(item::thread);
-    GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [AFTER, LIMIT], None => Gives::Json, get(item::history);
+    GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [AFTER, LIMIT], None => Gives::Form(form::<wire::ItemHistory>), get(item::history);
     POST "/api/v1/items/{item}/close" close_item Operate, "Closes an item.", [], Some(form::<wire::CloseItem>) => DONE, post(item::close);
     POST "/api/v1/items/{item}/reopen" reopen_item Operate, "Opens a closed item again.", [], ITEM_ACT => DONE, post(item::reopen);
     POST "/api/v1/items/{item}/delete" delete_item Operate, "Deletes an item: a tombstone and its history stay.", [], ITEM_ACT => DONE, post(item::delete);
@@ -238,7 +239,7 @@ table! {
     GET "/api/v1/gates" list_gates Look, "The gates that wait, of runs and of items.", [ENDED, AFTER, LIMIT], None => Gives::Form(form::<wire::Gates>), get(gate::list);
     POST "/api/v1/gates" make_gate Operate, "Makes a gate for items to wait for.", [], Some(form::<wire::MakeGate>) => DONE, post(item::make_gate);
     POST "/api/v1/gates/external" report_external Approve, "Another system says that something is so: the gates that wait for it open.", [], Some(form::<wire::ExternalReport>) => Gives::Form(form::<wire::Opened>), post(hook::report);
-    GET "/api/v1/gates/{gate}" show_gate Look, "A gate of items, with who said what and what came from outside.", [], None => Gives::Json, get(gate::show);
+    GET "/api/v1/gates/{gate}" show_gate Look, "A gate of items, with who said what and what came from outside.", [], None => Gives::Form(form::<wire::GateShown>), get(gate::show);
     POST "/api/v1/gates/{gate}/approve" approve_item_gate Approve, "Says yes to a gate of items.", [], ITEM_ACT => DONE, post(item::approve);
     POST "/api/v1/gates/{gate}/withdraw" withdraw_item_gate Approve, "Takes a yes back.", [], ITEM_ACT => DONE, post(item::withdraw);
     POST "/api/v1/gates/{gate}/reject" reject_item_gate Approve, "Says no to a gate of items.", [], ITEM_ACT => DONE, post(item::reject);
@@ -246,7 +247,7 @@ table! {
     POST "/api/v1/gates/{gate}/url" gate_url Operate, "The address of a webhook gate: whoever knows it can open the gate, once.", [], Some(form::<wire::HookRequest>) => Gives::Form(form::<wire::Hook>), post(hook::address);
     POST "/api/v1/hooks/{hook}" deliver_hook Open, "Opens the webhook gate whose address this is; the body is kept with it, and is the output of a gate of a run.", [], Some(form::<serde_json::Value>) => Gives::Form(form::<wire::Opened>), post(hook::deliver);
     GET "/api/v1/events" workspace_events Look, "The events of the whole workspace as they are committed; `Last-Event-ID` goes on behind one.", [EVENT_TYPES, EVENT_RUN], None => Gives::Stream, get(events::of_workspace);
-    GET "/api/v1/prime" prime Look, "What an agent must know to work here.", [], None => Gives::Json, get(item::prime);
+    GET "/api/v1/prime" prime Look, "What an agent must know to work here.", [], None => Gives::Form(form::<wire::Primer>), get(item::prime);
     POST "/api/v1/ask" ask Look, "What the command line asks of the engine; each thing that is asked needs a permission of its own.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::ask);
     POST "/api/v1/look" look Look, "What the command line reads off the store.", [], Some(form::<serde_json::Map<String, serde_json::Value>>) => Gives::Json, post(ask::look);
     GET "/api/v1/domain" list_namespaces Look, "The queues of domain events.", [], None => Gives::Form(form::<wire::Namespaces>), get(domain::namespaces);
@@ -254,11 +255,11 @@ table! {
     GET "/api/v1/domain/{namespace}/events" domain_events Look, "Domain events as they happen; `Last-Event-ID` goes on behind a durable one.", [], None => Gives::Stream, get(domain::stream);
     POST "/api/v1/domain/{namespace}/ack" ack_domain Operate, "A consumer has dealt with everything up to a place.", [], Some(form::<wire::Acknowledge>) => Gives::Form(form::<wire::Acknowledged>), post(domain::acknowledge);
     POST "/api/v1/domain/{namespace}/forget" forget_consumer Operate, "Forgets a consumer that is gone: the queue waits for it no more.", [], Some(form::<wire::ForgetConsumer>) => TAKEN, post(domain::forget);
-    GET "/api/v1/webhooks" list_webhooks Look, "All webhooks, without their secrets.", [], None => Gives::Form(form::<wire::Webhooks>), get(webhook::list);
+    GET "/api/v1/webhooks" list_webhooks Look, "All webhooks, without their secrets.", [AFTER, LIMIT], None => Gives::Form(form::<wire::Webhooks>), get(webhook::list);
     POST "/api/v1/webhooks" add_webhook Admin, "Makes a webhook; its secret is given once.", [], Some(form::<wire::WebhookRequest>) => Gives::Form(form::<wire::WebhookMade>), post(webhook::add);
     POST "/api/v1/webhooks/{webhook}/remove" remove_webhook Admin, "Takes a webhook away.", [], None => TAKEN, post(webhook::remove);
     POST "/api/v1/webhooks/{webhook}/rotate" rotate_webhook Admin, "Gives a webhook another secret; messages are signed with the one before too, for a day.", [], None => Gives::Form(form::<wire::WebhookMade>), post(webhook::rotate);
-    GET "/api/v1/webhooks/{webhook}/dead" dead_webhook Look, "What a webhook could not be told.", [], None => Gives::Form(form::<wire::DeadLetters>), get(webhook::dead);
+    GET "/api/v1/webhooks/{webhook}/dead" dead_webhook Look, "What a webhook could not be told.", [PLACE, LIMIT], None => Gives::Form(form::<wire::DeadLetters>), get(webhook::dead);
     POST "/api/v1/webhooks/{webhook}/replay" replay_webhook Operate, "Has events sent again.", [], Some(form::<wire::ReplayRequest>) => Gives::Form(form::<wire::Replayed>), post(webhook::replay);
     POST "/api/v1/work/claim" claim_work Work, "Leases of tasks, as soon as there are some.", [], Some(form::<wire::Claim>) => Gives::Form(form::<wire::Leases>), post(work::claim);
     POST "/api/v1/work/heartbeat" heartbeat_work Work, "Says that attempts are still at work.", [], Some(form::<wire::Heartbeat>) => Gives::Form(form::<wire::Beats>), post(work::heartbeat);

@@ -115,6 +115,7 @@ pub fn checks<P: Place>() -> Vec<Check<P>> {
         removal::positions_go_on_behind_what_was_taken_away,
         removal::a_long_stream_is_given_back_in_steps_and_never_seen_in_part,
         removal::a_key_is_kept_as_long_as_was_said_and_then_free,
+        removal::keys_of_the_work_graph_are_free_once_their_time_is_over,
         removal::rows_of_runs_that_are_gone_go_with_the_flush,
         search::a_search_finds_what_fits_and_nothing_else,
         search::pages_of_a_search_hold_every_run_once,

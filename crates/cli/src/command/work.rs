@@ -19,7 +19,6 @@ mod mcp;
 mod prime;
 mod ready;
 mod reason;
-mod record;
 mod said;
 mod show;
 mod stats;

@@ -77,6 +77,10 @@ const LINES: &[&str] = &[
     "close {a}",
     "ready --json",
     "history {a}",
+    "import issues.json --dry-run",
+    "import issues.json --json",
+    "import issues.json",
+    "import issues.json --form beads",
     "stats",
     "prime",
     "schedule set nightly --flow release --cron @daily",
@@ -133,6 +137,8 @@ fn project() -> Project {
     project.flow("fails", FAILS);
     let tells = "flow: tells\nnamespace: shop/eu\ntasks:\n  a: { emit: one }\n  b: { after: a, emit: { name: two, payload: { n: 2 } } }\n";
     std::fs::write(project.path().join("tells.yaml"), tells).unwrap();
+    std::fs::write(project.path().join("issues.json"), r#"[{"number":7,"title":"Crash","author":{"login":"bob"}}]"#)
+        .unwrap();
     project
 }
 

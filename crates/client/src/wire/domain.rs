@@ -105,11 +105,14 @@ pub struct WebhookMade {
     pub secret: String,
 }
 
-/// All webhooks.
+/// A page of webhooks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Webhooks {
     /// Without their secrets.
     pub webhooks: Vec<WebhookListed>,
+    /// What `after` takes for the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// One webhook.
@@ -141,6 +144,9 @@ pub struct WebhookListed {
 pub struct DeadLetters {
     /// In the order of the queue.
     pub dead: Vec<DeadLetterListed>,
+    /// What `after` takes for the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
 }
 
 /// One event that could not be sent.

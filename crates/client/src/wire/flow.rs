@@ -120,6 +120,7 @@ pub struct ScheduleTaken {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Schedules {
     /// The schedules, in the form of `edgewise schedule list --json`.
+    #[schemars(with = "Vec<super::ScheduleShown>")]
     pub schedules: Vec<Value>,
     /// What `after` takes for the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

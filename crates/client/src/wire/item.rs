@@ -298,6 +298,7 @@ pub struct BatchDone {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Items {
     /// The items, in the form of `edgewise list --json`.
+    #[schemars(with = "Vec<super::ItemShown>")]
     pub items: Vec<Value>,
     /// What `after` takes for the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -42,6 +42,7 @@ pub struct Started {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Runs {
     /// The runs, in the form of `edgewise runs --json`.
+    #[schemars(with = "Vec<super::RunListed>")]
     pub runs: Vec<Value>,
     /// What `after` takes for the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

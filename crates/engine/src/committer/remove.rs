@@ -96,7 +96,11 @@ impl<R> Committer<R> {
                 Err(error) => outcome.kept.push(kept(*run, &error)),
             }
         }
-        let removed = self.desk.ledger.remove(&Removal { streams: going.clone(), at: self.desk.now })?;
+        let removed = self.desk.ledger.remove(&Removal {
+            streams: going.clone(),
+            at: self.desk.now,
+            work_keys: Some((self.desk.home.space(), Time(self.desk.now.0.saturating_sub(removing.keep_keys.0)))),
+        })?;
         outcome.more = removed.more;
         for gone in going {
             if removed.taken < removing.runs.len() && self.desk.ledger.head(&gone.stream)?.seq > 0 {

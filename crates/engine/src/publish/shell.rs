@@ -165,7 +165,7 @@ impl Listeners {
         known_as: Option<(String, String)>,
     ) -> Result<(Self, (Publisher, Herald))> {
         let listeners = Self::default();
-        let space = edgewise_store::Space { tenant: home.tenant.clone(), workspace: home.workspace.clone() };
+        let space = home.space();
         let known_as = known_as.unwrap_or_else(|| (home.tenant.to_string(), home.workspace.to_string()));
         let herald = Herald::new(telling.news, space.clone(), known_as.clone(), listeners.clone())?;
         let publisher = Publisher::open(telling.queues, space, listeners.clone())?;

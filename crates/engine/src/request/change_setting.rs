@@ -2,7 +2,7 @@
 
 use crate::command::Answer;
 use crate::desk::Desk;
-use edgewise_core::control::{ControlEvent, HOOK_SECRET, SettingChanged};
+use edgewise_core::control::{ControlEvent, HOOK_SECRET, SettingChanged, TOKEN};
 use edgewise_core::{Error, Result, limits};
 
 pub(crate) fn change_setting(desk: &mut Desk, change: &SettingChanged) -> Result<Answer> {
@@ -11,9 +11,16 @@ pub(crate) fn change_setting(desk: &mut Desk, change: &SettingChanged) -> Result
         let message = format!("a setting has at most {} bytes, this one has {bytes}", limits::SETTING_BYTES);
         return Err(Error::limit("setting_too_large", message));
     }
-    let known = desk.newest_control()?.settings.contains_key(&change.key);
-    if known && change.key.as_str() == HOOK_SECRET && change.value.is_some() {
-        return Ok(Answer::Already);
+    let settings = &desk.newest_control()?.settings;
+    if let (Some(known), Some(value)) = (settings.get(&change.key), &change.value) {
+        if change.key.as_str() == HOOK_SECRET {
+            return Ok(Answer::Already);
+        }
+        // The same one again is somebody's whose answer was lost.
+        if let Some(name) = change.key.strip_prefix(TOKEN).filter(|_| known.value != *value) {
+            let message = format!("{name} has a token already: revoke it first, or choose another name");
+            return Err(Error::conflict("token_exists", message));
+        }
     }
     let verdict = desk.record_control(ControlEvent::SettingChanged(change.clone()));
     super::answer(verdict, || format!("setting {}", change.key))

@@ -5,6 +5,7 @@ mod ground;
 mod queues;
 mod schedules;
 
+use edgewise_core::Kind;
 use edgewise_core::control::{Control, HOOK_SECRET, SettingChanged};
 use edgewise_core::id::RunId;
 use edgewise_core::time::{Millis, Time};
@@ -77,6 +78,24 @@ fn the_secret_that_addresses_are_signed_with_stays_whoever_brings_another_one() 
     assert!(matches!(ask(&mut first, secret("first")), Ok(Answer::Done)));
     assert!(matches!(ask(&mut second, secret("second")), Ok(Answer::Already)));
     assert_eq!(world.control().settings[&name(HOOK_SECRET)].value, json!("first"));
+}
+
+/// Whoever made the first one was shown its secret once: it must stay good until it is revoked.
+#[test]
+fn a_token_that_somebody_was_shown_is_not_replaced_by_another_of_the_same_name() {
+    let world = World::default();
+    let change = |value: Option<&str>| {
+        let value = value.map(|hash| json!({ "hash": hash, "role": "viewer" }));
+        Command::ChangeSetting(SettingChanged { key: name("token/ann"), value, by: name("ada"), why: None })
+    };
+    let (mut one, mut other) = (world.engine(1), world.engine(2));
+    assert!(matches!(ask(&mut one, change(Some("first"))), Ok(Answer::Done)));
+    let late = ask(&mut other, change(Some("second"))).unwrap_err();
+    assert_eq!((late.kind, late.code), (Kind::Conflict, "token_exists"));
+    assert!(matches!(ask(&mut other, change(Some("first"))), Ok(Answer::Already)), "its own answer was lost");
+    assert_eq!(world.control().settings[&name("token/ann")].value["hash"], "first");
+    assert!(matches!(ask(&mut other, change(None)), Ok(Answer::Done)));
+    assert!(matches!(ask(&mut one, change(Some("second"))), Ok(Answer::Done)), "a name that is revoked is free");
 }
 
 #[test]

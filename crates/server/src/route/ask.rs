@@ -36,6 +36,9 @@ pub async fn ask(
     Json(mut ask): Json<Ask>,
 ) -> Result<(Extension<Made>, Json<Said>)> {
     guard::permit(&who, needs(&ask))?;
+    if let Ask::Work(work) = &ask {
+        item::check_authors(&work.ops, &who)?;
+    }
     let what = Extension(Made(what(&ask)));
     if let Some(by) = ask.by() {
         by.clone_from(&who.name);

@@ -141,7 +141,7 @@ pub(super) fn can_be_forgotten(ops: &[Op]) -> bool {
 }
 
 /// Who made an item or approved a gate elsewhere is believed of those who bring items in for everybody.
-fn check_authors(ops: &[Op], who: &Principal) -> Done<()> {
+pub(super) fn check_authors(ops: &[Op], who: &Principal) -> Done<()> {
     let other = |op: &Op| match op {
         Op::Add(add) => add.created_by.as_ref().is_some_and(|by| *by != who.name),
         Op::MakeGate { approvals, .. } => !approvals.is_empty(),

@@ -149,11 +149,6 @@ pub async fn create_token(
     let role = serde_json::from_value(json!(asked.role))
         .map_err(|_| Error::invalid("bad_role", "`role` is `viewer`, `operator`, `worker`, `approver` or `admin`"))?;
     let expires = asked.expires.as_deref().map(Millis::parse).transpose()?.map(|span| app.now().plus(span));
-    let _turn = app.making_tokens().lock().await;
-    if known(&app).await?.iter().any(|(known, _)| *known == name) {
-        let message = format!("{name} has a token already: revoke it first, or choose another name");
-        return Err(Error::conflict("token_exists", message).into());
-    }
     let (kept, text) = Kept::new(&name, Token(Entropy::from_system()?.bits()), role, expires);
     set(&app, &who, &format!("{PREFIX}{name}"), Some(json!(kept))).await?;
     Ok(Json(listed(&name, &kept, Some(text))))

@@ -3,8 +3,10 @@
 use super::domain::blocking;
 use crate::app::App;
 use crate::body::Json;
+use crate::limits;
 use crate::listed;
-use crate::params::Path;
+use crate::page::PageQuery;
+use crate::params::{Path, Query};
 use crate::problem::Result;
 use axum::extract::State;
 use edgewise_client::wire::{ActTaken, DeadLetters, ReplayRequest, Replayed, WebhookMade, WebhookRequest, Webhooks};
@@ -12,6 +14,7 @@ use edgewise_core::Error;
 use edgewise_core::name::Name;
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::webhook::Hooks;
+use serde::Deserialize;
 
 async fn hooks(app: &App) -> Result<Hooks> {
     Ok(Hooks::new(app.shelf().await?))
@@ -26,10 +29,10 @@ pub async fn add(State(app): State<App>, Json(asked): Json<WebhookRequest>) -> R
     Ok(Json(WebhookMade { id: hook.id, secret: secret.text() }))
 }
 
-pub async fn list(State(app): State<App>) -> Result<Json<Webhooks>> {
-    let hooks = hooks(&app).await?;
-    let all = blocking(move || hooks.list()).await?;
-    Ok(Json(Webhooks { webhooks: all.into_iter().map(listed::webhook).collect() }))
+pub async fn list(State(app): State<App>, Query(asked): Query<PageQuery>) -> Result<Json<Webhooks>> {
+    let (hooks, page) = (hooks(&app).await?, asked.page()?);
+    let (part, next) = page.of(blocking(move || hooks.list()).await?, |hook| hook.id.as_str());
+    Ok(Json(Webhooks { webhooks: part.into_iter().map(listed::webhook).collect(), next }))
 }
 
 pub async fn remove(State(app): State<App>, Path(id): Path<String>) -> Result<Json<ActTaken>> {
@@ -44,10 +47,26 @@ pub async fn rotate(State(app): State<App>, Path(id): Path<String>) -> Result<Js
     Ok(Json(WebhookMade { id, secret: secret.text() }))
 }
 
-pub async fn dead(State(app): State<App>, Path(id): Path<String>) -> Result<Json<DeadLetters>> {
+/// Which dead letters. They go while they are looked at, the oldest first: so a page begins behind a place.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeadQuery {
+    after: Option<u64>,
+    limit: Option<usize>,
+}
+
+pub async fn dead(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(asked): Query<DeadQuery>,
+) -> Result<Json<DeadLetters>> {
     let hooks = hooks(&app).await?;
-    let dead = blocking(move || hooks.dead(&id)).await?;
-    Ok(Json(DeadLetters { dead: dead.into_iter().map(listed::dead_letter).collect() }))
+    let limit = asked.limit.unwrap_or(limits::PAGE_DEFAULT).clamp(1, limits::PAGE);
+    let mut dead = blocking(move || hooks.dead(&id)).await?;
+    dead.retain(|letter| asked.after.is_none_or(|after| letter.place > after));
+    let next = (dead.len() > limit).then(|| dead[limit - 1].place);
+    dead.truncate(limit);
+    Ok(Json(DeadLetters { dead: dead.into_iter().map(listed::dead_letter).collect(), next }))
 }
 
 pub async fn replay(

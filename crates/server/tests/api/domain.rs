@@ -8,7 +8,7 @@ use tokio::net::{TcpSocket, TcpStream};
 const FLOW: &str = "flow: f\nnamespace: shop\npublish: [over]\ntasks:\n  a: { emit: one }\n  b: { after: a, emit: { name: two, payload: { n: 2 } } }\n  c: { after: b, emit: { name: three, delivery: fast } }\n";
 
 /// Asks until an answer is as wanted: events are published a moment after their commit.
-async fn until(stage: &Stage, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+pub async fn until(stage: &Stage, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     let look = async {
         loop {
             let answer = stage.get(path).await;

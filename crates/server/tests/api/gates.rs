@@ -123,9 +123,12 @@ async fn the_name_of_the_token_is_the_approver_and_nobody_speaks_for_somebody_el
         json!({ "op": "add", "title": "A", "createdBy": "bob" }),
         json!({ "op": "make_gate", "gateType": "approval", "approvals": ["bob"] }),
     ] {
-        let forged = json!({ "ops": [forged] }).to_string();
-        let refused = stage.bare("POST", "/api/v1/items/batch", &[("Authorization", &operator)], &forged).await;
-        assert_eq!((refused.status, refused.code().as_str()), (403, "not_yourself"), "{forged}");
+        let batch = json!({ "ops": [forged] });
+        let ask = json!({ "work": { "ops": [forged], "by": "operator" } });
+        for (path, body) in [("/api/v1/items/batch", batch), ("/api/v1/ask", ask)] {
+            let refused = stage.bare("POST", path, &[("Authorization", &operator)], &body.to_string()).await;
+            assert_eq!((refused.status, refused.code().as_str()), (403, "not_yourself"), "{path} {forged}");
+        }
     }
 }
 

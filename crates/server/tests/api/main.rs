@@ -3,8 +3,10 @@
 mod caller;
 mod client;
 mod domain;
+mod forms;
 mod gates;
 mod hostile;
+mod imports;
 mod items;
 mod lent;
 mod limited;

@@ -1,5 +1,6 @@
 //! Lists that may be long come in pages, and the pages together are the list.
 
+use crate::domain;
 use crate::items::add;
 use crate::stage::{FLOW, Stage};
 use edgewise_server::auth::Role;
@@ -13,9 +14,10 @@ async fn walk(stage: &Stage, path: &str, (list, field): (&str, &str)) -> Vec<Vec
         assert_eq!(answer.status, 200, "{path}: {}", answer.text);
         let page = answer.json();
         pages.push(page[list].as_array().unwrap().iter().map(|one| one[field].clone()).collect());
-        match page["next"].as_str() {
-            Some(next) => after = format!("&after={next}"),
-            None => return pages,
+        match &page["next"] {
+            Value::Null => return pages,
+            Value::String(next) => after = format!("&after={next}"),
+            place => after = format!("&after={place}"),
         }
         assert!(pages.len() < 100, "{path} does not end");
     }
@@ -58,6 +60,27 @@ async fn threads_and_histories_of_items_come_in_pages() {
     let pages = walk(&stage, &format!("{path}/history"), ("history", "what")).await;
     let told: Vec<&Value> = whole.iter().map(|note| &note["what"]).collect();
     assert!(pages.len() > 1 && pages.concat().iter().collect::<Vec<_>>() == told, "{pages:?} of {told:?}");
+}
+
+#[tokio::test]
+async fn webhooks_and_what_they_could_not_be_told_come_in_pages() {
+    let stage = Stage::open().await;
+    let flow = "flow: f\nnamespace: shop\ntasks:\n  a: { emit: one }\n  b: { after: a, emit: two }\n  c: { after: b, emit: three }\n";
+    stage.start(flow).await;
+    let mut ids = Vec::new();
+    for path in ["a", "b", "c"] {
+        let body = json!({ "namespace": "shop", "url": format!("https://example.org/{path}") });
+        ids.push(stage.post("/api/v1/webhooks", &body).await.json()["id"].clone());
+    }
+    ids.sort_by_key(|id| id.as_str().unwrap().to_owned());
+    check(&stage, "/api/v1/webhooks", ("webhooks", "id"), json!([ids[..2], ids[2..]])).await;
+    domain::until(&stage, "/api/v1/domain/shop", |queue| queue["events"].as_array().unwrap().len() == 3).await;
+    let hook = format!("/api/v1/webhooks/{}", ids[0].as_str().unwrap());
+    let all = json!({ "from": 1, "to": 3 });
+    assert_eq!(stage.post(&format!("{hook}/replay"), &all).await.json(), json!({ "events": 3 }));
+    let dead = format!("{hook}/dead");
+    assert_eq!(walk(&stage, &dead, ("dead", "name")).await, [vec![json!("one"), json!("two")], vec![json!("three")]]);
+    assert_eq!(stage.get(&format!("{dead}?after=nonsense")).await.code(), "bad_parameter");
 }
 
 #[tokio::test]

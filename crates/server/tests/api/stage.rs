@@ -1,5 +1,6 @@
 //! A server in a folder of its own, and somebody who talks to it.
 
+use crate::forms;
 use edgewise_core::control::SettingChanged;
 use edgewise_core::id::Token;
 use edgewise_core::name::Name;
@@ -258,7 +259,11 @@ impl Stage {
 
 /// One request on a connection of its own.
 pub async fn ask(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-    raw(address, written(method, path, headers, body).as_bytes()).await
+    let answer = raw(address, written(method, path, headers, body).as_bytes()).await;
+    if answer.status == 200 {
+        forms::check(method, path, &answer.text);
+    }
+    answer
 }
 
 /// The status of a `GET`, without waiting for its body: a stream does not end by itself.

@@ -2,8 +2,10 @@
 
 use super::Place;
 use super::fixture::*;
-use crate::ledger::{Appended, Gone, KeyOwner, Ledger, Position, Removal, Stream};
+use crate::domain::Space;
+use crate::ledger::{Append, Appended, Gone, KeyOwner, Ledger, Position, Removal, Stream};
 use crate::projections::Projections;
+use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 
@@ -20,7 +22,7 @@ fn gone(stream: &Stream, seq: u64, key: Option<&str>) -> Gone {
 }
 
 fn taken(ledger: &mut impl Ledger, streams: Vec<Gone>, at: u64) -> usize {
-    ledger.remove(&Removal { streams, at: Time(at) }).unwrap().taken
+    ledger.remove(&Removal { streams, at: Time(at), work_keys: None }).unwrap().taken
 }
 
 pub fn a_stream_that_was_taken_away_is_not_found_and_the_others_stay<P: Place>(place: &P) {
@@ -143,4 +145,31 @@ pub fn rows_of_runs_that_are_gone_go_with_the_flush<P: Place>(place: &P) {
     stale.gone = vec![a.clone()];
     assert_eq!(rows.flush(&stale).unwrap_err().code, "projection_moved");
     assert!(rows.load(&a).unwrap().is_some(), "all of it or nothing");
+}
+
+pub fn keys_of_the_work_graph_are_free_once_their_time_is_over<P: Place>(place: &P) {
+    let (mut ledger, _) = open(place);
+    let (work, elsewhere) = (stream(RunId::WORK.0), stream_in("other", "place", RunId::WORK.0));
+    let run = stream(1);
+    let claims = [claim(&work, "work:a", 1), claim(&work, "work:b", 2), claim(&run, "order-7", 3)];
+    for (seq, (at, claim)) in [(1_000, &claims[0]), (2_000, &claims[1])].into_iter().enumerate() {
+        let mut sent = Append { at: Time(at), ..batch(&[(&work, seq as u64, 1)]) };
+        sent.keys = vec![claim.clone()];
+        done(&mut ledger, &sent);
+    }
+    let (theirs, mut sent) =
+        (claim(&elsewhere, "work:a", 4), Append { at: Time(1_000), ..batch(&[(&run, 0, 1), (&elsewhere, 0, 1)]) });
+    sent.keys = vec![claims[2].clone(), theirs.clone()];
+    done(&mut ledger, &sent);
+    let space = Space { tenant: work.tenant.clone(), workspace: work.workspace.clone() };
+    for (until, left) in [(999, [true, true, true]), (1_000, [false, true, true]), (u64::MAX, [false, false, true])] {
+        for _ in 0..2 {
+            let removal = Removal { work_keys: Some((space.clone(), Time(until))), ..Removal::default() };
+            assert!(!ledger.remove(&removal).unwrap().more);
+            let found = claims.each_ref().map(|claim| ledger.key(claim).unwrap().is_some());
+            assert_eq!(found, left, "until {until}");
+            assert!(ledger.key(&theirs).unwrap().is_some(), "another workspace is not looked at");
+            ledger = open(place).0;
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Taking whole streams away, and what is remembered of them.
 
 use super::Stream;
+use crate::domain::Space;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 
@@ -11,6 +12,9 @@ pub struct Removal {
     pub streams: Vec<Gone>,
     /// The committer's clock: what is remembered no longer than until then is forgotten, some of it with each call.
     pub at: Time,
+    /// The work graph of a workspace is never taken away: keys of operations on it that were used up at this instant or
+    /// before are free again, some of them with each call.
+    pub work_keys: Option<(Space, Time)>,
 }
 
 /// A stream that is taken away, and what is remembered of it.

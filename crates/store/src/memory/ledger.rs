@@ -7,7 +7,7 @@ use crate::ledger::{
 };
 use edgewise_core::Result;
 use edgewise_core::event::Record;
-use edgewise_core::id::{EventId, PlanHash};
+use edgewise_core::id::{EventId, PlanHash, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use std::collections::BTreeMap;
@@ -27,7 +27,8 @@ struct State {
     /// Every record, or the hole it left; its position is its index plus one.
     log: Vec<Option<(Stream, Record)>>,
     streams: BTreeMap<Stream, Entry>,
-    keys: BTreeMap<(Name, Name, String), KeyOwner>,
+    /// With when they were used up.
+    keys: BTreeMap<(Name, Name, String), (KeyOwner, Time)>,
     plans: BTreeMap<PlanHash, Vec<u8>>,
     gone: BTreeMap<Stream, Gone>,
 }
@@ -54,7 +55,7 @@ impl State {
     }
 
     fn owner(&self, claim: &KeyClaim) -> Option<&KeyOwner> {
-        self.keys.get(&key_of(claim))
+        self.keys.get(&key_of(claim)).map(|(owner, _)| owner)
     }
 
     fn write(&mut self, stream: &Stream, record: &Record, last: EventId) {
@@ -91,7 +92,7 @@ impl State {
         for stream in over {
             let key = self.gone.remove(&stream).and_then(|gone| gone.key);
             if let Some(key) = key.map(|key| (stream.tenant, stream.workspace, key))
-                && self.keys.get(&key).is_some_and(|owner| owner.run == stream.run)
+                && self.keys.get(&key).is_some_and(|(owner, _)| owner.run == stream.run)
             {
                 self.keys.remove(&key);
             }
@@ -121,7 +122,7 @@ impl Ledger for MemoryLedger {
             return Ok(Appended::KeyTaken(owner.clone()));
         }
         for claim in &batch.keys {
-            state.keys.insert(key_of(claim), KeyOwner { run: claim.stream.run, body: claim.body });
+            state.keys.insert(key_of(claim), (KeyOwner { run: claim.stream.run, body: claim.body }, batch.at));
         }
         for (hash, bytes) in &batch.plans {
             state.plans.entry(*hash).or_insert_with(|| bytes.clone());
@@ -187,6 +188,12 @@ impl Ledger for MemoryLedger {
         let mut state = self.0.lock();
         let taken = removal.streams.iter().filter(|gone| state.take(gone)).count();
         state.expire(removal.at);
+        if let Some((space, at)) = &removal.work_keys {
+            let worn = |owner: &KeyOwner, used: Time| owner.run == RunId::WORK && used <= *at;
+            state.keys.retain(|(tenant, workspace, _), (owner, used)| {
+                (tenant, workspace) != (&space.tenant, &space.workspace) || !worn(owner, *used)
+            });
+        }
         Ok(Removed { taken, more: false })
     }
 

@@ -42,8 +42,12 @@ const MAKE: [&str; 7] = [
     include_str!("sql/ledger_make_plans.sql"),
 ];
 
-/// Tables that a ledger of the same format may not have yet.
-const ADD: [&str; 2] = [include_str!("sql/ledger_make_gone.sql"), include_str!("sql/ledger_make_gone_by_until.sql")];
+/// Tables and indexes that a ledger of the same format may not have yet.
+const ADD: [&str; 3] = [
+    include_str!("sql/ledger_make_gone.sql"),
+    include_str!("sql/ledger_make_gone_by_until.sql"),
+    include_str!("sql/ledger_make_work_keys_by_use.sql"),
+];
 
 /// A larger page cache makes every commit slower: SQLite walks all of it.
 const PRAGMAS: [(&str, &str); 4] =
@@ -139,8 +143,8 @@ impl SqliteLedger {
 
 /// Adds what a ledger of an earlier day does not have; one that has it is not written to.
 fn add(conn: &Connection) -> Result<()> {
-    let there: i64 = conn.query_row(include_str!("sql/ledger_has_gone.sql"), (), |row| row.get(0)).of(LEDGER)?;
-    if there > 0 {
+    let whole: bool = conn.query_row(include_str!("sql/ledger_is_whole.sql"), (), |row| row.get(0)).of(LEDGER)?;
+    if whole {
         return Ok(());
     }
     write(conn, LEDGER, |conn| ADD.iter().try_for_each(|sql| conn.execute_batch(sql)).of(LEDGER).map(Then::Commit))

@@ -8,15 +8,17 @@ use super::error::{Explain, damaged};
 use super::heads;
 use super::statements::Statements;
 use super::transaction::Then;
+use crate::domain::Space;
 use crate::ledger::{Gone, Removal, Removed, Stream};
 use edgewise_core::Result;
+use edgewise_core::id::RunId;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Most records given back by one call: about 5 ms.
 const STEP: usize = 1_000;
-/// Most runs forgotten by one call.
+/// Most runs forgotten, and most keys given free, by one call.
 const FORGET: usize = 100;
 
 /// Takes streams away, gives some of what is left on the disk back, forgets what is kept no longer.
@@ -28,6 +30,7 @@ pub(super) fn remove(conn: &Connection, removal: &Removal) -> Result<Then<Remove
     }
     let more = give_back(statements)?;
     let more = expire(statements, removal.at)? || more;
+    let more = removal.work_keys.as_ref().map_or(Ok(false), |(space, at)| free(statements, space, *at))? || more;
     Ok(Then::Commit(Removed { taken, more }))
 }
 
@@ -95,6 +98,21 @@ fn expire(statements: &mut Statements<'_>, now: Time) -> Result<bool> {
         drop.execute((&run, &tenant, &workspace)).of(LEDGER)?;
     }
     Ok(more)
+}
+
+/// True if there may be more.
+fn free(statements: &mut Statements<'_>, space: &Space, at: Time) -> Result<bool> {
+    let (tenant, workspace) = (space.tenant.as_str(), space.workspace.as_str());
+    let worn = statements.get(include_str!("sql/ledger_worn_work_keys.sql"))?;
+    // Later than all there are is as good as the instant itself.
+    let at = i64::try_from(at.0).unwrap_or(i64::MAX);
+    let keys = worn.query_map((tenant, workspace, at, FORGET as i64), |row| row.get::<_, String>(0));
+    let keys: Vec<String> = keys.and_then(Iterator::collect).of(LEDGER)?;
+    for key in &keys {
+        let free = statements.get(include_str!("sql/ledger_free_key.sql"))?;
+        free.execute((tenant, workspace, key, RunId::WORK.to_string())).of(LEDGER)?;
+    }
+    Ok(keys.len() == FORGET)
 }
 
 /// What is remembered of a stream that was taken away.

@@ -3,7 +3,7 @@
 //! Newer files say `blockedId` and `blockerId`, older ones `sourceId` and `targetId`; in both the first one waits.
 
 use super::draft::{Draft, bad_line, name, names, text, time};
-use crate::problem::Result;
+use edgewise_core::Result;
 use edgewise_core::name::Name;
 use edgewise_core::work::{
     Act, Add, Close, Depend, DependencyKind, Details, GateWait, ItemKind, Op, Phase, Status, TaskType, When,

@@ -3,7 +3,7 @@
 use super::*;
 use edgewise_core::work::{Op, Status};
 
-fn ops(texts: &[&str], form: ImportForm) -> Vec<Op> {
+fn ops(texts: &[&str], form: Form) -> Vec<Op> {
     let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
     let (found, draft) = read(&texts, None).unwrap();
     assert_eq!(found, form);
@@ -49,7 +49,7 @@ fn beads_issues_keep_their_ids_and_priorities_begin_at_one() {
         "bd-3 is InProgress",
         "close bd-2 Done",
     ];
-    assert_eq!(short(&ops(&[text], ImportForm::Beads)), expected);
+    assert_eq!(short(&ops(&[text], Form::Beads)), expected);
 }
 
 #[test]
@@ -78,16 +78,16 @@ fn quarry_files_of_both_ages_say_who_waits() {
         "satisfy $gate1",
         "close el-2 Cancelled",
     ];
-    assert_eq!(short(&ops(&[elements, newer], ImportForm::Quarry)), expected);
+    assert_eq!(short(&ops(&[elements, newer], Form::Quarry)), expected);
     let older = r#"{"sourceId":"el-1","targetId":"el-2","type":"blocks"}"#;
-    assert!(short(&ops(&[elements, older], ImportForm::Quarry)).contains(&"el-1 blocks el-2".to_owned()));
+    assert!(short(&ops(&[elements, older], Form::Quarry)).contains(&"el-1 blocks el-2".to_owned()));
 }
 
 #[test]
 fn issues_of_github_become_items_of_their_number() {
     let text = r#"[{"number":12,"title":"Crash","state":"OPEN","labels":[{"name":"bug"},{"name":"P0"}],"assignees":[{"login":"ann"}],"url":"https://x/12"},
         {"number":13,"title":"Old","state":"CLOSED","stateReason":"NOT_PLANNED"}]"#;
-    let ops = ops(&[text], ImportForm::Github);
+    let ops = ops(&[text], Form::Github);
     assert_eq!(short(&ops), ["add gh-12 1", "add gh-13 3", "close gh-13 Cancelled"]);
     let Op::Add(add) = &ops[0] else { panic!("{ops:?}") };
     assert_eq!((add.assignee.as_ref().unwrap().as_str(), add.external_ref.as_deref()), ("ann", Some("https://x/12")));
@@ -119,8 +119,8 @@ fn what_cannot_be_read_is_refused_with_its_line() {
             "no `waitUntil`",
         ),
     ] {
-        let problem = read(&[text.to_owned()], None).unwrap_err();
-        assert_eq!(problem.code, code, "{text}: {problem:?}");
-        assert!(problem.what.contains(said), "{text}: {}", problem.what);
+        let error = read(&[text.to_owned()], None).unwrap_err();
+        assert_eq!(error.code, code, "{text}: {error:?}");
+        assert!(error.message.contains(said), "{text}: {}", error.message);
     }
 }

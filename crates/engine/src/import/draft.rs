@@ -3,17 +3,18 @@
 //! Everything becomes one commit: first all items, then what waits for what, then where each of them is. So a cycle,
 //! a duplicate or anything else that is refused leaves nothing behind.
 
-use crate::problem::{Problem, Result};
-use edgewise_core::Kind;
+use super::Form;
+use crate::work::Import;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_core::work::{Add, Change, Close, CloseOp, Depend, GateWait, ItemId, ItemKind, Op, Status};
+use edgewise_core::{Error, Result};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is to be brought in.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub struct Draft {
     adds: Vec<Add>,
     gates: Vec<Op>,
     pub(super) depends: Vec<Depend>,
@@ -23,43 +24,48 @@ pub(crate) struct Draft {
     ids: BTreeMap<String, ItemId>,
     taken: BTreeSet<ItemId>,
     /// A whole graph, as it was elsewhere.
-    pub whole: edgewise_engine::work::Import,
+    pub(super) whole: Import,
     /// What could not be carried over, in words.
     pub notes: BTreeSet<String>,
 }
 
+/// What is asked of the engine.
+#[derive(Debug)]
+pub enum Asked {
+    /// Operations, in the name of whoever asks.
+    Ops(Vec<Op>),
+    /// A graph as it was elsewhere, which speaks for others.
+    Whole(Import),
+}
+
 impl Draft {
     /// The id that something from elsewhere has here: its own, where it is good; `prefix` begins those that have none.
-    pub fn name(&mut self, theirs: &str, prefix: &str) -> Result<ItemId> {
+    pub(super) fn name(&mut self, theirs: &str, prefix: &str) -> Result<ItemId> {
         if self.ids.contains_key(theirs) {
-            let what = format!("{theirs:?} is there twice in what was read");
-            return Err(
-                Problem::new(Kind::Conflict, "duplicate_id", what).next("take one of them out; nothing was written")
-            );
+            let message = format!("{theirs:?} is there twice in what was read");
+            return Err(Error::conflict("duplicate_id", message));
         }
         let id = ItemId::parse(theirs).or_else(|_| ItemId::parse(&mapped(theirs, prefix)))?;
         if !self.taken.insert(id.clone()) {
-            let what = format!("{theirs:?} would be called {id} here, as another one is");
-            return Err(
-                Problem::new(Kind::Conflict, "duplicate_id", what).next("rename one of them; nothing was written")
-            );
+            let message = format!("{theirs:?} would be called {id} here, as another one is");
+            return Err(Error::conflict("duplicate_id", message));
         }
         self.ids.insert(theirs.to_owned(), id.clone());
         Ok(id)
     }
 
     /// What something from elsewhere is called here; what was not read keeps its name, as something outside.
-    pub fn called(&self, theirs: &str) -> String {
+    pub(super) fn called(&self, theirs: &str) -> String {
         self.ids.get(theirs).map_or_else(|| theirs.to_owned(), ToString::to_string)
     }
 
     /// An item with its own id.
-    pub fn add(&mut self, add: Add) {
+    pub(super) fn add(&mut self, add: Add) {
         self.adds.push(add);
     }
 
     /// A dependency between what is called so here.
-    pub fn depend(&mut self, depend: Depend) {
+    pub(super) fn depend(&mut self, depend: Depend) {
         self.depends.push(depend);
     }
 
@@ -69,19 +75,19 @@ impl Draft {
     }
 
     /// A gate that a later operation calls `$name`, with who has said yes to it.
-    pub fn gate(&mut self, wait: GateWait, approvals: Vec<Name>) -> String {
+    pub(super) fn gate(&mut self, wait: GateWait, approvals: Vec<Name>) -> String {
         let name = format!("gate{}", self.gates.len() + 1);
         self.gates.push(Op::MakeGate { wait, title: None, id: None, name: Some(name.clone()), approvals });
         format!("${name}")
     }
 
     /// Something that is done once all is there.
-    pub fn later(&mut self, op: Op) {
+    pub(super) fn later(&mut self, op: Op) {
         self.later.push(op);
     }
 
     /// Where the item that was added last is, if it is not simply open.
-    pub fn status(&mut self, id: &ItemId, status: Status, how: Close, why: Option<String>) {
+    pub(super) fn status(&mut self, id: &ItemId, status: Status, how: Close, why: Option<String>) {
         if let Some(message) = self.adds.last_mut().filter(|add| add.kind == ItemKind::Message) {
             if status != Status::Open {
                 let said = [("status", Some(status.name().to_owned())), ("closeReason", why)];
@@ -118,8 +124,13 @@ impl Draft {
         adds.chain(self.whole.items.iter().map(|item| (&item.id, item.fields.title.as_str())))
     }
 
+    /// What is asked of the engine to bring it in.
+    pub fn asked(self, form: Form) -> Asked {
+        if form == Form::Edgewise { Asked::Whole(self.whole) } else { Asked::Ops(self.ops()) }
+    }
+
     /// All of it, in an order in which nothing is in the way of what follows.
-    pub fn ops(self) -> Vec<Op> {
+    pub(super) fn ops(self) -> Vec<Op> {
         let adds = self.adds.into_iter().map(|add| Op::Add(Box::new(add)));
         let depends = self.depends.into_iter().map(|depend| Op::Depend(Box::new(depend)));
         adds.chain(self.gates).chain(depends).chain(self.later).chain(self.closes).collect()
@@ -141,7 +152,7 @@ fn mapped(theirs: &str, prefix: &str) -> String {
 }
 
 /// The nearest name: `Ann Lee <ann@x.org>` becomes `Ann-Lee-ann-x.org`.
-pub(crate) fn name(text: &str) -> Option<Name> {
+pub(super) fn name(text: &str) -> Option<Name> {
     let text = text.trim();
     if let Ok(name) = Name::parse(text) {
         return Some(name);
@@ -159,25 +170,25 @@ pub(crate) fn name(text: &str) -> Option<Name> {
 }
 
 /// A text of an object; nothing if it is empty.
-pub(crate) fn text<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
 /// An instant of an object: RFC 3339.
-pub(crate) fn time(object: &Map<String, Value>, key: &str) -> Result<Option<Time>> {
-    Ok(text(object, key).map(Time::parse).transpose()?)
+pub(super) fn time(object: &Map<String, Value>, key: &str) -> Result<Option<Time>> {
+    text(object, key).map(Time::parse).transpose()
 }
 
 /// Names of an object: texts, or objects with a name under `inner`.
-pub(crate) fn names(object: &Map<String, Value>, key: &str, inner: &str) -> BTreeSet<Name> {
+pub(super) fn names(object: &Map<String, Value>, key: &str, inner: &str) -> BTreeSet<Name> {
     let all = object.get(key).and_then(Value::as_array).into_iter().flatten();
     let texts = all.filter_map(|one| one.as_str().or_else(|| one.get(inner).and_then(Value::as_str)));
     texts.filter_map(name).collect()
 }
 
 /// A refusal that names the line.
-pub(crate) fn bad_line(line: usize, what: impl std::fmt::Display) -> Problem {
-    Problem::new(Kind::Invalid, "bad_import", format!("line {line}: {what}")).next("mend the line; nothing was written")
+pub(super) fn bad_line(line: usize, what: impl std::fmt::Display) -> Error {
+    Error::invalid("bad_import", format!("line {line}: {what}"))
 }
 
 #[cfg(test)]

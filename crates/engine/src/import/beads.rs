@@ -1,7 +1,7 @@
 //! Beads JSONL: an issue a line, with its dependencies in it; priorities 0 to 4.
 
 use super::draft::{Draft, bad_line, name, names, text, time};
-use crate::problem::Result;
+use edgewise_core::Result;
 use edgewise_core::work::{Add, Close, Depend, DependencyKind, Details, ItemKind, Phase, Status, TaskType, When};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

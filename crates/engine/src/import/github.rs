@@ -1,7 +1,7 @@
 //! `gh issue list --json …`: an array of issues. Issue 12 becomes `gh-12`.
 
 use super::draft::{Draft, bad_line, name, names, text, time};
-use crate::problem::Result;
+use edgewise_core::Result;
 use edgewise_core::work::{Add, Close, Details, Status, TaskType};
 use serde_json::{Map, Value};
 

@@ -1,12 +1,12 @@
 //! The lines of an export, read back: items, dependencies and gates are made again as they were.
 
-use super::import::draft::{Draft, bad_line};
-use super::spelled;
-use crate::problem::Result;
+use super::draft::{Draft, bad_line};
+use crate::facts::record::RECORD;
+use crate::facts::spelled;
+use edgewise_core::Result;
 use edgewise_core::id::TokenHash;
 use edgewise_core::time::Time;
 use edgewise_core::work::{Item, WorkGate};
-use edgewise_engine::facts::record::RECORD;
 use serde_json::{Map, Value, json};
 
 /// The long fields of an item, which stand among the others in a line.
@@ -17,12 +17,12 @@ const SORTS: [&str; 4] = ["item", "gate", "run", "dependency"];
 const SOMEBODY: &str = "elsewhere";
 
 /// Whether a line is one of ours.
-pub(crate) fn is_ours(object: &Map<String, Value>) -> bool {
+pub(super) fn is_ours(object: &Map<String, Value>) -> bool {
     object.contains_key(RECORD)
 }
 
 /// Reads lines of ours back.
-pub(crate) fn read(lines: &[(usize, Map<String, Value>)], draft: &mut Draft) -> Result<()> {
+pub(super) fn read(lines: &[(usize, Map<String, Value>)], draft: &mut Draft) -> Result<()> {
     for (number, object) in lines {
         match object.get(RECORD).and_then(Value::as_str) {
             Some("item") => {

@@ -17,7 +17,7 @@ struct Fitting {
 
 impl Draft {
     /// Makes all dependencies such as are taken here; what they were is kept under `key`.
-    pub fn fit(&mut self, key: &str) {
+    pub(super) fn fit(&mut self, key: &str) {
         let kinds = self.kinds();
         let mut fitting = Fitting { kinds, ..Fitting::default() };
         let depends = std::mem::take(&mut self.depends);
