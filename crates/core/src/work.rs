@@ -46,7 +46,8 @@ mod why;
 pub use dependency::{Dependency, DependencyKind, Group, When};
 pub use event::{
     ClaimExtended, DependencyAdded, DependencyRemoved, GateActed, GateMade, GateRejected, GateSatisfied, ItemAct,
-    ItemAdded, ItemChanged, ItemClaimed, ItemClosed, ItemMoved, ItemReleased, RunEnded, Waiter, WorkEvent,
+    ItemAdded, ItemChanged, ItemClaimed, ItemClosed, ItemMoved, ItemReleased, RunEnded, RunGateEnd, RunGateEnded,
+    Waiter, WorkEvent,
 };
 pub use filter::{Filter, Sort};
 pub use fold::{check, fold};

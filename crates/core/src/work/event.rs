@@ -48,6 +48,8 @@ pub enum WorkEvent {
     GateRejected(GateRejected),
     /// A run that items wait for ended, or is open again.
     RunEnded(RunEnded),
+    /// A gate of a run that items wait for ended, or asks again.
+    RunGateEnded(RunGateEnded),
     /// There is an item, just as it was elsewhere.
     ItemImported(Box<Item>),
     /// There is a gate, just as it was elsewhere, with who has said yes to it.
@@ -303,6 +305,30 @@ pub struct RunEnded {
     pub state: Option<RunState>,
 }
 
+/// See [`WorkEvent::RunGateEnded`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunGateEnded {
+    /// Which run.
+    pub run: RunId,
+    /// The path of its gate.
+    pub task: String,
+    /// How; absent if it asks again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<RunGateEnd>,
+}
+
+/// How a gate of a run ended, for whoever waits for it outside of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunGateEnd {
+    /// It opened, or somebody settled it.
+    Open,
+    /// Somebody said no, or its deadline did.
+    Rejected,
+    /// Nobody is asked: it was skipped or cancelled, or the run ended without it.
+    Missed,
+}
+
 impl WorkEvent {
     /// The event's type, as the model names it.
     pub fn name(&self) -> &str {
@@ -324,6 +350,7 @@ impl WorkEvent {
             Self::GateSatisfied(_) => "GateSatisfied",
             Self::GateRejected(_) => "GateRejected",
             Self::RunEnded(_) => "RunEnded",
+            Self::RunGateEnded(_) => "RunGateEnded",
             Self::ItemImported(_) => "ItemImported",
             Self::GateImported(_) => "GateImported",
             Self::DependencyImported(_) => "DependencyImported",
@@ -354,6 +381,7 @@ impl WorkEvent {
             Self::GateImported(gate) => &gate.id,
             Self::DependencyImported(dependency) => &dependency.source,
             Self::RunEnded(event) => return Some(event.run.to_string()),
+            Self::RunGateEnded(event) => return Some(format!("{}/{}", event.run, event.task)),
             Self::Unknown(_) => return None,
         };
         Some(id.to_string())
@@ -379,6 +407,7 @@ impl Recorded for WorkEvent {
         "GateSatisfied",
         "GateRejected",
         "RunEnded",
+        "RunGateEnded",
         "ItemImported",
         "GateImported",
         "DependencyImported",

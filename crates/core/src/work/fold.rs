@@ -23,6 +23,7 @@ mod item_moved;
 mod item_released;
 mod item_reopened;
 mod run_ended;
+mod run_gate_ended;
 mod said;
 
 use super::settle::Turn;
@@ -52,6 +53,7 @@ pub fn check(work: &Work, at: Time, event: &WorkEvent) -> Result<()> {
         WorkEvent::GateSatisfied(event) => gate_satisfied::check(work, at, event).map(drop),
         WorkEvent::GateRejected(event) => gate_rejected::check(work, event).map(drop),
         WorkEvent::RunEnded(event) => run_ended::check(work, event),
+        WorkEvent::RunGateEnded(event) => run_gate_ended::check(work, event),
         WorkEvent::ItemImported(item) => item_imported::check(work, item),
         WorkEvent::GateImported(gate) => gate_imported::check(work, gate),
         WorkEvent::DependencyImported(dependency) => dependency_imported::check(work, dependency),
@@ -92,6 +94,7 @@ fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &WorkEvent) {
         WorkEvent::GateSatisfied(event) => gate_satisfied::apply(work, turn, event),
         WorkEvent::GateRejected(event) => gate_rejected::apply(work, turn, event),
         WorkEvent::RunEnded(event) => run_ended::apply(work, turn, event),
+        WorkEvent::RunGateEnded(event) => run_gate_ended::apply(work, turn, event),
         WorkEvent::ItemImported(item) => item_imported::apply(work, turn, item),
         WorkEvent::GateImported(gate) => gate_imported::apply(work, turn, gate),
         WorkEvent::DependencyImported(dependency) => dependency_imported::apply(work, turn, dependency),
@@ -119,7 +122,7 @@ impl WorkEvent {
             Self::ItemImported(item) => Some(&item.created_by),
             Self::GateImported(gate) => Some(&gate.created_by),
             Self::DependencyImported(dependency) => Some(&dependency.created_by),
-            Self::ClaimExtended(_) | Self::RunEnded(_) | Self::Unknown(_) => None,
+            Self::ClaimExtended(_) | Self::RunEnded(_) | Self::RunGateEnded(_) | Self::Unknown(_) => None,
         }
     }
 }

@@ -231,7 +231,7 @@ pub struct Depend {
     /// What it waits for; absent where a new gate is made for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// What it says; absent where it is simply waited for: then `awaits` if that is a gate or a run, else `blocks`.
+    /// What it says; absent where it is simply waited for: then `awaits` if that is a gate, a run or a gate of one, else `blocks`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<DependencyKind>,
     /// What end satisfies it.

@@ -42,6 +42,8 @@ pub(crate) struct CachedWork {
     pub put_off: Time,
     /// Runs whose end may have to be told to it.
     pub joins: BTreeSet<RunId>,
+    /// Up to which event runs were looked at for gates of theirs that are waited for.
+    pub looked_at: BTreeMap<RunId, u64>,
     /// What keyed operations that are durable were answered lately.
     answers: BTreeMap<String, Vec<Done>>,
     /// Events folded but not yet appended, and the id of the first.
@@ -269,7 +271,12 @@ impl Desk {
         let before = work.changed.notes.len();
         let folded = fold(&mut work.state, stamp, &event, &mut work.changed);
         // A run that is waited for from now on may have ended long ago.
-        work.joins.extend(target_of(&event).and_then(Target::as_run));
+        let run = target_of(&event).and_then(Target::of_run);
+        if let Some(run) = run {
+            // What of it is waited for now was not looked for before.
+            work.looked_at.remove(&run);
+        }
+        work.joins.extend(run);
         work.events.push(event);
         waiters(work, before).for_each(|waiter| self.links.ended(waiter.run, waiter.link));
         folded

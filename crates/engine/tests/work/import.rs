@@ -4,8 +4,8 @@ use super::ground::{Engine, NOW, World, act, add, all, ask, claim, close, depend
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::state::RunState;
 use edgewise_core::work::{
-    Change, Close, CloseOp, DependencyKind, GateWait, Item, ItemId, Op, Phase, RunEnded, Status, Work, WorkRows,
-    scratch,
+    Change, Close, CloseOp, DependencyKind, GateWait, Item, ItemId, Op, Phase, RunEndRow, RunEnded, RunGateEnd,
+    RunGateEnded, Status, Target, Work, WorkRows, scratch,
 };
 use edgewise_engine::command::{Answer, Command};
 use edgewise_engine::work::Import;
@@ -66,10 +66,19 @@ fn whole(work: &Work) -> Import {
         item
     };
     let WorkRows { runs, .. } = work.rows();
+    let gates = |row: &RunEndRow| {
+        let ended = |(task, end): (&Box<str>, &RunGateEnd)| {
+            let (task, end) = (task.to_string(), Some(*end));
+            RunGateEnded { run: row.run, task, end }
+        };
+        row.gates.iter().map(ended).collect::<Vec<_>>()
+    };
+    let run_gates = runs.iter().flat_map(gates).collect();
     Import {
         items: work.items().filter(|item| item.status != Status::Tombstone).map(plain).collect(),
         gates: work.gates().cloned().collect(),
         runs: runs.into_iter().map(|row| RunEnded { run: row.run, state: row.state }).collect(),
+        run_gates,
         dependencies: work.dependencies().cloned().collect(),
     }
 }
@@ -125,6 +134,12 @@ fn how_a_run_ended_elsewhere_is_known_here() {
     all(&mut engine, "ann", vec![add("ew-a"), depend("ew-a", &run.to_string(), DependencyKind::Awaits)]).unwrap();
     let mut written = whole(&here.work());
     written.runs.push(RunEnded { run, state: Some(RunState::Complete) });
+    let gate = depend("ew-a", &format!("{run}/ok"), DependencyKind::Awaits);
+    assert_eq!(all(&mut engine, "ann", vec![gate]).unwrap_err().code, "run_not_found");
+    let mut asks = written.dependencies[0].clone();
+    asks.target = Target::gate_of(run, "ok").unwrap();
+    written.dependencies.push(asks);
+    written.run_gates.push(RunGateEnded { run, task: "ok".into(), end: Some(RunGateEnd::Open) });
     import(&mut other, written).unwrap();
     assert_eq!(ready(&here.work(), NOW), Vec::<String>::new());
     assert_eq!(ready(&there.work(), NOW), ["ew-a"]);

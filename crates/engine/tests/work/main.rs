@@ -6,6 +6,7 @@ mod expect;
 mod explained;
 mod faults;
 mod folder;
+mod gates;
 mod ground;
 mod import;
 mod items;

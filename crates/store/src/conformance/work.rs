@@ -10,7 +10,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_core::work::{
     DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemKind, ItemRow, Note, NoteKind, RunEndRow,
-    Status, Target, TaskType, WorkRows,
+    RunGateEnd, Status, Target, TaskType, WorkRows,
 };
 
 fn work(tenant: &str) -> Stream {
@@ -66,6 +66,11 @@ fn note(item: &str, seq: u64) -> Note {
     Note { item: id(item), seq, at: Time(seq), by: Some(name("ada")), what: NoteKind::Created }
 }
 
+fn run_end(run: u128, state: Option<RunState>) -> RunEndRow {
+    let gates = [("ok".into(), RunGateEnd::Open), ("each[1].ok".into(), RunGateEnd::Missed)];
+    RunEndRow { run: RunId(run), state, gates: gates.into_iter().take(run as usize).collect() }
+}
+
 /// A change from one seq to another with rows of each kind.
 fn change_of(tenant: &str, from: u64, to: u64) -> WorkChange {
     let opening = GateRow { id: id("ew-g1"), opens_at: Some(Time(7)), ended: false, body: "{}".into() };
@@ -87,7 +92,7 @@ fn change_of(tenant: &str, from: u64, to: u64) -> WorkChange {
         dependencies_gone: vec![],
         gates: vec![opening, ended],
         gates_gone: vec![],
-        runs: vec![RunEndRow { run: RunId(1), state: None }, RunEndRow { run: RunId(2), state: Some(RunState::Error) }],
+        runs: vec![run_end(1, None), run_end(2, Some(RunState::Error))],
         runs_gone: vec![],
         notes: vec![note("ew-a", to), note("ew-c", to), note("ew-a", to)],
     }
@@ -136,7 +141,7 @@ pub fn work_rows_come_back_and_change_one_by_one<P: Place>(place: &P) {
         dependencies_gone: vec![gone(0), gone(3)],
         gates: vec![],
         gates_gone: vec![id("ew-g1")],
-        runs: vec![RunEndRow { run: RunId(1), state: Some(RunState::Complete) }],
+        runs: vec![run_end(1, Some(RunState::Complete))],
         runs_gone: vec![RunId(2)],
         notes: vec![note("ew-b", 4)],
         ..change_of("local", 3, 4)

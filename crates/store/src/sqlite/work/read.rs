@@ -121,7 +121,8 @@ pub(super) fn gate_row(row: &Row<'_>) -> Result<GateRow> {
 pub(super) fn run_end_row(row: &Row<'_>) -> Result<RunEndRow> {
     let known = |byte: u8| RunState::from_byte(byte).ok_or_else(|| bad(format!("{byte} is no state of a run")));
     let state = get::<Option<u8>>(row, 1)?.map(known).transpose()?;
-    Ok(RunEndRow { run: RunId::parse(&get::<String>(row, 0)?).map_err(bad)?, state })
+    let gates = serde_json::from_str(&get::<String>(row, 2)?).map_err(bad)?;
+    Ok(RunEndRow { run: RunId::parse(&get::<String>(row, 0)?).map_err(bad)?, state, gates })
 }
 
 fn bad(what: impl std::fmt::Display) -> edgewise_core::Error {
