@@ -14,6 +14,7 @@ mod pages;
 mod path;
 mod release;
 mod rows;
+mod shared;
 mod table;
 mod value;
 

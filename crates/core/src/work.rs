@@ -45,9 +45,9 @@ mod why;
 
 pub use dependency::{Dependency, DependencyKind, Group, When};
 pub use event::{
-    ClaimExtended, DependencyAdded, DependencyRemoved, GateActed, GateMade, GateRejected, GateSatisfied, ItemAct,
-    ItemAdded, ItemChanged, ItemClaimed, ItemClosed, ItemMoved, ItemReleased, RunEnded, RunGateEnd, RunGateEnded,
-    Waiter, WorkEvent,
+    ClaimExtended, DependencyAdded, DependencyRemoved, GateActed, GateAwaited, GateMade, GateRejected, GateSatisfied,
+    GateWaiter, ItemAct, ItemAdded, ItemChanged, ItemClaimed, ItemClosed, ItemMoved, ItemReleased, RunEnded,
+    RunGateEnd, RunGateEnded, Waiter, WorkEvent,
 };
 pub use filter::{Filter, Sort};
 pub use fold::{check, fold};

@@ -46,6 +46,10 @@ pub enum WorkEvent {
     GateSatisfied(GateSatisfied),
     /// A gate stays closed for good.
     GateRejected(GateRejected),
+    /// A task of a run opens with a gate from now on.
+    GateAwaited(GateAwaited),
+    /// It goes on without the gate.
+    GateLeft(GateAwaited),
     /// A run that items wait for ended, or is open again.
     RunEnded(RunEnded),
     /// A gate of a run that items wait for ended, or asks again.
@@ -295,6 +299,34 @@ pub struct GateRejected {
     pub why: Option<String>,
 }
 
+/// A gate and the task of a run that opens with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateAwaited {
+    /// Which gate.
+    pub gate: ItemId,
+    /// Who waits.
+    pub waiter: GateWaiter,
+}
+
+/// The task of a run that opens with a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateWaiter {
+    /// The run.
+    pub run: RunId,
+    /// What the task is called there.
+    pub path: String,
+    /// The task and its attempt.
+    #[serde(flatten)]
+    pub link: LinkRef,
+}
+
+impl GateWaiter {
+    /// Whether it is this task of this run.
+    pub fn is(&self, run: RunId, link: LinkRef) -> bool {
+        (self.run, self.link) == (run, link)
+    }
+}
+
 /// See [`WorkEvent::RunEnded`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEnded {
@@ -349,6 +381,8 @@ impl WorkEvent {
             Self::GateWithdrawn(_) => "GateWithdrawn",
             Self::GateSatisfied(_) => "GateSatisfied",
             Self::GateRejected(_) => "GateRejected",
+            Self::GateAwaited(_) => "GateAwaited",
+            Self::GateLeft(_) => "GateLeft",
             Self::RunEnded(_) => "RunEnded",
             Self::RunGateEnded(_) => "RunGateEnded",
             Self::ItemImported(_) => "ItemImported",
@@ -377,6 +411,7 @@ impl WorkEvent {
             Self::GateApproved(event) | Self::GateWithdrawn(event) => &event.gate,
             Self::GateSatisfied(event) => &event.gate,
             Self::GateRejected(event) => &event.gate,
+            Self::GateAwaited(event) | Self::GateLeft(event) => &event.gate,
             Self::ItemImported(item) => &item.id,
             Self::GateImported(gate) => &gate.id,
             Self::DependencyImported(dependency) => &dependency.source,
@@ -406,6 +441,8 @@ impl Recorded for WorkEvent {
         "GateWithdrawn",
         "GateSatisfied",
         "GateRejected",
+        "GateAwaited",
+        "GateLeft",
         "RunEnded",
         "RunGateEnded",
         "ItemImported",

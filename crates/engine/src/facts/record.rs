@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 /// Where the sort of a line stands.
 pub const RECORD: &str = "record";
-/// What belongs to this folder alone: when a row last changed, and the run here that waits for an item.
-const LEFT_OUT: [&str; 2] = ["updatedAt", "waiter"];
+/// What belongs to this folder alone: when a row last changed, and the runs here that wait for an item or a gate.
+const LEFT_OUT: [&str; 3] = ["updatedAt", "waiter", "tasks"];
 
 /// All lines of a graph. What is deleted is not there any more.
 pub fn lines(work: &Work) -> Result<Vec<String>> {

@@ -21,7 +21,7 @@ tasks:
   each: { after: [build], each: '[1, 2]', gate: { approval: { from: [lead] } } }
 ";
 
-fn start_flow(engine: &mut Engine, text: &str, file: &str) -> RunId {
+pub fn start_flow(engine: &mut Engine, text: &str, file: &str) -> RunId {
     let plan = match file.ends_with(".flow") {
         true => edgewise_core::text::compile(text, file).unwrap().remove(0).plan,
         false => edgewise_core::flow::compile(text, file).unwrap().plan,
@@ -39,11 +39,11 @@ fn start(engine: &mut Engine) -> RunId {
     start_flow(engine, FLOW, "f.yaml")
 }
 
-fn says(run: RunId, task: &str) -> GateAct {
+pub fn says(run: RunId, task: &str) -> GateAct {
     GateAct { run, task: task.into(), by: name("lead"), comment: None }
 }
 
-fn on_task(run: RunId, task: &str) -> TaskAct {
+pub fn on_task(run: RunId, task: &str) -> TaskAct {
     TaskAct { run, task: task.into(), by: name("ada"), why: None }
 }
 

@@ -14,6 +14,7 @@ mod joins;
 mod keys;
 mod races;
 mod refusals;
+mod shared;
 
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;

@@ -111,8 +111,13 @@ fn task(run: &Run, cause: &Cause, items: &mut Vec<Reason>) -> Reason {
             help.clear();
             vec![bare(Target::run(*run), format!("run {} has not ended", run.short()))]
         }
-        Because::Item { id, .. } => {
-            items.iter().position(|item| item.id.as_str() == id.as_str()).map_or_else(Vec::new, |at| {
+        Because::Item { .. } | Because::Shared { .. } => {
+            let id = match &cause.because {
+                Because::Item { id, .. } => id.as_str(),
+                Because::Shared { gate, .. } => gate.as_str(),
+                _ => "",
+            };
+            items.iter().position(|item| item.id.as_str() == id).map_or_else(Vec::new, |at| {
                 // The item says who can do something about it.
                 help.retain(|one| one.who == TIME);
                 vec![items.swap_remove(at)]
