@@ -25,7 +25,7 @@ pub use flow::{
 pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
 pub use item::{
     AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct,
-    ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
+    ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency, ReopenItem,
 };
 pub use problem::Problem;
 pub use run::{

@@ -147,6 +147,18 @@ pub struct CloseItem {
     pub why: Option<String>,
 }
 
+/// Open a closed item again.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReopenItem {
+    /// Although the item that it is in is closed.
+    #[serde(default)]
+    pub force: bool,
+    /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// Something done to an item or a gate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,7 +6,7 @@ use edgewise_core::id::{EventId, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{
-    Act, Add, CloseOp, Depend, DependencyKind, Done, Filter, ItemId, Op, Work, WorkEvent, WorkRows,
+    Act, Add, CloseOp, Depend, DependencyKind, Done, Filter, ItemId, Op, ReopenOp, Work, WorkEvent, WorkRows,
 };
 use edgewise_engine::Home;
 use edgewise_engine::command::{Answer, Command};
@@ -143,6 +143,10 @@ pub fn close(id: &str) -> Op {
 
 pub fn act(id: &str) -> Act {
     Act { id: id.into(), why: None }
+}
+
+pub fn reopen(id: &str) -> ReopenOp {
+    ReopenOp { id: id.into(), ..ReopenOp::default() }
 }
 
 pub fn claim(id: &str) -> Op {

@@ -1,6 +1,6 @@
 //! A graph that is brought in is the graph that was written out, with who closed, approved and has what.
 
-use super::ground::{Engine, NOW, World, act, add, all, ask, claim, close, depend, ready};
+use super::ground::{Engine, NOW, World, act, add, all, ask, claim, close, depend, ready, reopen};
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::state::RunState;
 use edgewise_core::work::{
@@ -39,7 +39,7 @@ pub fn step(dice: &mut Dice, n: u64) -> Op {
         6 => depend(&one, &gate, DependencyKind::Awaits),
         7 => depend(&one, &RunId(u128::from(dice.below(2)) + 1).to_string(), DependencyKind::Awaits),
         8 => Op::Close(CloseOp { id: one, how, force: dice.below(2) == 0, ..CloseOp::default() }),
-        9 => Op::Reopen(act(&one)),
+        9 => Op::Reopen(reopen(&one)),
         10 => claim(&one),
         11 => {
             let wait = match dice.below(2) {
