@@ -67,11 +67,9 @@ fn whole(work: &Work) -> Import {
     };
     let WorkRows { runs, .. } = work.rows();
     let gates = |row: &RunEndRow| {
-        let ended = |(task, end): (&Box<str>, &RunGateEnd)| {
-            let (task, end) = (task.to_string(), Some(*end));
-            RunGateEnded { run: row.run, task, end }
-        };
-        row.gates.iter().map(ended).collect::<Vec<_>>()
+        let run = row.run;
+        let ended = row.gates.iter().map(|(task, end)| RunGateEnded { run, task: task.to_string(), end: Some(*end) });
+        ended.collect::<Vec<_>>()
     };
     let run_gates = runs.iter().flat_map(gates).collect();
     Import {
