@@ -199,10 +199,14 @@ pub fn items_are_walked_in_their_order_and_no_further_than_asked<P: Place>(place
     let early = ItemRow { created_at: Time(1), ..item("ew-z", 2) };
     let urgent = ItemRow { priority: 1, ..item("ew-y", 2) };
     let mut change = change_of("local", 0, 3);
-    change.items.extend([early, urgent]);
+    // A plan is nothing that somebody begins with: it is not among the tasks, however urgent it is.
+    let plan = ItemRow { kind: ItemKind::Plan, ..item("ew-p", 1) };
+    change.items.extend([early, urgent, plan]);
     rows.flush(&of(change, 0)).unwrap();
-    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-c", "ew-y", "ew-z", "ew-a"]);
-    assert_eq!(walked(&mut rows, ItemOrder::Ready, 2), ["ew-c", "ew-y"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Tasks, 9), ["ew-c", "ew-y", "ew-z", "ew-a"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Tasks, 2), ["ew-c", "ew-y"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-c", "ew-p", "ew-y", "ew-z", "ew-a"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Ready, 2), ["ew-c", "ew-p"]);
     assert_eq!(walked(&mut rows, ItemOrder::Blocked, 9), ["ew-b"]);
     let hidden = |row: ItemRow| ItemRow { structurally_ready: false, blocked: true, ..row };
     let mut change = change_of("local", 3, 4);
@@ -210,9 +214,10 @@ pub fn items_are_walked_in_their_order_and_no_further_than_asked<P: Place>(place
     rows.flush(&of(change, 0)).unwrap();
     assert_eq!(walked(&mut rows, ItemOrder::Blocked, 9), ["ew-c", "ew-a", "ew-b"]);
     assert_eq!(walked(&mut rows, ItemOrder::Blocked, 1), ["ew-c"]);
-    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-y", "ew-z"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Tasks, 9), ["ew-y", "ew-z"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-p", "ew-y", "ew-z"]);
     assert_eq!(rows.work_due(&work("local")).unwrap(), None, "a change says anew what is to come");
-    assert_eq!(walked(&mut rows, ItemOrder::Id, 9), ["ew-a", "ew-b", "ew-c", "ew-y", "ew-z"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Id, 9), ["ew-a", "ew-b", "ew-c", "ew-p", "ew-y", "ew-z"]);
 }
 
 pub fn one_item_is_read_with_what_is_tied_to_it<P: Place>(place: &P) {

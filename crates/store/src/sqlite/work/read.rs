@@ -60,6 +60,7 @@ pub(in super::super) fn walk(
 ) -> Result<u64> {
     let Some(head) = head(conn, stream)? else { return Ok(0) };
     let sql = match order {
+        ItemOrder::Tasks => include_str!("../sql/state_walk_work_tasks.sql"),
         ItemOrder::Ready => include_str!("../sql/state_walk_work_ready.sql"),
         ItemOrder::Blocked => include_str!("../sql/state_walk_work_blocked.sql"),
         ItemOrder::Id => include_str!("../sql/state_load_work_items.sql"),
