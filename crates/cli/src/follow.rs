@@ -163,7 +163,7 @@ fn is_stuck(run: &Run) -> bool {
     let held = run.state == RunState::BlockedByFailures;
     let retrying = run.counts[TaskState::WaitingForRetry as usize] > 0;
     // A child goes on, also while nothing new of its parent begins.
-    let idle = run.leased == 0 && run.waiting_for_children().all(|task| run.item_task(task).is_some());
+    let idle = run.leased == 0 && run.waiting_for_children().all(|task| run.sub_run(task).is_none());
     !run.state.is_done() && idle && (held || (run.paused && !retrying))
 }
 

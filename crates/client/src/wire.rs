@@ -28,7 +28,7 @@ pub use gate::{ExternalReport, Gates, Hook, HookRequest, MakeGate, Opened};
 pub use import::{ImportForm, ImportItems, Imported};
 pub use item::{
     AddDependency, AddItem, BatchDone, BatchItems, ClaimItem, ClaimNextItem, CloseItem, ExtendClaim, ItemAct,
-    ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency,
+    ItemChange, ItemDone, Items, MoveItem, ReleaseItem, RemoveDependency, ReopenItem,
 };
 pub use problem::Problem;
 pub use run::{

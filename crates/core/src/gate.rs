@@ -46,7 +46,7 @@ impl Gate {
         match &self.wait {
             Wait::Approval { from, .. } => from.is_empty() || from.contains(who) || self.escalate.iter().any(asked),
             Wait::Webhook | Wait::External { .. } => true,
-            Wait::After(_) | Wait::Until(_) => false,
+            Wait::After(_) | Wait::Until(_) | Wait::Shared { .. } => false,
         }
     }
 }
@@ -75,6 +75,11 @@ pub enum Wait {
         /// What it is called there; evaluated when the gate is reached.
         id: Template,
     },
+    /// A gate of the work graph, which others may wait for too: this one opens with it.
+    Shared {
+        /// Its id; evaluated when the gate is reached.
+        gate: Template,
+    },
 }
 
 /// How a gate's wait ends, for whoever need not know more.
@@ -86,6 +91,8 @@ pub enum Opens {
     People,
     /// By something outside.
     Outside,
+    /// By the gate of the work graph that it shares.
+    Shared,
 }
 
 impl Wait {
@@ -95,6 +102,7 @@ impl Wait {
             Wait::After(_) | Wait::Until(_) => Opens::Itself,
             Wait::Approval { .. } => Opens::People,
             Wait::Webhook | Wait::External { .. } => Opens::Outside,
+            Wait::Shared { .. } => Opens::Shared,
         }
     }
 }

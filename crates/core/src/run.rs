@@ -3,6 +3,7 @@
 //! Dense by design: a task is one small struct in a vector, an edge one byte, a scope a few numbers.
 //! What few tasks have (approvals, spreads, outputs, reasons, timers) lives in maps beside them.
 
+mod asked;
 mod chain;
 mod composite;
 mod escalation;
@@ -14,6 +15,7 @@ mod pages;
 mod path;
 mod release;
 mod rows;
+mod shared;
 mod table;
 mod value;
 

@@ -257,6 +257,16 @@ pub enum Because {
         /// How it ends then.
         on_deadline: OnDeadline,
     },
+    /// A gate opens with a gate of the work graph.
+    Shared {
+        /// Which.
+        gate: String,
+        /// When it ends by itself.
+        #[serde(serialize_with = "instant")]
+        deadline: Time,
+        /// How it ends then.
+        on_deadline: OnDeadline,
+    },
     /// Its items have not all ended.
     Items {
         /// How many there are.

@@ -45,8 +45,9 @@ mod why;
 
 pub use dependency::{Dependency, DependencyKind, Group, When};
 pub use event::{
-    ClaimExtended, DependencyAdded, DependencyRemoved, GateActed, GateMade, GateRejected, GateSatisfied, ItemAct,
-    ItemAdded, ItemChanged, ItemClaimed, ItemClosed, ItemMoved, ItemReleased, RunEnded, Waiter, WorkEvent,
+    ClaimExtended, DependencyAdded, DependencyRemoved, GateActed, GateAwaited, GateMade, GateRejected, GateSatisfied,
+    GateWaiter, ItemAct, ItemAdded, ItemChanged, ItemClaimed, ItemClosed, ItemMoved, ItemReleased, RunEnded,
+    RunGateEnd, RunGateEnded, Waiter, WorkEvent,
 };
 pub use filter::{Filter, Sort};
 pub use fold::{check, fold};
@@ -54,7 +55,7 @@ pub use gate::{GateEnded, GateWait, WorkGate};
 pub use id::{ItemId, Target};
 pub use item::{Change, Claimed, Close, Closed, Details, Fields, Item, ItemKind, Phase, Status, TaskType};
 pub use note::{Changed, DependencyKey, Note, NoteKind};
-pub use op::{Act, Add, CloseOp, Depend, Done, Op};
+pub use op::{Act, Add, CloseOp, Depend, Done, Op, ReopenOp};
 pub use reason::{Help, Reason};
 pub use rows::{DependencyRow, GateRow, ItemRow, RunEndRow, WorkRows};
 pub use standing::{Blocker, Facts, Obstacle, Standing};

@@ -314,7 +314,7 @@ fn the_golden_plans_have_every_kind_of_work_gate_and_statement_in_them() {
     );
     let works = ["action", "command", "http", "gate", "sub_run", "item", "sleep", "emit", "spread", "parallel"];
     let composites = ["branch", "for", "while", "try", "call"];
-    let gates = ["after", "until", "approval", "external", "escalate", "evidence", "deadline", "on_deadline"];
+    let gates = ["after", "until", "approval", "external", "shared", "escalate", "evidence", "deadline", "on_deadline"];
     let rules = ["typed", "limit", "rate", "queue", "priority", "publish", "secret", "pattern", "labels", "identity"];
     let begun = ["cron", "every", "at", "jitter", "overlap", "catch_up", "into"];
     for key in works.iter().chain(&composites).chain(&gates).chain(&rules).chain(&begun) {

@@ -111,6 +111,11 @@ fn what_comes_from_outside_comes_when_the_case_says_so_and_is_the_output() {
     check(flow, "expect: { state: failed, elapsed: 2d }", &["ok"]);
     let other = "flow: f\ntasks:\n  w: { gate: { external: { system: jira, id: A-1 } } }\n";
     check(other, "gates: { w: { sends: } }", &["ok"]);
+    let shared = "flow: f\ntasks:\n  w: { gate: { shared: ew-g1, deadline: 2d } }\noutput: '${{ tasks.w.output }}'\n";
+    check(shared, "gates: { w: { sends: { n: 7 }, after: 3h } }\nexpect: { output: { n: 7 }, elapsed: 3h }", &["ok"]);
+    check(shared, "gates: { w: lead }", &["ok"]);
+    check(shared, "gates: { w: { reject: ann } }\nexpect: { state: failed, elapsed: 0s }", &["ok"]);
+    check(shared, "expect: { state: failed, elapsed: 2d }", &["ok"]);
     check(other, "{}", &["state: expected succeeded, found waiting (w: gate, opens when jira says so of A-1)"]);
 }
 

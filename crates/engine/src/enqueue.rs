@@ -9,6 +9,7 @@ mod item;
 mod join;
 mod link;
 pub(crate) mod overdue;
+mod shared;
 mod sweep;
 mod tick;
 

@@ -119,7 +119,8 @@ fn denied(desk: &mut Desk, run: RunId, task: TaskIx, act: &GateAct) -> Error {
             edgewise_core::gate::Wait::After(_)
             | edgewise_core::gate::Wait::Until(_)
             | edgewise_core::gate::Wait::Webhook
-            | edgewise_core::gate::Wait::External { .. } => String::new(),
+            | edgewise_core::gate::Wait::External { .. }
+            | edgewise_core::gate::Wait::Shared { .. } => String::new(),
         },
         _ => String::new(),
     };

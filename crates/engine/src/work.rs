@@ -10,6 +10,7 @@ mod close;
 mod depend;
 mod expect;
 mod extend;
+mod gate_of_run;
 mod import;
 mod look;
 mod make_gate;

@@ -77,6 +77,7 @@ impl RunGate {
                 Wait::After(_) | Wait::Until(_) => "a timer",
                 Wait::Approval { .. } => "an approval gate",
                 Wait::External { .. } => "an external gate",
+                Wait::Shared { .. } => "a gate that opens with one of the work graph",
             },
             _ => "no gate",
         };

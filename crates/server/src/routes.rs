@@ -228,7 +228,7 @@ table! {
     GET "/api/v1/items/{item}/thread" item_thread Look, "A message and what it was answered.", [AFTER, LIMIT], None => ITEM_PAGE, get(item::thread);
     GET "/api/v1/items/{item}/history" item_history Look, "Everything that happened to an item or a gate.", [AFTER, LIMIT], None => Gives::Form(form::<wire::ItemHistory>), get(item::history);
     POST "/api/v1/items/{item}/close" close_item Operate, "Closes an item.", [], Some(form::<wire::CloseItem>) => DONE, post(item::close);
-    POST "/api/v1/items/{item}/reopen" reopen_item Operate, "Opens a closed item again.", [], ITEM_ACT => DONE, post(item::reopen);
+    POST "/api/v1/items/{item}/reopen" reopen_item Operate, "Opens a closed item again.", [], Some(form::<wire::ReopenItem>) => DONE, post(item::reopen);
     POST "/api/v1/items/{item}/delete" delete_item Operate, "Deletes an item: a tombstone and its history stay.", [], ITEM_ACT => DONE, post(item::delete);
     POST "/api/v1/items/{item}/move" move_item Operate, "Gives an item another parent, or none.", [], Some(form::<wire::MoveItem>) => DONE, post(item::relocate);
     POST "/api/v1/items/{item}/claim" claim_item Operate, "An item is the caller's for a while.", [], Some(form::<wire::ClaimItem>) => DONE, post(item::claim);

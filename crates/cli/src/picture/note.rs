@@ -95,6 +95,10 @@ fn closed(run: &Run, task: TaskIx, gate: &Gate, now: Time) -> String {
             let id = run.external(task).ok().flatten().map_or_else(|| id.shown(), |(_, id)| id);
             format!("{} (opens when {system} says so of {id}{deadline})", answered("satisfy"))
         }
+        Wait::Shared { gate } => {
+            let id = run.shared_gate(task).ok().flatten().map_or_else(|| gate.shown(), |id| id.to_string());
+            format!("edgewise gate show {id} (opens with it{deadline})")
+        }
     }
 }
 

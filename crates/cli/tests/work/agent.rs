@@ -90,9 +90,11 @@ fn a_refusal_is_an_answer_and_the_session_goes_on() {
             json!({"jsonrpc":"2.0","id":5}),
             call(6, "dep", &json!({"id": "ew-a", "on": "ew-a"})),
             json!({"jsonrpc":"2.0","id":7,"method":"ping"}),
+            call(8, "dep", &json!({"id": "ew-a", "on": "ew-b", "type": "blox"})),
         ],
     );
-    for (n, code) in [(0, "item_not_found"), (1, "bad_arguments"), (5, "cycle_detected")] {
+    let codes = [(0, "item_not_found"), (1, "bad_arguments"), (5, "cycle_detected"), (7, "unknown_dependency_type")];
+    for (n, code) in codes {
         assert_eq!((&answers[n]["result"]["isError"], &told(&answers[n])["code"]), (&json!(true), &json!(code)), "{n}");
     }
     for (n, code) in [(2, -32602), (3, -32601), (4, -32600)] {

@@ -51,6 +51,14 @@ fn every_bad_input_has_its_code_and_changes_nothing() {
         place.refused(line, exit, code);
         assert_eq!(place.good("export"), before, "{line}");
     }
+    // Nothing is opened again within something that is closed, unless it is forced.
+    let closed = Place::with(&["ew-in", "ew-out"]);
+    closed.good("update ew-in --parent ew-out");
+    closed.good("close ew-in ew-out");
+    closed.refused("reopen ew-in", 4, "parent_closed");
+    closed.good("reopen ew-in --force");
+    closed.good("close ew-in");
+    closed.good("reopen ew-out ew-in");
     place.refused(&format!("gate approve {gate} --as bob"), 5, "not_an_approver");
     place.refused(&format!("gate satisfy {gate}"), 5, "wrong_gate");
     place.refused(&format!("gate withdraw {gate} --as ann"), 4, "not_approved");

@@ -147,6 +147,18 @@ pub struct CloseItem {
     pub why: Option<String>,
 }
 
+/// Open a closed item again.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReopenItem {
+    /// Although the item that it is in is closed.
+    #[serde(default)]
+    pub force: bool,
+    /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// Something done to an item or a gate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -217,7 +229,7 @@ pub struct AddDependency {
     /// What it waits for; absent where a new gate is made for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// What it says; if absent `awaits` for a gate or a run, `blocks` for anything else.
+    /// What it says; if absent `awaits` for a gate, a run or a gate of one, `blocks` for anything else.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// What end satisfies it: `success`, `failure` or `any`; success if absent.

@@ -166,10 +166,14 @@ fn gates(node: &Node<'_>, scene: &Scene, sink: &mut Sink<'_>) -> Vec<Said> {
     for entry in map(node, "`gates`", sink).unwrap_or_default() {
         let Some(answer) = gate(entry, sink) else { continue };
         let known = match (&answer.sends, answer.approve.is_empty()) {
-            (Some(_), _) => scene.path(&entry.key, entry.at, |work| opens(work, &[Opens::Outside]), OUTSIDE, sink),
-            (None, false) => scene.path(&entry.key, entry.at, |work| opens(work, &[Opens::People]), "approval", sink),
+            (Some(_), _) => {
+                scene.path(&entry.key, entry.at, |work| opens(work, &[Opens::Outside, Opens::Shared]), OUTSIDE, sink)
+            }
+            (None, false) => {
+                scene.path(&entry.key, entry.at, |work| opens(work, &[Opens::People, Opens::Shared]), "approval", sink)
+            }
             (None, true) => {
-                let either = [Opens::People, Opens::Outside];
+                let either = [Opens::People, Opens::Outside, Opens::Shared];
                 scene.path(&entry.key, entry.at, |work| opens(work, &either), "gate that can be rejected", sink)
             }
         };

@@ -1,5 +1,5 @@
-//! Gates: `gate: { timer: 5m }`, `{ until: … }`, `{ approval: … }`, `{ webhook: {} }` or `{ external: … }`, with a deadline
-//! if wanted.
+//! Gates: `gate: { timer: 5m }`, `{ until: … }`, `{ approval: … }`, `{ webhook: {} }`, `{ external: … }` or
+//! `{ shared: ew-g1 }`, with a deadline if wanted.
 
 use super::holes::Holes;
 use super::problem::Sink;
@@ -13,11 +13,23 @@ use crate::name::Name;
 use crate::suggest::shown;
 use crate::template::Template;
 use crate::time::{Millis, Time};
+use crate::work::ItemId;
 use serde_json::Value;
 
 pub(super) const GATE: Keys = Keys {
     owner: "a gate",
-    known: &["timer", "until", "approval", "webhook", "external", "deadline", "on_deadline", "escalate", "evidence"],
+    known: &[
+        "timer",
+        "until",
+        "approval",
+        "webhook",
+        "external",
+        "shared",
+        "deadline",
+        "on_deadline",
+        "escalate",
+        "evidence",
+    ],
     elsewhere: &[],
 };
 pub(super) const ESCALATE: Keys = Keys { owner: "`escalate`", known: &["after", "to"], elsewhere: &[] };
@@ -25,7 +37,7 @@ pub(super) const APPROVAL: Keys = Keys { owner: "`approval`", known: &["from", "
 pub(super) const EXTERNAL: Keys = Keys { owner: "`external`", known: &["system", "id"], elsewhere: &[] };
 
 /// What a gate waits for; it has one of them.
-const WAITS: [&str; 5] = ["timer", "until", "approval", "webhook", "external"];
+const WAITS: [&str; 6] = ["timer", "until", "approval", "webhook", "external", "shared"];
 
 pub(super) fn gate(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Gate> {
     let fields = Fields::read(node, "`gate`", &GATE, sink)?;
@@ -56,11 +68,12 @@ fn wait(node: &Node<'_>, fields: &Fields<'_, '_>, holes: &mut Holes<'_, '_>, sin
             "until" => instant(&entry.value, sink).map(Wait::Until),
             "approval" => approval(&entry.value, sink),
             "webhook" => webhook(&entry.value, sink),
+            "shared" => shared(&entry.value, holes, sink),
             _ => external(&entry.value, holes, sink),
         },
         [] => {
             let help = "such as `gate: { timer: 5m }` or `gate: { approval: { count: 1 } }`";
-            let message = "a gate waits for one of `timer`, `until`, `approval`, `webhook` or `external`";
+            let message = "a gate waits for one of `timer`, `until`, `approval`, `webhook`, `external` or `shared`";
             sink.error(node.span, "missing_key", message).help(Some(help.into()));
             None
         }
@@ -121,6 +134,15 @@ fn external(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> 
             .help(Some("say what it is called in the other system".into()));
     }
     Some(Wait::External { system: system?, id: template })
+}
+
+/// `shared: ew-g1`: a gate of the work graph.
+fn shared(node: &Node<'_>, holes: &mut Holes<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
+    let gate = holes.words(node, &|| "`shared`".into(), sink);
+    if let Template::Value(Value::String(id)) = &gate {
+        sink.accept(ItemId::parse(id), node.span)?;
+    }
+    Some(Wait::Shared { gate })
 }
 
 /// `evidence: [test, scan]`: tasks of the flow.

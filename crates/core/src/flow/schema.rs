@@ -337,6 +337,7 @@ fn gate() -> Vec<(&'static str, Value)> {
             either("Opens when its address is called: `{}`", &[nothing, json!({ "type": "null" })])
         }),
         ("external", about("Opens when another system says so", of("external"))),
+        ("shared", text("Opens with this gate of the work graph, such as `ew-g1`")),
         ("deadline", about("How long it may stay closed", of("duration"))),
         ("on_deadline", about("What happens then", word_of(&["reject", "open"]))),
         ("escalate", {

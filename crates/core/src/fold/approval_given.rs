@@ -31,6 +31,9 @@ pub(super) fn is_closed(task: &Task) -> Result<(), Ignored> {
 /// Whether the gate asks people and waits, and this person may approve it.
 pub(super) fn may_approve(run: &Run, now: Time, event: &Approved) -> Result<(), Ignored> {
     let (gate, task) = gate_of(run, event.task, event.generation)?;
+    if gate.wait.opens() == Opens::Shared {
+        return Err(Ignored::Refused(Refusal::SHARED));
+    }
     if gate.wait.opens() != Opens::People {
         return Err(Ignored::Refused(Refusal::NO_APPROVAL_GATE));
     }

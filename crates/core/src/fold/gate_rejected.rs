@@ -12,6 +12,7 @@ pub(super) fn check(run: &Run, now: Time, event: &Approved) -> Result<(), Ignore
     let (gate, task) = gate_of(run, event.task, event.generation)?;
     match gate.wait.opens() {
         Opens::Itself => Err(Ignored::Refused(Refusal::NO_APPROVAL_GATE)),
+        Opens::Shared => Err(Ignored::Refused(Refusal::SHARED)),
         Opens::People | Opens::Outside if !gate.may_speak(&event.by, task.ready_at, now) => Err(Ignored::Denied),
         Opens::People | Opens::Outside => is_closed(task),
     }

@@ -12,6 +12,7 @@ pub(super) fn check(run: &Run, event: &GateSatisfied) -> Result<(), Ignored> {
     let (gate, task) = gate_of(run, event.task, event.generation)?;
     match gate.wait.opens() {
         Opens::Outside => is_closed(task),
+        Opens::Shared => Err(Ignored::Refused(Refusal::SHARED)),
         Opens::People => Err(Ignored::Refused(Refusal::ASKS_PEOPLE)),
         Opens::Itself => Err(Ignored::Refused(Refusal::OPENS_ITSELF)),
     }

@@ -12,7 +12,7 @@ pub struct Refusal {
 }
 
 /// Every code, and what to do about it.
-pub const CODES: [(&str, &str); 17] = [
+pub const CODES: [(&str, &str); 18] = [
     ("run_over", "the run has ended: only a rerun opens it"),
     ("run_cancelled", "the run was cancelled: only a rerun opens it"),
     ("run_paused", "the run is paused: resume it"),
@@ -27,6 +27,7 @@ pub const CODES: [(&str, &str); 17] = [
     ("gone_on", "what is around it has gone on or is over: rerun that"),
     ("through_its_parts", "it is reset through what failed in it: reset that"),
     ("left_out", "something before it left it out: rerun that"),
+    ("shared_gate", "it opens with a gate of the work graph: what is said is said to that one"),
     ("other_gate", "it is no gate of this kind: it is opened in another way, or not at all"),
     ("gate_over", "the gate is not waiting any more: whatever was decided stays"),
     ("refused", "none of these: the message says why"),
@@ -84,6 +85,8 @@ impl Refusal {
     pub(crate) const NO_APPROVAL_GATE: Self = Self::new("other_gate", "it is not an approval gate");
     pub(crate) const NO_GATE: Self = Self::new("other_gate", "it is not a gate");
     pub(crate) const OPENS_ITSELF: Self = Self::new("other_gate", "it opens by itself when its time has come");
+    pub(crate) const SHARED: Self =
+        Self::new("shared_gate", "it opens with a gate of the work graph: speak to that one, `edgewise why` names it");
     pub(crate) const GATE_OVER: Self = Self::new("gate_over", "the gate is not waiting any more");
     pub(crate) const CHILD_OF_ANOTHER: Self = Self::new("refused", "the run is another task's");
     pub(crate) const FAULT: Self = Self::new("refused", "the run would be frozen: this is a fault in edgewise");
@@ -95,7 +98,7 @@ impl Refusal {
     pub(crate) const NO_ATTEMPT: Self = Self::new("refused", "no attempt is left");
 
     /// All of them.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 42] = [
         Self::RUN_COMPLETE,
         Self::RUN_OVER,
         Self::RUN_CANCELLED,
@@ -128,6 +131,7 @@ impl Refusal {
         Self::NO_APPROVAL_GATE,
         Self::NO_GATE,
         Self::OPENS_ITSELF,
+        Self::SHARED,
         Self::GATE_OVER,
         Self::CHILD_OF_ANOTHER,
         Self::FAULT,

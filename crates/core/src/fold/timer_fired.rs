@@ -49,7 +49,10 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &TimerFired) {
 fn deadline(fold: &mut Fold<'_>, event: &TimerFired) {
     let task = event.timer.task;
     let Work::Gate(gate) = &fold.run.spec_of(task).work else { return };
-    match gate.on_deadline {
+    let on_deadline = gate.on_deadline;
+    // One that shares a gate waits for that no longer.
+    fold.disown(task);
+    match on_deadline {
         OnDeadline::Open => fold.succeed(task, Value::Null),
         OnDeadline::Reject => fold.fail(task, Failure::new("deadline", "the gate stayed closed until its deadline")),
     }

@@ -22,8 +22,14 @@ pub fn gate_opens_once(stream: &Stream<'_>) -> Held {
                 (_, Event::TimerFired(fired)) => fired.timer.task == m.task,
                 (Wait::Approval { count, .. }, Event::ApprovalGiven(_)) => given >= *count as usize,
                 (Wait::Webhook | Wait::External { .. }, Event::GateSatisfied(said)) => said.task == m.task,
+                (Wait::Shared { .. }, Event::LinkResolved(told)) => told.link.task == m.task,
                 (
-                    Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } | Wait::Webhook | Wait::External { .. },
+                    Wait::After(_)
+                    | Wait::Until(_)
+                    | Wait::Approval { .. }
+                    | Wait::Webhook
+                    | Wait::External { .. }
+                    | Wait::Shared { .. },
                     _,
                 ) => false,
             };

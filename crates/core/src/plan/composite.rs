@@ -118,7 +118,7 @@ impl Work {
 
     /// Whether something of its own does it, which it waits for: a run, or an item.
     pub fn is_linked(&self) -> bool {
-        matches!(self, Work::SubRun(_) | Work::Item(_))
+        matches!(self, Work::SubRun(_) | Work::Item(_) | Work::Gate(Gate { wait: Wait::Shared { .. }, .. }))
     }
 
     /// Whether a worker does it under a lease.
@@ -188,7 +188,7 @@ impl Work {
             Work::SubRun(sub) => sub.with.expressions(see),
             Work::Item(item) => item.fields.expressions(see),
             Work::Emit(emit) => emit.payload.expressions(see),
-            Work::Gate(Gate { wait: Wait::External { id, .. }, .. }) => id.expressions(see),
+            Work::Gate(Gate { wait: Wait::External { id, .. } | Wait::Shared { gate: id }, .. }) => id.expressions(see),
             Work::Call(call) => call.args.iter().for_each(|(_, arg)| see(arg)),
             _ => {}
         }

@@ -229,6 +229,7 @@ fn of_gate(gate: &Gate) -> String {
         }
         Wait::Webhook => "gate, opens when its address is called".to_owned(),
         Wait::External { system, id } => format!("gate, opens when {system} says so of {}", id.shown()),
+        Wait::Shared { gate } => format!("gate, opens with {} of the work graph", gate.shown()),
     };
     let more = |step: &Escalation| {
         let to: Vec<&str> = step.to.iter().map(Name::as_str).collect();

@@ -3,7 +3,7 @@
 
 use super::{Answer, Case, Ends, Of, Said, Says, fits};
 use crate::event::{
-    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkResolved, PlanCreated, RULES, RunAdvanced,
+    Approved, DispatchEnqueued, Event, Failure, GateSatisfied, LinkRef, LinkResolved, PlanCreated, RULES, RunAdvanced,
     RunTriggered, TaskFinished, TaskIx, TimerKey,
 };
 use crate::fold::{Changes, Stamp, fold};
@@ -186,6 +186,9 @@ impl Stage<'_> {
     fn answer(&mut self, gate: TaskIx) {
         let (path, case) = (self.run.path(gate), self.case);
         let generation = self.run.tasks[gate.0 as usize].generation;
+        if let Some(link) = self.run.awaited(gate) {
+            return self.answer_shared(link, &path);
+        }
         for Said { after, approve, reject, sends, .. } in case.answers.iter().filter(|said| fits(&said.task, &path)) {
             let said = |by: &Name| Approved { task: gate, generation, by: by.clone(), comment: None };
             let approvals = approve.iter().map(|by| Event::ApprovalGiven(said(by)));
@@ -194,6 +197,21 @@ impl Stage<'_> {
             for event in approvals.chain(rejection).chain(sent).collect::<Vec<_>>() {
                 self.arrange(self.now.plus(*after), 1, Due::Say(event));
             }
+        }
+    }
+
+    /// Arranges what the case's people say at the gate of the work graph that a gate opens with.
+    fn answer_shared(&mut self, link: LinkRef, path: &str) {
+        let (run, case) = (self.run.child(link), self.case);
+        for Said { after, approve, reject, sends, .. } in case.answers.iter().filter(|said| fits(&said.task, path)) {
+            let error = reject.as_ref().map(|by| Failure::permanent("rejected", format!("rejected by {by}")));
+            let output = sends.as_ref().and_then(|body| RawValue::from_string(body.to_string()).ok());
+            if approve.is_empty() && error.is_none() && output.is_none() {
+                continue;
+            }
+            let state = if error.is_some() { RunState::Error } else { RunState::Complete };
+            let ended = Event::LinkResolved(LinkResolved { link, run, state, output, error });
+            self.arrange(self.now.plus(*after), 1, Due::Say(ended));
         }
     }
 

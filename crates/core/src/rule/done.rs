@@ -2,6 +2,7 @@
 
 use crate::event::{AttemptRef, Failure, TaskIx, TimerKind};
 use crate::fold::Fold;
+use crate::plan::Work;
 use crate::run::Reason;
 use crate::state::{Move, TaskState};
 use serde_json::Value;
@@ -47,7 +48,9 @@ impl Fold<'_> {
         self.derive_run_state();
         let attempt = self.run.tasks[task.0 as usize].attempt;
         let retry = &self.run.spec_of(task).retry;
-        let again = self.run.has_attempts(task) && retry.allows_another(attempt, &failure);
+        // A gate is asked once, also one whose answer comes from the work graph.
+        let asked = matches!(self.run.spec_of(task).work, Work::Gate(_));
+        let again = self.run.has_attempts(task) && !asked && retry.allows_another(attempt, &failure);
         if !again {
             return self.fail_for_good(task, failure, Move::Evaluated);
         }

@@ -2,7 +2,7 @@
 
 use crate::event::{Failure, TaskIx, TimerKind};
 use crate::fold::Fold;
-use crate::gate::{Gate, Wait};
+use crate::gate::{Gate, Opens, Wait};
 use crate::plan::{Emit, Spec, Work};
 use crate::run::Reason;
 use crate::state::{Move, TaskState};
@@ -79,12 +79,19 @@ impl Fold<'_> {
         if let Err(failure) = self.run.external(task) {
             return self.fail_for_good(task, failure, Move::InputFailed);
         }
-        self.begin(task);
+        if let Err(failure) = self.run.shared_gate(task) {
+            return self.fail_for_good(task, failure, Move::InputFailed);
+        }
+        match gate.wait.opens() {
+            // The gate of the work graph is what it waits for, as for a child.
+            Opens::Shared => self.next_child(task, Move::Begun),
+            _ => self.begin(task),
+        }
         let at = self.stamp.at;
         match &gate.wait {
             Wait::After(span) => self.set_timer(task, TimerKind::Gate, at.plus(*span)),
             Wait::Until(due) => self.set_timer(task, TimerKind::Gate, *due),
-            Wait::Approval { .. } | Wait::Webhook | Wait::External { .. } => {}
+            Wait::Approval { .. } | Wait::Webhook | Wait::External { .. } | Wait::Shared { .. } => {}
         }
         if let Some(span) = gate.deadline {
             self.set_timer(task, TimerKind::Deadline, at.plus(span));

@@ -15,7 +15,9 @@ impl Run {
         let Work::Gate(gate) = &self.spec_of(task).work else { return Ok(None) };
         let (system, id) = match &gate.wait {
             Wait::External { system, id } => (system, id),
-            Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } | Wait::Webhook => return Ok(None),
+            Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } | Wait::Webhook | Wait::Shared { .. } => {
+                return Ok(None);
+            }
         };
         let bad = |message: String| Failure::permanent("bad_gate", message);
         let text = match &*self.evaluate(task, id)? {

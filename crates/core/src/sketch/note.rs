@@ -105,6 +105,7 @@ fn wait(gate: &Gate) -> String {
         Wait::Approval { from, count } => approval(from, *count),
         Wait::Webhook => "opens when its address is called".into(),
         Wait::External { system, id } => format!("opens when {system} says so of {}", id.shown()),
+        Wait::Shared { gate } => format!("opens with {} of the work graph", gate.shown()),
     }
 }
 

@@ -155,6 +155,7 @@ impl Supposition {
                 Opens::Itself => Ok(()),
                 Opens::People => self.opened(task),
                 Opens::Outside => self.satisfied(task, None),
+                Opens::Shared => self.ends_well(task, None),
             },
             _ => Ok(()),
         }
@@ -176,6 +177,7 @@ impl Supposition {
                 Opens::Itself => return self.falls_due(task),
                 Opens::People => return self.opened(task),
                 Opens::Outside => return self.satisfied(task, output),
+                Opens::Shared => {}
             },
             Work::Sleep(_) => return self.falls_due(task),
             _ => {}

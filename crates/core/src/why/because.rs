@@ -103,6 +103,10 @@ fn closed(run: &Run, ix: TaskIx, gate: &Gate) -> Because {
             on_deadline,
         },
         Wait::Webhook => Because::Webhook { deadline, on_deadline },
+        Wait::Shared { gate } => {
+            let known = run.shared_gate(ix).ok().flatten().map(|id| id.to_string());
+            Because::Shared { gate: known.unwrap_or_else(|| gate.shown()), deadline, on_deadline }
+        }
         Wait::External { system, id } => {
             let known = run.external(ix).ok().flatten().map(|(_, id)| id);
             Because::External { system: system.clone(), id: known.unwrap_or_else(|| id.shown()), deadline, on_deadline }

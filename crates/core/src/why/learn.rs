@@ -24,10 +24,11 @@ impl Why {
         }
     }
 
-    /// The tasks that wait for items of the work graph, which the run knows nothing more of.
+    /// The tasks that wait for items or gates of the work graph, which the run knows nothing more of.
     pub fn items(&self) -> Vec<(TaskIx, ItemId)> {
         let item = |because: &Because| match because {
             Because::Item { id, .. } => Some(id.clone()),
+            Because::Shared { gate, .. } => ItemId::parse(gate).ok(),
             _ => None,
         };
         self.causes.iter().filter_map(|cause| Some((cause.task, item(&cause.because)?))).collect()

@@ -95,6 +95,9 @@ pub(super) fn of_task(run: &Run, task: TaskIx, because: &Because) -> Vec<Mover> 
         }
         Because::Webhook { .. } => vec![anybody(run, task, "url"), anybody(run, task, "satisfy")],
         Because::External { .. } => vec![anybody(run, task, "satisfy")],
+        Because::Shared { gate, .. } => {
+            vec![Mover::Person { name: None, command: format!("edgewise gate show {gate}") }]
+        }
         Because::Child { .. } => child(run, task),
         Because::Item { id, blocked, .. } => {
             let does = if *blocked { "why" } else { "close" };

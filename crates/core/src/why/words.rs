@@ -100,6 +100,7 @@ impl Cause {
             }
             Because::Webhook { .. } => "gate, opens when its address is called".into(),
             Because::External { system, id, .. } => format!("gate, opens when {system} says so of {id}"),
+            Because::Shared { gate, .. } => format!("gate, opens with {gate} of the work graph"),
             Because::Items { total, done, failed, .. } => {
                 let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
                 format!("running, {done} of {total} items ended{failed}")

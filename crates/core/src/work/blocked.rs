@@ -4,7 +4,7 @@
 //! item's subtree. So a blocked plan blocks what is in it, and a plan that waits for its own children does not.
 
 use super::table::{Edge, End};
-use super::{Blocker, Close, Obstacle, Status, When, Work};
+use super::{Blocker, Close, Obstacle, RunGateEnd, Status, When, Work};
 use crate::state::{Phase, RunState};
 
 impl Work {
@@ -24,7 +24,19 @@ impl Work {
                 Some(ended) => when.unless(if ended.satisfied { Ending::Well } else { Ending::Badly }),
                 None => Some(Obstacle::Gate),
             },
-            End::Run(n) => match self.runs[n as usize].state {
+            End::Run(n) => self.obstacle_of_run(edge, n),
+        }
+    }
+
+    /// The run itself, or one of its gates.
+    fn obstacle_of_run(&self, edge: &Edge, n: u32) -> Option<Obstacle> {
+        let (run, when) = (&self.runs[n as usize], edge.dependency.when);
+        match edge.dependency.target.as_task() {
+            Some((_, path)) => match run.gates.get(path) {
+                Some(end) => when.unless((*end).into()),
+                None => Some(Obstacle::Gate),
+            },
+            None => match run.state {
                 Some(state) => when.unless(state.into()),
                 None => Some(Obstacle::Run),
             },
@@ -91,6 +103,16 @@ impl From<RunState> for Ending {
             Phase::Succeeded => Self::Well,
             Phase::Failed => Self::Badly,
             _ => Self::Otherwise,
+        }
+    }
+}
+
+impl From<RunGateEnd> for Ending {
+    fn from(end: RunGateEnd) -> Self {
+        match end {
+            RunGateEnd::Open => Self::Well,
+            RunGateEnd::Rejected => Self::Badly,
+            RunGateEnd::Missed => Self::Otherwise,
         }
     }
 }

@@ -151,6 +151,11 @@ impl DependencyKind {
         }
     }
 
+    /// Refuses a `type` that there is not, where a dependency is asked for.
+    pub fn check_in(asked: &Value) -> Result<()> {
+        asked.get("type").and_then(Value::as_str).map_or(Ok(()), |text| Self::parse(text).map(drop))
+    }
+
     /// Reads a name; the error lists all of them.
     pub fn parse(text: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {

@@ -1,9 +1,11 @@
 //! What happens by itself when time passes: timer gates open, claims run out, ephemeral instances go away.
 
-use super::{GateSatisfied, ItemAct, ItemReleased, Work, WorkEvent};
+use super::table::Edge;
+use super::{GateSatisfied, ItemAct, ItemReleased, Target, Work, WorkEvent};
 use crate::id::RunId;
 use crate::name::Name;
 use crate::time::Time;
+use std::collections::BTreeSet;
 
 impl Work {
     /// The earliest instant at which something happens by itself.
@@ -45,19 +47,39 @@ impl Work {
         events
     }
 
-    /// Whether something waits for a run, or did until it ended.
+    /// Whether something waits for a run or a gate of it, or did until that ended.
     pub fn is_awaited(&self, run: RunId) -> bool {
-        let waited = |n: &u32| self.runs[*n as usize].into.iter().any(|edge| self.edge(*edge).waits());
-        self.run_numbers.get(&run).is_some_and(waited)
+        self.waits_for(run).next().is_some()
     }
 
-    /// Runs that are waited for and not known to have ended.
+    /// Runs that are waited for, or gates of which are, and of which that is not known to have ended.
     pub fn awaited_runs(&self) -> impl Iterator<Item = RunId> {
         self.run_numbers.iter().filter_map(|(run, n)| {
             let slot = &self.runs[*n as usize];
-            let waited = slot.into.iter().any(|edge| self.edge(*edge).waits());
-            (waited && slot.state.is_none()).then_some(*run)
+            let untold = |edge: &Edge| match edge.dependency.target.as_task() {
+                Some((_, path)) => !slot.gates.contains_key(path),
+                None => slot.state.is_none(),
+            };
+            let mut edges = slot.into.iter().map(|edge| self.edge(*edge));
+            edges.any(|edge| edge.waits() && untold(edge)).then_some(*run)
         })
+    }
+
+    /// Whether something waits for a run itself, or did until it ended.
+    pub fn is_awaited_whole(&self, run: RunId) -> bool {
+        self.waits_for(run).any(|target| target.as_run().is_some())
+    }
+
+    /// The paths of the gates of a run that something waits for, or did until they ended.
+    pub fn awaited_gates(&self, run: RunId) -> BTreeSet<&str> {
+        self.waits_for(run).filter_map(|target| Some(target.as_task()?.1)).collect()
+    }
+
+    /// What of a run is waited for.
+    fn waits_for(&self, run: RunId) -> impl Iterator<Item = &Target> {
+        let slot = self.run_numbers.get(&run).map(|n| &self.runs[*n as usize]);
+        let edges = slot.into_iter().flat_map(|slot| &slot.into).map(|edge| self.edge(*edge));
+        edges.filter(|edge| edge.waits()).map(|edge| &edge.dependency.target)
     }
 }
 

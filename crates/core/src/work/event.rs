@@ -46,8 +46,14 @@ pub enum WorkEvent {
     GateSatisfied(GateSatisfied),
     /// A gate stays closed for good.
     GateRejected(GateRejected),
+    /// A task of a run opens with a gate from now on.
+    GateAwaited(GateAwaited),
+    /// It goes on without the gate.
+    GateLeft(GateAwaited),
     /// A run that items wait for ended, or is open again.
     RunEnded(RunEnded),
+    /// A gate of a run that items wait for ended, or asks again.
+    RunGateEnded(RunGateEnded),
     /// There is an item, just as it was elsewhere.
     ItemImported(Box<Item>),
     /// There is a gate, just as it was elsewhere, with who has said yes to it.
@@ -293,6 +299,34 @@ pub struct GateRejected {
     pub why: Option<String>,
 }
 
+/// A gate and the task of a run that opens with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateAwaited {
+    /// Which gate.
+    pub gate: ItemId,
+    /// Who waits.
+    pub waiter: GateWaiter,
+}
+
+/// The task of a run that opens with a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateWaiter {
+    /// The run.
+    pub run: RunId,
+    /// What the task is called there.
+    pub path: String,
+    /// The task and its attempt.
+    #[serde(flatten)]
+    pub link: LinkRef,
+}
+
+impl GateWaiter {
+    /// Whether it is this task of this run.
+    pub fn is(&self, run: RunId, link: LinkRef) -> bool {
+        (self.run, self.link) == (run, link)
+    }
+}
+
 /// See [`WorkEvent::RunEnded`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEnded {
@@ -301,6 +335,30 @@ pub struct RunEnded {
     /// How; absent if it is open again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<RunState>,
+}
+
+/// See [`WorkEvent::RunGateEnded`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunGateEnded {
+    /// Which run.
+    pub run: RunId,
+    /// The path of its gate.
+    pub task: String,
+    /// How; absent if it asks again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<RunGateEnd>,
+}
+
+/// How a gate of a run ended, for whoever waits for it outside of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunGateEnd {
+    /// It opened, or somebody settled it.
+    Open,
+    /// Somebody said no, or its deadline did.
+    Rejected,
+    /// Nobody is asked: it was skipped or cancelled, or the run ended without it.
+    Missed,
 }
 
 impl WorkEvent {
@@ -323,7 +381,10 @@ impl WorkEvent {
             Self::GateWithdrawn(_) => "GateWithdrawn",
             Self::GateSatisfied(_) => "GateSatisfied",
             Self::GateRejected(_) => "GateRejected",
+            Self::GateAwaited(_) => "GateAwaited",
+            Self::GateLeft(_) => "GateLeft",
             Self::RunEnded(_) => "RunEnded",
+            Self::RunGateEnded(_) => "RunGateEnded",
             Self::ItemImported(_) => "ItemImported",
             Self::GateImported(_) => "GateImported",
             Self::DependencyImported(_) => "DependencyImported",
@@ -350,10 +411,12 @@ impl WorkEvent {
             Self::GateApproved(event) | Self::GateWithdrawn(event) => &event.gate,
             Self::GateSatisfied(event) => &event.gate,
             Self::GateRejected(event) => &event.gate,
+            Self::GateAwaited(event) | Self::GateLeft(event) => &event.gate,
             Self::ItemImported(item) => &item.id,
             Self::GateImported(gate) => &gate.id,
             Self::DependencyImported(dependency) => &dependency.source,
             Self::RunEnded(event) => return Some(event.run.to_string()),
+            Self::RunGateEnded(event) => return Some(format!("{}/{}", event.run, event.task)),
             Self::Unknown(_) => return None,
         };
         Some(id.to_string())
@@ -378,7 +441,10 @@ impl Recorded for WorkEvent {
         "GateWithdrawn",
         "GateSatisfied",
         "GateRejected",
+        "GateAwaited",
+        "GateLeft",
         "RunEnded",
+        "RunGateEnded",
         "ItemImported",
         "GateImported",
         "DependencyImported",

@@ -8,7 +8,9 @@ mod dependency_added;
 mod dependency_imported;
 mod dependency_removed;
 mod gate_approved;
+mod gate_awaited;
 mod gate_imported;
+mod gate_left;
 mod gate_made;
 mod gate_rejected;
 mod gate_satisfied;
@@ -23,6 +25,7 @@ mod item_moved;
 mod item_released;
 mod item_reopened;
 mod run_ended;
+mod run_gate_ended;
 mod said;
 
 use super::settle::Turn;
@@ -51,7 +54,10 @@ pub fn check(work: &Work, at: Time, event: &WorkEvent) -> Result<()> {
         WorkEvent::GateWithdrawn(event) => gate_withdrawn::check(work, event).map(drop),
         WorkEvent::GateSatisfied(event) => gate_satisfied::check(work, at, event).map(drop),
         WorkEvent::GateRejected(event) => gate_rejected::check(work, event).map(drop),
+        WorkEvent::GateAwaited(event) => gate_awaited::check(work, event).map(drop),
+        WorkEvent::GateLeft(event) => gate_left::check(work, event).map(drop),
         WorkEvent::RunEnded(event) => run_ended::check(work, event),
+        WorkEvent::RunGateEnded(event) => run_gate_ended::check(work, event),
         WorkEvent::ItemImported(item) => item_imported::check(work, item),
         WorkEvent::GateImported(gate) => gate_imported::check(work, gate),
         WorkEvent::DependencyImported(dependency) => dependency_imported::check(work, dependency),
@@ -91,7 +97,10 @@ fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &WorkEvent) {
         WorkEvent::GateWithdrawn(event) => gate_withdrawn::apply(work, turn, event),
         WorkEvent::GateSatisfied(event) => gate_satisfied::apply(work, turn, event),
         WorkEvent::GateRejected(event) => gate_rejected::apply(work, turn, event),
+        WorkEvent::GateAwaited(event) => gate_awaited::apply(work, turn, event),
+        WorkEvent::GateLeft(event) => gate_left::apply(work, turn, event),
         WorkEvent::RunEnded(event) => run_ended::apply(work, turn, event),
+        WorkEvent::RunGateEnded(event) => run_gate_ended::apply(work, turn, event),
         WorkEvent::ItemImported(item) => item_imported::apply(work, turn, item),
         WorkEvent::GateImported(gate) => gate_imported::apply(work, turn, gate),
         WorkEvent::DependencyImported(dependency) => dependency_imported::apply(work, turn, dependency),
@@ -119,7 +128,12 @@ impl WorkEvent {
             Self::ItemImported(item) => Some(&item.created_by),
             Self::GateImported(gate) => Some(&gate.created_by),
             Self::DependencyImported(dependency) => Some(&dependency.created_by),
-            Self::ClaimExtended(_) | Self::RunEnded(_) | Self::Unknown(_) => None,
+            Self::ClaimExtended(_)
+            | Self::GateAwaited(_)
+            | Self::GateLeft(_)
+            | Self::RunEnded(_)
+            | Self::RunGateEnded(_)
+            | Self::Unknown(_) => None,
         }
     }
 }

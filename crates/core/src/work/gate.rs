@@ -1,6 +1,6 @@
 //! Gates of the work graph: waits on the world that items share.
 
-use super::ItemId;
+use super::{GateWaiter, ItemId};
 use crate::error::{Error, Result};
 use crate::gate::Approval;
 use crate::limits;
@@ -57,6 +57,9 @@ pub struct WorkGate {
     /// Open or rejected, since when, by whom and why. Nothing follows after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<GateEnded>,
+    /// The tasks of runs that open with it, or did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<GateWaiter>,
     /// Who made it.
     pub created_by: Name,
     /// When.

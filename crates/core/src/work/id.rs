@@ -76,6 +76,23 @@ impl Target {
         crate::id::RunId::parse(&self.0).ok().filter(|run| run.is_run())
     }
 
+    /// A gate of a run: the run, a slash, and the path of the task.
+    pub fn gate_of(run: crate::id::RunId, path: &str) -> Result<Self> {
+        Self::parse(&format!("{run}/{path}"))
+    }
+
+    /// The run and the path of its task, if it names a task of a run.
+    pub fn as_task(&self) -> Option<(crate::id::RunId, &str)> {
+        let (run, path) = self.0.split_once('/').filter(|(_, path)| !path.is_empty())?;
+        let run = crate::id::RunId::parse(run).ok().filter(|run| run.is_run())?;
+        Some((run, path))
+    }
+
+    /// The run that it names, or that the task is of.
+    pub fn of_run(&self) -> Option<crate::id::RunId> {
+        self.as_run().or_else(|| self.as_task().map(|(run, _)| run))
+    }
+
     /// The same as the id of an item or gate, if it could be one.
     pub fn id(&self) -> Option<ItemId> {
         ItemId::parse(&self.0).is_ok().then(|| ItemId(self.0.clone()))
@@ -142,5 +159,16 @@ mod tests {
             assert_eq!(Target::parse(bad).unwrap_err().code, "bad_target", "{bad:?}");
         }
         assert!(Target::parse("alice").unwrap().id().is_none());
+    }
+
+    #[test]
+    fn a_run_and_a_gate_of_it_are_told_from_what_only_has_a_slash() {
+        let run = crate::id::RunId(7);
+        let gate = Target::gate_of(run, "build[3].ok").unwrap();
+        assert_eq!((gate.as_task(), gate.as_run(), gate.of_run()), (Some((run, "build[3].ok")), None, Some(run)));
+        assert_eq!((Target::run(run).as_task(), Target::run(run).of_run()), (None, Some(run)));
+        for other in ["https://example.org/issues/7", &format!("{run}/"), "ew-7k2/x"] {
+            assert_eq!(Target::parse(other).unwrap().of_run(), None, "{other}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::cycle::Difference;
 use super::table::{Edge, End};
 use super::waits::Node;
 use super::{Dependency, DependencyKind, Target, Work};
+use crate::id::RunId;
 
 /// What another parent would change: the waits-for graph, and which dependencies are within a subtree.
 #[derive(Debug, Default)]
@@ -80,10 +81,9 @@ impl Work {
     pub(super) fn add_edge(&mut self, source: u32, dependency: Dependency) -> u32 {
         let target = dependency.target.clone();
         let mut end = self.end(&target);
-        let run = target.as_run().filter(|_| end == End::Nobody && dependency.kind.is_waiting());
+        let run = target.of_run().filter(|_| end == End::Nobody && dependency.kind.is_waiting());
         if let Some(run) = run {
             end = End::Run(self.run_number(run));
-            self.introduce(&target);
         }
         let outside = self.is_outside(source, end);
         let edge = Edge { dependency, source, end, outside, counted: false };
@@ -270,6 +270,15 @@ impl Work {
                 self.weigh(n);
             }
         }
+    }
+
+    /// Those who pointed to a run that nobody knew, or to a task of it, point to the run now.
+    pub(super) fn introduce_run(&mut self, run: RunId) {
+        let first = Target::run(run);
+        let names = |(target, _): &(&Target, &Vec<u32>)| target.as_str().starts_with(first.as_str());
+        let known: Vec<Target> =
+            self.strangers.range(first.clone()..).take_while(names).map(|(target, _)| target.clone()).collect();
+        known.iter().filter(|target| target.of_run() == Some(run)).for_each(|target| self.introduce(target));
     }
 
     /// Brings what a dependency means for the waits-for graph into order.

@@ -4,6 +4,7 @@
 //! other, or `$name`, which is what an earlier operation of the same commit made under that name.
 
 use super::{Change, Close, DependencyKind, Details, Filter, GateWait, ItemId, ItemKind, Phase, TaskType, When};
+use crate::error::{Error, Result};
 use crate::id::Token;
 use crate::name::Name;
 use crate::time::{Millis, Time};
@@ -27,7 +28,7 @@ pub enum Op {
     /// Close an item.
     Close(CloseOp),
     /// Open a closed item again.
-    Reopen(Act),
+    Reopen(ReopenOp),
     /// Take an item away.
     Delete(Act),
     /// Give an item another parent, or none.
@@ -124,6 +125,17 @@ pub enum Op {
     },
 }
 
+impl Op {
+    /// Reads an operation as programs write it. A type of dependency that there is not has the same code wherever it is
+    /// asked for; everything else that is wrong is `bad_operation`.
+    pub fn read(asked: Value) -> Result<Self> {
+        if matches!(asked.get("op").and_then(Value::as_str), Some("depend" | "undepend")) {
+            DependencyKind::check_in(&asked)?;
+        }
+        serde_json::from_value(asked).map_err(|error| Error::invalid("bad_operation", error.to_string()))
+    }
+}
+
 /// Make an item.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -211,6 +223,20 @@ pub struct CloseOp {
     pub why: Option<String>,
 }
 
+/// Open a closed item again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReopenOp {
+    /// Which.
+    pub id: String,
+    /// Although the item that it is in is closed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// Why, if they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// Something done to an item or a gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -231,7 +257,7 @@ pub struct Depend {
     /// What it waits for; absent where a new gate is made for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// What it says; absent where it is simply waited for: then `awaits` if that is a gate or a run, else `blocks`.
+    /// What it says; absent where it is simply waited for: then `awaits` if that is a gate, a run or a gate of one, else `blocks`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<DependencyKind>,
     /// What end satisfies it.

@@ -108,7 +108,7 @@ impl Gather<'_> {
     fn know_other(&mut self, text: &str) -> Result<()> {
         if let Some(gate) = self.drawer.gate(text)? {
             self.rows.gates.insert(gate.id.clone(), gate);
-        } else if let Ok(run) = RunId::parse(text) {
+        } else if let Some(run) = Target::parse(text).ok().and_then(|target| target.of_run()) {
             let ended = self.drawer.run(run)?;
             self.rows.runs.extend(ended.map(|row| (run, row)));
         }

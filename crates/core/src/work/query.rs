@@ -1,7 +1,9 @@
 //! Looking things up in the work graph.
 
 use super::table::End;
-use super::{Dependency, DependencyKey, DependencyKind, Item, ItemId, Standing, Status, Target, Work, WorkGate};
+use super::{
+    Dependency, DependencyKey, DependencyKind, Item, ItemId, RunGateEnd, Standing, Status, Target, Work, WorkGate,
+};
 use crate::id::RunId;
 use crate::state::RunState;
 use crate::time::Time;
@@ -20,6 +22,11 @@ impl Work {
     /// How a run ended, if that is known here.
     pub fn run_end(&self, run: RunId) -> Option<RunState> {
         self.run_numbers.get(&run).and_then(|n| self.runs[*n as usize].state)
+    }
+
+    /// How a gate of a run ended, if that is known here.
+    pub fn run_gate_end(&self, run: RunId, path: &str) -> Option<RunGateEnd> {
+        self.run_numbers.get(&run).and_then(|n| self.runs[*n as usize].gates.get(path).copied())
     }
 
     /// All items by their ids, deleted ones too.
@@ -82,8 +89,10 @@ impl Work {
             End::Item(n) => self.slot(n).children.as_slice(),
             _ => &[],
         };
-        let mut all: Vec<&Dependency> =
-            self.into(&target).iter().chain(children).map(|n| &self.edge(*n).dependency).collect();
+        let edges = self.into(&target).iter().chain(children).map(|n| &self.edge(*n).dependency);
+        // Who waits for a gate of a run stands with those who wait for the run.
+        let same = |dependency: &&Dependency| target.of_run().is_none() || dependency.target == target;
+        let mut all: Vec<&Dependency> = edges.filter(same).collect();
         all.sort_by(|a, b| (a.kind, &a.source).cmp(&(b.kind, &b.source)));
         all
     }

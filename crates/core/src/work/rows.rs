@@ -4,7 +4,8 @@
 use super::table::{GateSlot, Known, Slot};
 use super::waits::Node;
 use super::{
-    Dependency, DependencyKey, DependencyKind, Facts, Item, ItemId, ItemKind, Status, Target, TaskType, Work, WorkGate,
+    Dependency, DependencyKey, DependencyKind, Facts, Item, ItemId, ItemKind, RunGateEnd, Status, Target, TaskType,
+    Work, WorkGate,
 };
 use crate::error::{Error, Result};
 use crate::id::{EventId, RunId};
@@ -13,6 +14,7 @@ use crate::state::RunState;
 use crate::time::Time;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,13 +89,16 @@ pub struct GateRow {
     pub body: String,
 }
 
-/// A run that items wait for and that has ended: who waits for what stands in the dependencies.
+/// A run that items wait for and of which something has ended: who waits for what stands in the dependencies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEndRow {
     /// Which run.
     pub run: RunId,
     /// How it ended.
     pub state: Option<RunState>,
+    /// How gates of it ended, by their paths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gates: BTreeMap<Box<str>, RunGateEnd>,
 }
 
 /// All rows of a work graph, read in one snapshot.
@@ -197,10 +202,11 @@ impl Work {
         self.gate(id).map(gate_row)
     }
 
-    /// The row of a run; `None` while it is not known to have ended.
+    /// The row of a run; `None` while nothing of it is known to have ended.
     pub fn run_row(&self, run: RunId) -> Option<RunEndRow> {
-        let state = self.run_end(run)?;
-        Some(RunEndRow { run, state: Some(state) })
+        let slot = &self.runs[*self.run_numbers.get(&run)? as usize];
+        let known = slot.state.is_some() || !slot.gates.is_empty();
+        known.then(|| RunEndRow { run, state: slot.state, gates: slot.gates.clone() })
     }
 
     /// All rows.
@@ -221,7 +227,8 @@ impl Work {
         work.order.loading = true;
         for row in &rows.runs {
             let n = work.run_number(row.run);
-            work.runs[n as usize].state = row.state;
+            let slot = &mut work.runs[n as usize];
+            (slot.state, slot.gates) = (row.state, row.gates.clone());
         }
         for row in &rows.gates {
             work.insert_gate(row.gate()?);

@@ -3,7 +3,8 @@
 //! What is maintained step by step must equal this at any time; `doctor` and the tests ask.
 
 use super::{
-    Blocker, Close, Dependency, DependencyKind, Item, ItemId, ItemKind, Obstacle, Phase, Status, Target, When, Work,
+    Blocker, Close, Dependency, DependencyKind, Item, ItemId, ItemKind, Obstacle, Phase, RunGateEnd, Status, Target,
+    When, Work,
 };
 use crate::name::Name;
 use crate::state;
@@ -150,6 +151,11 @@ impl<'a> Facts<'a> {
                 None => return Some(Obstacle::Run),
                 Some(phase) => (phase == state::Phase::Succeeded, phase == state::Phase::Failed),
             }
+        } else if let Some((run, path)) = dependency.target.as_task() {
+            match self.work.run_gate_end(run, path) {
+                None => return Some(Obstacle::Gate),
+                Some(end) => (end == RunGateEnd::Open, end == RunGateEnd::Rejected),
+            }
         } else {
             return Some(Obstacle::Unresolved);
         };
@@ -206,9 +212,9 @@ impl<'a> Facts<'a> {
     fn edges(&self) -> Vec<(Node, Node, bool)> {
         let mut edges = Vec::new();
         for dependency in self.waits.values().flatten() {
-            let to = match (self.alive(&dependency.target), dependency.target.as_run()) {
+            let to = match (self.alive(&dependency.target), dependency.target.of_run()) {
                 (Some(item), _) => Node::May(item.id.clone()),
-                (None, Some(_)) => Node::Run(dependency.target.clone()),
+                (None, Some(run)) => Node::Run(Target::run(run)),
                 _ => continue,
             };
             let still = self.obstacle(dependency).is_some();

@@ -2,10 +2,12 @@
 //!
 //! A number is a place in a list and never leaves this program; ids are what is written down.
 
+use super::RunGateEnd;
 use super::urgency::Lent;
 use super::{Dependency, DependencyKey, DependencyKind, Item, ItemId, Status, Target, Work, WorkGate};
 use crate::id::RunId;
 use crate::state::RunState;
+use std::collections::BTreeMap;
 
 /// An item and what is derived of it.
 #[derive(Debug, Clone)]
@@ -82,6 +84,9 @@ pub(super) struct GateSlot {
 pub(super) struct RunSlot {
     pub run: RunId,
     pub state: Option<RunState>,
+    /// How those of its gates ended that are known to have, by their paths.
+    pub gates: BTreeMap<Box<str>, RunGateEnd>,
+    /// Dependencies on it, and on gates of it: whoever waits for one waits for the run as far as cycles go.
     pub into: Vec<u32>,
     pub made: Vec<u32>,
     /// The run that it is a sub-run of, and its own sub-runs, as far as they have to do with items.
@@ -93,7 +98,8 @@ pub(super) struct RunSlot {
 impl RunSlot {
     fn new(run: RunId) -> Self {
         let (into, made, below) = (Vec::new(), Vec::new(), Vec::new());
-        Self { run, state: None, into, made, within: None, below, may: Lent::default() }
+        let gates = BTreeMap::new();
+        Self { run, state: None, gates, into, made, within: None, below, may: Lent::default() }
     }
 }
 
@@ -242,16 +248,13 @@ impl Work {
         all
     }
 
-    /// What a text stands for: an item, a gate, a run, or nothing that is known here.
+    /// What a text stands for: an item, a gate, a run or a gate of one, or nothing that is known here.
     pub(super) fn end(&self, target: &Target) -> End {
         match self.ids.get(target.as_str()) {
             Some(Known::Item(n)) if self.slot(*n).item.status == Status::Tombstone => End::Nobody,
             Some(Known::Item(n)) => End::Item(*n),
             Some(Known::Gate(n)) => End::Gate(*n),
-            None => RunId::parse(target.as_str())
-                .ok()
-                .and_then(|run| self.run_numbers.get(&run))
-                .map_or(End::Nobody, |n| End::Run(*n)),
+            None => target.of_run().and_then(|run| self.run_numbers.get(&run)).map_or(End::Nobody, |n| End::Run(*n)),
         }
     }
 
@@ -300,6 +303,7 @@ impl Work {
         if n == next {
             self.runs.push(RunSlot::new(run));
             self.stand_last(super::waits::Node::run(n));
+            self.introduce_run(run);
         }
         n
     }

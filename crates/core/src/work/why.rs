@@ -4,7 +4,7 @@
 //! anything.
 
 use super::table::End;
-use super::{Blocker, GateWait, Help, Obstacle, Reason, Standing, Target, Work};
+use super::{Blocker, GateWait, Help, Obstacle, Reason, RunGateEnd, Standing, Target, Work};
 use crate::limits;
 use crate::state::Phase;
 use crate::time::Time;
@@ -31,7 +31,10 @@ impl Telling<'_> {
         let mut reason = match self.work.end(target) {
             End::Item(n) => self.item(n),
             End::Gate(n) => self.gate(n),
-            End::Run(n) => self.run(n),
+            End::Run(n) => match target.as_task() {
+                Some((_, path)) => self.gate_of_run(n, path),
+                None => self.run(n),
+            },
             End::Nobody => self.stranger(target),
         };
         reason.seen = seen;
@@ -91,7 +94,11 @@ impl Telling<'_> {
             if self.work.number(by.as_str()).is_some() {
                 reason.help.push(help("anybody", "open it again", format!("edgewise reopen {by}")));
             }
-            if let End::Run(n) = self.work.end(by)
+            if let Some((run, path)) = by.as_task() {
+                if self.work.run_gate_end(run, path) != Some(RunGateEnd::Open) {
+                    reason.help.push(help("anybody", "ask it again", format!("edgewise rerun {run} --task {path}")));
+                }
+            } else if let End::Run(n) = self.work.end(by)
                 && self.work.runs[n as usize].state.is_some_and(|state| state.phase() != Phase::Succeeded)
             {
                 reason.help.push(help("anybody", "run it again", format!("edgewise rerun {by}")));
@@ -203,6 +210,22 @@ impl Telling<'_> {
             }
         };
         let id = Target::run(slot.run);
+        Reason { id, title: String::new(), standing: None, says, help: helps, because: Vec::new(), seen: false }
+    }
+
+    fn gate_of_run(&self, n: u32, path: &str) -> Reason {
+        let slot = &self.work.runs[n as usize];
+        let run = slot.run;
+        let (says, helps) = match slot.gates.get(path) {
+            Some(RunGateEnd::Open) => (format!("gate {path} of run {run} is open"), Vec::new()),
+            Some(RunGateEnd::Rejected) => (format!("gate {path} of run {run} was rejected"), Vec::new()),
+            Some(RunGateEnd::Missed) => (format!("run {run} went on without its gate {path}"), Vec::new()),
+            None => {
+                let more = help("anybody", "look who can open it", format!("edgewise why {run}/{path}"));
+                (format!("gate {path} of run {run} is not open"), vec![more])
+            }
+        };
+        let id = Target::gate_of(run, path).unwrap_or_else(|_| Target::run(run));
         Reason { id, title: String::new(), standing: None, says, help: helps, because: Vec::new(), seen: false }
     }
 

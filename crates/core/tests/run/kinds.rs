@@ -12,6 +12,7 @@ use edgewise_core::fold::Verdict;
 use edgewise_core::gate::Wait;
 use edgewise_core::plan::{OnFailure, Spec};
 use edgewise_core::state::TaskState;
+use edgewise_core::template::Template;
 use edgewise_core::time::Millis;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -54,6 +55,7 @@ fn of(kind: &str) -> Driver {
         "timer gate" => beside(gate(Wait::After(Millis(5)))),
         "webhook gate" => beside(gate(Wait::Webhook)),
         "external gate" => beside(gate(external("ABC-1"))),
+        "shared gate" => beside(gate(Wait::Shared { gate: Template::Value("ew-g1".into()) })),
         "sub-run" => beside(sub_run(1)),
         "item" => with_item(),
         "spread" => with_spread(),
@@ -74,7 +76,7 @@ fn failed(kind: &str) -> Driver {
         "approval gate" | "webhook gate" | "external gate" => {
             d.say(Event::GateRejected(Approved { task: T, generation: 1, by: name("ann"), comment: None }));
         }
-        "sub-run" | "item" => {
+        "sub-run" | "item" | "shared gate" => {
             let link = LinkRef { task: T, generation: 1, attempt: 1 };
             let ended = links::told(&d, link, Some(Failure::permanent("SubRunFailed", "no")));
             d.say(ended);
@@ -135,12 +137,13 @@ fn met(d: &Driver) -> Vec<String> {
 
 /// Of a task at work.
 #[rustfmt::skip]
-const AT_WORK: [(&str, [&str; 9]); 14] = [
+const AT_WORK: [(&str, [&str; 9]); 15] = [
     ("action",        ["other_gate", "other_gate", "other_gate", "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
     ("approval gate", ["Complete",   "Error",      "other_gate", "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
     ("timer gate",    ["other_gate", "other_gate", "other_gate", "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
     ("webhook gate",  ["other_gate", "Error",      "Complete",   "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
     ("external gate", ["other_gate", "Error",      "Complete",   "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
+    ("shared gate",   ["shared_gate", "shared_gate", "shared_gate", "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
     ("sub-run",       ["other_gate", "other_gate", "other_gate", "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
     ("item",          ["other_gate", "other_gate", "other_gate", "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
     ("spread",        ["other_gate", "other_gate", "other_gate", "Skipped", "Cancelled", "ResolvedManually", "Complete", "not_failed", "task_not_done"]),
@@ -154,11 +157,12 @@ const AT_WORK: [(&str, [&str; 9]); 14] = [
 
 /// Of a task that has failed for good. A timer gate cannot.
 #[rustfmt::skip]
-const FAILED: [(&str, [&str; 9]); 13] = [
+const FAILED: [(&str, [&str; 9]); 14] = [
     ("action",        ["other_gate", "other_gate", "other_gate", "task_done", "task_done", "ResolvedManually", "Complete", "Enqueued",          "Enqueued"]),
     ("approval gate", ["gate_over",  "gate_over",  "other_gate", "task_done", "task_done", "ResolvedManually", "Complete", "InProgress",        "InProgress"]),
     ("webhook gate",  ["other_gate", "gate_over",  "gate_over",  "task_done", "task_done", "ResolvedManually", "Complete", "InProgress",        "InProgress"]),
     ("external gate", ["other_gate", "gate_over",  "gate_over",  "task_done", "task_done", "ResolvedManually", "Complete", "InProgress",        "InProgress"]),
+    ("shared gate",   ["shared_gate", "shared_gate", "shared_gate", "task_done", "task_done", "ResolvedManually", "Complete", "InProgress",      "InProgress"]),
     ("sub-run",       ["other_gate", "other_gate", "other_gate", "task_done", "task_done", "ResolvedManually", "Complete", "InProgress",        "InProgress"]),
     ("item",          ["other_gate", "other_gate", "other_gate", "task_done", "task_done", "ResolvedManually", "Complete", "InProgress",        "InProgress"]),
     ("spread",        ["other_gate", "other_gate", "other_gate", "task_done", "task_done", "ResolvedManually", "Complete", "through_its_parts", "InProgress"]),

@@ -185,6 +185,8 @@ fn waits_take_as_long() {
         ("{ approval: {}, deadline: 2h }", "wait approval(deadline=2h)"),
         ("{ webhook: {}, deadline: 2h, on_deadline: open }", "wait webhook(deadline=2h, on_deadline=open)"),
         ("{ external: { system: jira, id: A }, deadline: 2h }", "wait external(system=jira, id=\"A\", deadline=2h)"),
+        ("{ shared: ew-g1, deadline: 2h, on_deadline: open }", "wait shared(\"ew-g1\", deadline=2h, on_deadline=open)"),
+        ("{ shared: ew-g1, deadline: 2h }", "wait shared(gate=\"ew-g1\", deadline=2h)"),
     ] {
         let yaml = format!(
             "flow: pair\ntasks:\n  a: {{ gate: {gate} }}\n  b: {{ after: [a], action: echo, with: {{ v: 1 }} }}\noutput: '${{{{ tasks.b.output }}}}'\n"

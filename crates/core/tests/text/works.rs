@@ -79,6 +79,7 @@ fn every_kind_of_work_is_the_same_in_a_program_and_in_yaml() {
             "{ gate: { webhook: {}, deadline: 1h, on_deadline: reject } }",
         ),
         ("x = wait external(system=jira, id=\"ABC-1\")", "{ gate: { external: { system: jira, id: ABC-1 } } }"),
+        ("x = wait shared(\"ew-g1\")", "{ gate: { shared: ew-g1 } }"),
     ] {
         of_one_task(statement, task);
     }

@@ -8,8 +8,8 @@ use edgewise_core::id::{EventId, RunId};
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{
-    Change, Changed, Close, DependencyKind, Filter, GateWait, ItemClosed, ItemKind, Phase, Status, Waiter, When, Work,
-    WorkEvent, WorkRows, fold, scratch,
+    Change, Changed, Close, DependencyKind, Filter, GateAwaited, GateWait, GateWaiter, ItemClosed, ItemId, ItemKind,
+    Phase, RunGateEnd, Status, Target, Waiter, When, Work, WorkEvent, WorkRows, fold, scratch,
 };
 use std::collections::BTreeMap;
 
@@ -33,6 +33,11 @@ fn run(dice: &mut Dice) -> RunId {
     RunId(u128::from(dice.below(RUNS)) + 1)
 }
 
+/// One of two gates of a run.
+fn gate_of_run(dice: &mut Dice) -> (RunId, &'static str) {
+    (run(dice), *dice.pick(&["ok", "each[1].ok"]))
+}
+
 fn when(dice: &mut Dice) -> When {
     *dice.pick(&[When::Success, When::Success, When::Any, When::Failure])
 }
@@ -42,7 +47,7 @@ fn step(world: &mut World, dice: &mut Dice) {
     let (one, other) = (text(world, dice), text(world, dice));
     let gate = format!("gate-{}", dice.below(3) + world.log.len() as u64 / 60);
     let few = world.work.list(&Filter::default()).unwrap().len() < ITEMS;
-    let _ = match dice.below(36) {
+    let _ = match dice.below(43) {
         0..=4 if few => {
             let new = unknown(world, dice);
             add(world, dice, &new)
@@ -79,6 +84,22 @@ fn step(world: &mut World, dice: &mut Dice) {
         }
         27 => change(world, dice, &one),
         28 => world.depend(&one, &other, DependencyKind::RelatesTo, When::Success),
+        36 | 37 => {
+            let kind = *dice.pick(&[DependencyKind::Awaits, DependencyKind::Awaits, DependencyKind::References]);
+            let (when, gate) = (if kind.is_waiting() { when(dice) } else { When::Success }, gate_of_run(dice));
+            world.depend(&one, &Target::gate_of(gate.0, gate.1).unwrap().to_string(), kind, when)
+        }
+        39..=42 => {
+            let (run, link) = (run(dice), LinkRef { task: TaskIx(1), generation: 1, attempt: 1 });
+            let waiter = GateWaiter { run, path: "ok".into(), link };
+            let said = GateAwaited { gate: ItemId::parse(&gate).unwrap(), waiter };
+            world.fold(if dice.one_in(3) { WorkEvent::GateLeft(said) } else { WorkEvent::GateAwaited(said) })
+        }
+        38 => {
+            let (run, gate) = gate_of_run(dice);
+            let end = *dice.pick(&[None, Some(RunGateEnd::Open), Some(RunGateEnd::Rejected), Some(RunGateEnd::Missed)]);
+            world.run_gate_ended(run, gate, end)
+        }
         _ => {
             let to = world.now + dice.below(20);
             world.elapse(to);
@@ -311,7 +332,8 @@ fn each_kind_of_step_is_taken_and_counts_somewhere() {
         }
     }
     let all = "ItemAdded ItemChanged ItemClosed ItemReopened ItemDeleted ItemMoved ItemClaimed ItemReleased \
-               DependencyAdded DependencyRemoved GateMade GateApproved GateWithdrawn GateSatisfied GateRejected RunEnded";
+               DependencyAdded DependencyRemoved GateMade GateApproved GateWithdrawn GateSatisfied GateRejected RunEnded \
+               RunGateEnded GateAwaited GateLeft";
     for name in all.split_whitespace() {
         assert!(counted.get(name).is_some_and(|count| *count >= 5), "{name} of {counted:?}");
     }

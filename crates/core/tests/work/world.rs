@@ -9,8 +9,8 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{
     Change, Changed, ClaimExtended, Close, DependencyAdded, DependencyKind, DependencyRemoved, Fields, Filter,
     GateActed, GateMade, GateRejected, GateSatisfied, GateWait, ItemAct, ItemAdded, ItemChanged, ItemClaimed,
-    ItemClosed, ItemId, ItemKind, ItemMoved, ItemReleased, NoteKind, RunEnded, Target, TaskType, When, Work, WorkEvent,
-    fold,
+    ItemClosed, ItemId, ItemKind, ItemMoved, ItemReleased, NoteKind, RunEnded, RunGateEnd, RunGateEnded, Target,
+    TaskType, When, Work, WorkEvent, fold,
 };
 
 /// A graph and the instant it is at.
@@ -190,6 +190,10 @@ impl World {
 
     pub fn run_ended(&mut self, run: RunId, state: Option<RunState>) -> Result<()> {
         self.fold(WorkEvent::RunEnded(RunEnded { run, state }))
+    }
+
+    pub fn run_gate_ended(&mut self, run: RunId, task: &str, end: Option<RunGateEnd>) -> Result<()> {
+        self.fold(WorkEvent::RunGateEnded(RunGateEnded { run, task: task.into(), end }))
     }
 
     /// Lets everything happen that happens by itself.

@@ -9,11 +9,11 @@ use super::own::stage;
 use crate::load::{fold_work, load_work};
 use crate::publish::Noted;
 use edgewise_core::domain::Cause;
-use edgewise_core::event::Envelope;
+use edgewise_core::event::{Envelope, LinkRef};
 use edgewise_core::fold::Stamp;
 use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
-use edgewise_core::work::{Changed, Done, Note, NoteKind, Target, Waiter, Work, WorkEvent, check, fold};
+use edgewise_core::work::{Changed, Done, Note, NoteKind, Target, Work, WorkEvent, check, fold};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Append, Stream, WorkChange};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +42,8 @@ pub(crate) struct CachedWork {
     pub put_off: Time,
     /// Runs whose end may have to be told to it.
     pub joins: BTreeSet<RunId>,
+    /// Up to which event runs were looked at for gates of theirs that are waited for.
+    pub looked_at: BTreeMap<RunId, u64>,
     /// What keyed operations that are durable were answered lately.
     answers: BTreeMap<String, Vec<Done>>,
     /// Events folded but not yet appended, and the id of the first.
@@ -147,13 +149,18 @@ pub(crate) struct Mark {
     notes: usize,
 }
 
-/// Tasks of runs whose items are over since then; those of items that are open again have gone on.
-fn waiters(work: &CachedWork, before: usize) -> impl Iterator<Item = &Waiter> {
+/// Tasks of runs whose items and gates are over since then; those of items that are open again have gone on.
+fn waiters(work: &CachedWork, before: usize) -> impl Iterator<Item = (RunId, LinkRef)> {
+    let ended = |note: &&Note| matches!(note.what, NoteKind::Satisfied { .. } | NoteKind::Rejected { .. });
+    let gates = work.changed.notes[before..].iter().filter(ended);
+    let gates = gates.filter_map(|note| work.state.gate(note.item.as_str())).flat_map(|gate| &gate.tasks);
+    let gates = gates.map(|waiter| (waiter.run, waiter.link));
     let over = |note: &&Note| {
         matches!(note.what, NoteKind::Closed { .. } | NoteKind::AutoCompleted { .. } | NoteKind::Deleted { .. })
     };
     let over = work.changed.notes[before..].iter().filter(over);
-    over.filter_map(|note| work.state.item(note.item.as_str())?.waiter.as_deref())
+    let items = over.filter_map(|note| work.state.item(note.item.as_str())?.waiter.as_deref());
+    items.map(|waiter| (waiter.run, waiter.link)).chain(gates)
 }
 
 /// What is waited for from now on.
@@ -249,7 +256,7 @@ impl Desk {
                 self.or_freeze_work(folded)?;
             }
             // Whoever closed an item may be gone before the task that waits for it was told.
-            waiters(&self.work, before).for_each(|waiter| self.links.ended(waiter.run, waiter.link));
+            waiters(&self.work, before).for_each(|(run, link)| self.links.ended(run, link));
             self.work.durable = self.work.state.seq;
             self.work.joins.extend(self.work.state.awaited_runs());
         }
@@ -269,9 +276,14 @@ impl Desk {
         let before = work.changed.notes.len();
         let folded = fold(&mut work.state, stamp, &event, &mut work.changed);
         // A run that is waited for from now on may have ended long ago.
-        work.joins.extend(target_of(&event).and_then(Target::as_run));
+        let run = target_of(&event).and_then(Target::of_run);
+        if let Some(run) = run {
+            // What of it is waited for now was not looked for before.
+            work.looked_at.remove(&run);
+        }
+        work.joins.extend(run);
         work.events.push(event);
-        waiters(work, before).for_each(|waiter| self.links.ended(waiter.run, waiter.link));
+        waiters(work, before).for_each(|(run, link)| self.links.ended(run, link));
         folded
     }
 

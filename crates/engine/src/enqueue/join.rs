@@ -1,12 +1,19 @@
-//! Joins: items that wait for a run are told that it has ended, or is open again, in the commit in which it is so;
-//! where that commit knew nothing of them, as soon as somebody looks.
+//! Joins: items that wait for a run or for a gate of it are told that it has ended, or is open again, in the commit in
+//! which it is so; where that commit knew nothing of them, as soon as somebody looks.
 
 use crate::committer::{AGAIN, CHORES};
 use crate::desk::Desk;
+use edgewise_core::event::decode;
+use edgewise_core::fold::{Changes, Stamp, fold};
 use edgewise_core::id::RunId;
+use edgewise_core::run::Run;
 use edgewise_core::state::RunState;
-use edgewise_core::work::{RunEnded, WorkEvent};
+use edgewise_core::work::{RunEnded, RunGateEnd, RunGateEnded, WorkEvent};
 use edgewise_core::{Kind, Result};
+use std::sync::Arc;
+
+/// Most records read at once.
+const PAGE: usize = 1_000;
 
 /// Looks again at every run that is waited for: it may have ended elsewhere.
 pub(super) fn look_again(desk: &mut Desk) -> usize {
@@ -43,8 +50,12 @@ pub(super) fn join(desk: &mut Desk) {
     }
 }
 
-/// Says how a run ended, if that is not what the graph knows. An error if the store does not answer.
+/// Says how a run and its gates ended, if that is not what the graph knows. An error if the store does not answer.
 fn tell(desk: &mut Desk, run: RunId) -> Result<()> {
+    tell_gates(desk, run)?;
+    if !desk.work.state.is_awaited_whole(run) {
+        return Ok(());
+    }
     let Some(state) = state_of(desk, run)? else { return Ok(()) };
     if desk.work.state.run_end(run) == state {
         return Ok(());
@@ -76,5 +87,83 @@ fn state_of(desk: &mut Desk, run: RunId) -> Result<Option<Option<RunState>>> {
         Err(error) if error.kind == Kind::Unavailable => Err(error),
         // Frozen: the sweep asks again.
         Err(_) => Ok(None),
+    }
+}
+
+/// Says how those gates of a run ended that are waited for.
+fn tell_gates(desk: &mut Desk, run: RunId) -> Result<()> {
+    let work = &desk.work.state;
+    let known = |path: &str| (path.to_owned(), work.run_gate_end(run, path));
+    let gates: Vec<(String, Option<RunGateEnd>)> = work.awaited_gates(run).into_iter().map(known).collect();
+    if gates.is_empty() || seen(desk, run)? {
+        return Ok(());
+    }
+    let Some(over) = look_at(desk, run)? else { return Ok(()) };
+    let first = !desk.work.looked_at.contains_key(&run);
+    for (task, known) in gates {
+        let cached = desk.runs.get(&run).map(|cached| &cached.run);
+        let put_by = cached.is_some_and(|run| run.is_put_by(&task));
+        let end = match cached.and_then(|run| run.gate_end(&task)) {
+            Some(end) => end,
+            // What is over and was given back stays as it was told.
+            None if known.is_some() => continue,
+            None if over => in_ledger(desk, run, &task)?.flatten().or(Some(RunGateEnd::Missed)),
+            None if first || put_by => in_ledger(desk, run, &task)?.flatten(),
+            None => continue,
+        };
+        if end == known {
+            continue;
+        }
+        if desk.runs.contains_key(&run) {
+            desk.rely_on(run);
+        }
+        let _ = desk.record_work(WorkEvent::RunGateEnded(RunGateEnded { run, task, end }));
+    }
+    let seq = desk.runs.get(&run).map(|cached| cached.run.seq);
+    desk.work.looked_at.extend(seq.map(|seq| (run, seq)));
+    Ok(())
+}
+
+/// Whether a run that is not on the desk is just as it was when its gates were last looked at.
+fn seen(desk: &mut Desk, run: RunId) -> Result<bool> {
+    match desk.work.looked_at.get(&run) {
+        Some(seq) if !desk.runs.contains_key(&run) => Ok(desk.ledger.head(&desk.home.stream(run))?.seq == *seq),
+        _ => Ok(false),
+    }
+}
+
+/// Has a run on the desk as the ledger has it, and says whether it is over; `None` if nobody can say.
+fn look_at(desk: &mut Desk, run: RunId) -> Result<Option<bool>> {
+    let mut newest = || {
+        desk.open(run)?;
+        desk.has_news(run)?;
+        desk.open(run).map(|cached| cached.run.state.is_done())
+    };
+    match newest() {
+        Ok(over) => Ok(Some(over)),
+        Err(error) if error.kind == Kind::NotFound => Ok(desk.ledger.gone(&desk.home.stream(run))?.map(|_| true)),
+        Err(error) if error.kind == Kind::Unavailable => Err(error),
+        // Frozen: the sweep asks again.
+        Err(_) => Ok(None),
+    }
+}
+
+/// How a gate ended that is not on the desk any more: in a round of a loop that is over, or put by with what ended well.
+fn in_ledger(desk: &mut Desk, run: RunId, path: &str) -> Result<Option<Option<RunGateEnd>>> {
+    let Some(cached) = desk.runs.get(&run) else { return Ok(None) };
+    let (stream, hash, plan) = (cached.stream.clone(), cached.run.plan_hash, Arc::clone(&cached.run.plan));
+    let (mut whole, mut changes) = (Run::new(run, hash, plan), Changes::default());
+    loop {
+        let page = desk.ledger.read(&stream, whole.seq, PAGE)?;
+        if page.is_empty() {
+            return Ok(whole.gate_end(path));
+        }
+        for stored in page {
+            let (envelope, events) = decode(&stored.record)?;
+            for (n, event) in (0..).zip(&events) {
+                changes.clear();
+                fold(&mut whole, Stamp { id: envelope.id.plus(n), at: envelope.at }, event, &mut changes);
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@
 //! why it is looked at, or how often. What was only read is guarded too: two engines that look at the same time
 //! cannot both be right.
 
-use super::item;
+use super::{item, shared};
 use crate::committer::CHORES;
 use crate::desk::Desk;
 use crate::result::check_output;
@@ -26,6 +26,7 @@ use edgewise_core::name::Name;
 use edgewise_core::run::{Adopted, DISOWNED, Outcome, Run};
 use edgewise_core::state::RunState;
 use edgewise_core::trace::{Context, LABEL, span_of_run};
+use edgewise_core::work::ItemId;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -42,6 +43,17 @@ enum Found {
     Unknown,
     /// Only an operator can go on with it.
     Frozen,
+}
+
+/// What of the work graph a task waits for, where it is no run.
+enum Kin {
+    Item(ItemId),
+    Gate,
+}
+
+fn kind_of(run: &Run, link: LinkRef) -> Option<Kin> {
+    run.task(link.task)?;
+    if run.shares_gate(link.task) { Some(Kin::Gate) } else { run.item_of(link).map(Kin::Item) }
 }
 
 /// Looks at links until nothing is missing, or enough is done for one commit.
@@ -86,8 +98,9 @@ fn look(desk: &mut Desk, run: RunId, task: TaskIx) -> usize {
     let disowned: Vec<(LinkRef, RunId)> = all.take(CHORES).map(|(link, child)| (*link, *child)).collect();
     let awaited = if task == DISOWNED { None } else { cached.run.awaited(task) };
     for (link, child) in &disowned {
-        match desk.runs.get(&run).and_then(|cached| cached.run.item_of(*link)) {
-            Some(id) => item::let_go(desk, run, (*link, *child), &id),
+        match desk.runs.get(&run).and_then(|cached| kind_of(&cached.run, *link)) {
+            Some(Kin::Item(id)) => item::let_go(desk, run, (*link, *child), &id),
+            Some(Kin::Gate) => shared::let_go(desk, run, (*link, *child)),
             None => let_go(desk, run, *link, *child),
         }
     }
@@ -95,8 +108,9 @@ fn look(desk: &mut Desk, run: RunId, task: TaskIx) -> usize {
         desk.links.due.insert((run, DISOWNED));
     }
     if let Some(link) = awaited {
-        match desk.runs.get(&run).and_then(|cached| cached.run.item_of(link)) {
-            Some(id) => item::wait_for(desk, run, link, &id),
+        match desk.runs.get(&run).and_then(|cached| kind_of(&cached.run, link)) {
+            Some(Kin::Item(id)) => item::wait_for(desk, run, link, &id),
+            Some(Kin::Gate) => shared::wait_for(desk, run, link),
             None => wait_for(desk, run, link),
         }
     }
@@ -197,8 +211,10 @@ fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
 pub(super) fn is_missing(desk: &mut Desk, parent: RunId, link: LinkRef) -> bool {
     let Some(run) = desk.runs.get(&parent).map(|cached| &cached.run) else { return false };
     let child = run.child(link);
-    if let Some(id) = run.item_of(link) {
-        return item::is_missing(desk, &id);
+    match kind_of(run, link) {
+        Some(Kin::Item(id)) => return item::is_missing(desk, &id),
+        Some(Kin::Gate) => return shared::is_missing(desk, parent, link),
+        None => {}
     }
     matches!(find(desk, child, Some((parent, link))), Found::Missing | Found::OnDesk)
 }

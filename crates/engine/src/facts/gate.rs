@@ -48,6 +48,9 @@ pub struct ClosedGate {
     /// The system that it waits for, and what it is called there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external: Option<Elsewhere>,
+    /// The gate of the work graph that it opens with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<String>,
     /// When it opens by itself.
     pub opens_at: Option<String>,
     /// How long it may stay closed.
@@ -97,6 +100,7 @@ impl ClosedGate {
             escalates: Vec::new(),
             webhook: false,
             external: None,
+            shared: None,
             opens_at: None,
             deadline: None,
             on_deadline: None,
@@ -114,6 +118,10 @@ impl ClosedGate {
             }
             Because::External { system, id, deadline, on_deadline } => {
                 (closed.external, closed.until) = (Some(Elsewhere { system, id }), deadline);
+                (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
+            }
+            Because::Shared { gate, deadline, on_deadline } => {
+                (closed.shared, closed.until) = (Some(gate), deadline);
                 (closed.deadline, closed.on_deadline) = (rfc3339(deadline), Some(on_deadline));
             }
             Because::Time { until } => (closed.opens_at, closed.until) = (rfc3339(until), until),

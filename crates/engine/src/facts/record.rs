@@ -7,14 +7,14 @@ use super::spelled;
 use super::work::object;
 use edgewise_core::Result;
 use edgewise_core::id::RunId;
-use edgewise_core::work::{Dependency, Item, RunEnded, Status, Work, WorkGate};
+use edgewise_core::work::{Dependency, Item, RunEnded, RunGateEnded, Status, Work, WorkGate};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// Where the sort of a line stands.
 pub const RECORD: &str = "record";
-/// What belongs to this folder alone: when a row last changed, and the run here that waits for an item.
-const LEFT_OUT: [&str; 2] = ["updatedAt", "waiter"];
+/// What belongs to this folder alone: when a row last changed, and the runs here that wait for an item or a gate.
+const LEFT_OUT: [&str; 3] = ["updatedAt", "waiter", "tasks"];
 
 /// All lines of a graph. What is deleted is not there any more.
 pub fn lines(work: &Work) -> Result<Vec<String>> {
@@ -29,12 +29,17 @@ pub fn lines(work: &Work) -> Result<Vec<String>> {
     bonds.sort_by(|a, b| (&a.source, &a.target, a.kind).cmp(&(&b.source, &b.target, b.kind)));
     let runs: BTreeSet<RunId> = bonds.iter().filter_map(|bond| bond.target.as_run()).collect();
     let ended = runs.into_iter().filter_map(|run| Some(RunEnded { run, state: Some(work.run_end(run)?) }));
+    let asked: BTreeSet<(RunId, &str)> = bonds.iter().filter_map(|bond| bond.target.as_task()).collect();
+    let asked = asked.into_iter().filter_map(|(run, path)| {
+        Some(RunGateEnded { run, task: path.to_owned(), end: Some(work.run_gate_end(run, path)?) })
+    });
     let items = items.into_iter().map(item);
     let gates = gates.into_iter().map(|gate| Ok(line("gate", object(gate)?)));
     // Something waits for a run that has ended.
     let ended = ended.map(|ended| Ok(line("run", object(&ended)?)));
+    let asked = asked.map(|ended| Ok(line("run_gate", object(&ended)?)));
     let bonds = bonds.into_iter().map(|bond| Ok(line("dependency", object(bond)?)));
-    items.chain(gates).chain(ended).chain(bonds).collect()
+    items.chain(gates).chain(ended).chain(asked).chain(bonds).collect()
 }
 
 fn item(item: &Item) -> Result<String> {

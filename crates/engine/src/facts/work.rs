@@ -70,6 +70,10 @@ pub fn gate(view: &GateView) -> Result<Value> {
     let approvers: Vec<_> = gate.approvals.iter().map(|approval| &approval.by).collect();
     object.insert("currentApprovers".to_owned(), json!(approvers));
     object.insert("waiters".to_owned(), json!(view.waiters));
+    if !gate.tasks.is_empty() {
+        let tasks = gate.tasks.iter().map(|task| format!("{}/{}", task.run, task.path));
+        object.insert("tasks".to_owned(), tasks.collect());
+    }
     let mut value = Value::Object(object);
     spelled::spelled(&mut value);
     Ok(value)

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 /// The long fields of an item, which stand among the others in a line.
 const LONG: [&str; 3] = ["description", "acceptance", "metadata"];
 /// The sorts of lines.
-const SORTS: [&str; 4] = ["item", "gate", "run", "dependency"];
+const SORTS: [&str; 5] = ["item", "gate", "run", "run_gate", "dependency"];
 /// Who did what nobody is named for.
 const SOMEBODY: &str = "elsewhere";
 
@@ -36,6 +36,7 @@ pub(super) fn read(lines: &[(usize, Map<String, Value>)], draft: &mut Draft) -> 
                 draft.whole.gates.push(gate);
             }
             Some("run") => draft.whole.runs.push(parsed(*number, object.clone())?),
+            Some("run_gate") => draft.whole.run_gates.push(parsed(*number, object.clone())?),
             Some("dependency") => draft.whole.dependencies.push(parsed(*number, with_maker(object))?),
             _ => {
                 let found = object.get(RECORD).cloned().unwrap_or_default();

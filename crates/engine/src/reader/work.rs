@@ -9,7 +9,7 @@ use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_core::work::part::{Extent, part};
-use edgewise_core::work::{Filter, ItemId, ItemRow, Sort, Standing, Work, fold};
+use edgewise_core::work::{Filter, ItemId, ItemKind, ItemRow, Sort, Standing, Work, fold};
 use edgewise_store::{ItemOrder, Stream};
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ impl Reader {
         let stream = self.home.stream(RunId::WORK);
         let found = match asked {
             Look::Ready { filter, who } if in_order(filter) => self.by_rows(&stream, now, &mut |reader| {
-                reader.walk(&stream, ItemOrder::Ready, (now, filter), &|row| is_ready(row, now, filter, who.as_ref()))
+                reader.walk(&stream, order_of(filter), (now, filter), &|row| is_ready(row, now, filter, who.as_ref()))
             })?,
             Look::Blocked { filter } if in_order(filter) => self.by_rows(&stream, now, &mut |reader| {
                 let blocked = |row: &ItemRow| row.facts().standing(now) == Standing::Blocked;
@@ -143,6 +143,12 @@ fn pass(loaded: &mut LoadedWork, now: Time) {
 /// Whether the rows are in the order that is asked for, and say all that it asks for.
 fn in_order(filter: &Filter) -> bool {
     filter.sort == Sort::Effective && filter.parent.is_none() && filter.plan.is_none()
+}
+
+/// Tasks have an order of their own, so that who asks for nothing else looks at no rows of plans.
+fn order_of(filter: &Filter) -> ItemOrder {
+    let tasks = filter.kinds.iter().all(|kind| *kind == ItemKind::Task);
+    if tasks { ItemOrder::Tasks } else { ItemOrder::Ready }
 }
 
 /// The same that the graph asks, of a row.

@@ -1,12 +1,25 @@
 //! Acts on one item or one gate that only say which one and why.
 
 use super::stage::Stage;
-use edgewise_core::work::{Act, Done, GateActed, GateRejected, GateSatisfied, GateWait, ItemAct, ItemId, WorkEvent};
+use edgewise_core::work::{
+    Act, Done, GateActed, GateRejected, GateSatisfied, GateWait, ItemAct, ItemId, ReopenOp, Status, WorkEvent,
+};
 use edgewise_core::{Error, Result};
 use serde_json::Value;
 
-pub(super) fn reopen(stage: &mut Stage<'_>, act: &Act) -> Result<Done> {
-    on_item(stage, act, WorkEvent::ItemReopened)
+/// Opens an item again; not within something that is closed, unless it is forced: nobody would look for it there.
+pub(super) fn reopen(stage: &mut Stage<'_>, asked: &ReopenOp) -> Result<Done> {
+    let item = stage.item(&asked.id)?;
+    let (id, closed) = (item.id.clone(), item.status == Status::Closed);
+    let parent = stage.work().parent(id.as_str()).and_then(|parent| stage.work().item(parent.as_str()));
+    if let Some(parent) = parent.filter(|parent| closed && !asked.force && parent.status == Status::Closed) {
+        let parent = &parent.id;
+        let message = format!(
+            "{id} is in {parent}, which is closed: `edgewise reopen {parent}` first, or `--force` opens {id} and leaves {parent} closed"
+        );
+        return Err(Error::conflict("parent_closed", message));
+    }
+    on_item(stage, &Act { id: asked.id.clone(), why: asked.why.clone() }, WorkEvent::ItemReopened)
 }
 
 /// Takes an item away; how many dependencies went with it is said.

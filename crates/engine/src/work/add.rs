@@ -1,6 +1,7 @@
 //! Add: an item, with its parent and what it waits for.
 
 use super::depend::added;
+use super::gate_of_run;
 use super::stage::Stage;
 use edgewise_core::Result;
 use edgewise_core::work::{Add, DependencyKind, Details, Done, Fields, ItemAdded, ItemId, WorkEvent};
@@ -12,6 +13,9 @@ pub(super) fn add(stage: &mut Stage<'_>, add: &Add) -> Result<Done> {
     // Looked up before anything is recorded: most of what is refused is refused here.
     let parent = add.parent.as_deref().map(|parent| stage.find(parent)).transpose()?;
     let needs = add.needs.iter().map(|need| stage.target_of(need, None)).collect::<Result<Vec<_>>>()?;
+    for need in &needs {
+        gate_of_run::check(stage, need, stage.waiting(need))?;
+    }
     let answered = add.replies_to.as_deref().map(|message| stage.find(message)).transpose()?;
     if let Some(parent) = &parent {
         stage.may_enter(parent, false)?;

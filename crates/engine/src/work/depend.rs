@@ -1,5 +1,6 @@
 //! Depend: one waits for the other, or has to do with it; with a gate in it, the gate is made too.
 
+use super::gate_of_run;
 use super::make_gate::made;
 use super::stage::Stage;
 use edgewise_core::name::Name;
@@ -30,6 +31,7 @@ pub(super) fn depend(stage: &mut Stage<'_>, depend: &Depend) -> Result<Done> {
         (None, false) => DependencyKind::Awaits,
     };
     allowed(stage, &source, &target, (kind, depend.when))?;
+    gate_of_run::check(stage, &target, kind)?;
     // Of `relates-to` there is one row, whoever said it.
     let DependencyKey { source, target, .. } = stage.work().key(&source, &target, kind);
     let (id, on) = (Some(source.clone()), Some(target.clone()));

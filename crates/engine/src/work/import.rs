@@ -9,7 +9,7 @@ use crate::enqueue::overdue::overdue;
 use crate::nesting;
 use edgewise_core::Result;
 use edgewise_core::id::Token;
-use edgewise_core::work::{Dependency, DependencyKind, Done, Item, RunEnded, WorkEvent, WorkGate};
+use edgewise_core::work::{Dependency, DependencyKind, Done, Item, RunEnded, RunGateEnded, WorkEvent, WorkGate};
 use serde::{Deserialize, Serialize};
 
 /// A work graph from elsewhere.
@@ -22,6 +22,9 @@ pub struct Import {
     pub gates: Vec<WorkGate>,
     /// How runs ended that its items wait for.
     pub runs: Vec<RunEnded>,
+    /// How gates of runs ended that its items wait for.
+    #[serde(default)]
+    pub run_gates: Vec<RunGateEnded>,
     /// What waits for what.
     pub dependencies: Vec<Dependency>,
 }
@@ -71,6 +74,8 @@ fn events(desk: &mut Desk, asked: &Import) -> Vec<WorkEvent> {
     events.extend(asked.gates.iter().map(|gate| WorkEvent::GateImported(Box::new(gate.clone()))));
     let news = |ended: &&RunEnded| desk.work.state.run_end(ended.run) != ended.state;
     events.extend(asked.runs.iter().filter(news).map(|ended| WorkEvent::RunEnded(ended.clone())));
+    let news = |ended: &&RunGateEnded| desk.work.state.run_gate_end(ended.run, &ended.task) != ended.end;
+    events.extend(asked.run_gates.iter().filter(news).map(|ended| WorkEvent::RunGateEnded(ended.clone())));
     let (parents, others): (Vec<_>, Vec<_>) =
         asked.dependencies.iter().partition(|dependency| dependency.kind == DependencyKind::ParentChild);
     let dependencies = parents.into_iter().chain(others);

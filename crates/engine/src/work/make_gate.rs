@@ -41,6 +41,7 @@ fn plain(id: &ItemId, wait: &GateWait, (by, at): (&Name, Time)) -> WorkGate {
         title: None,
         approvals: Vec::new(),
         ended: None,
+        tasks: Vec::new(),
         created_by: by.clone(),
         created_at: at,
     }

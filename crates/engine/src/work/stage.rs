@@ -75,15 +75,15 @@ impl<'d> Stage<'d> {
         })
     }
 
-    /// How something is waited for: a gate and a run are awaited, everything else blocks.
+    /// How something is waited for: a gate, also one of a run, and a run are awaited, everything else blocks.
     pub fn waiting(&self, target: &Target) -> DependencyKind {
-        match self.work().gate(target.as_str()).is_some() || target.as_run().is_some() {
+        match self.work().gate(target.as_str()).is_some() || target.of_run().is_some() {
             true => DependencyKind::Awaits,
             false => DependencyKind::Blocks,
         }
     }
 
-    /// What a dependency points to: an item, a gate, a run, or something outside.
+    /// What a dependency points to: an item, a gate, a run, a task of a run, or something outside.
     pub fn target(&mut self, text: &str) -> Result<Target> {
         match self.find(text) {
             Ok(id) => return Ok(id.into()),
@@ -91,9 +91,11 @@ impl<'d> Stage<'d> {
             Err(error) if error.code == "bad_id" => {}
             Err(error) => return Err(error),
         }
-        match self.run(text)? {
-            Some(run) => Target::parse(&run.to_string()),
-            None => Target::parse(text),
+        let (name, path) = text.split_once('/').map_or((text, None), |(run, path)| (run, Some(path)));
+        match (self.run(name)?, path) {
+            (Some(run), None) => Ok(Target::run(run)),
+            (Some(run), Some(path)) => Target::gate_of(run, path),
+            (None, _) => Target::parse(text),
         }
     }
 
@@ -101,20 +103,7 @@ impl<'d> Stage<'d> {
     /// begins like their name.
     pub fn target_of(&mut self, text: &str, kind: Option<DependencyKind>) -> Result<Target> {
         let person = kind.is_some_and(|kind| kind.group() == Group::Attribution) && !text.starts_with('$');
-        if kind.is_none_or(DependencyKind::is_waiting) {
-            self.no_task(text)?;
-        }
         if person { Target::parse(text) } else { self.target(text) }
-    }
-
-    /// Refuses the task of a run: how a run ends is told to items, how a task of it ends is not.
-    pub fn no_task(&mut self, text: &str) -> Result<()> {
-        let Some((run, task)) = text.split_once('/') else { return Ok(()) };
-        let Some(run) = self.run(run)? else { return Ok(()) };
-        let message = format!(
-            "{task} is a task of run {run}, and an item waits for a whole run: point it to {run} instead (`awaits {run}`)"
-        );
-        Err(Error::invalid("wrong_target", message))
     }
 
     /// Refuses what would put something open into something closed.

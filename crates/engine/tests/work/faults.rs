@@ -1,6 +1,6 @@
 //! Crashes and stores that fail, between any two writes: what is blocked and ready afterwards is what the ledger says.
 
-use super::ground::{Engine, NOW, World, act, add, all, claim, close, name, needs, ready};
+use super::ground::{Engine, NOW, World, act, add, all, claim, close, name, needs, ready, reopen};
 use edgewise_core::work::{Add, Op, Work};
 use edgewise_engine::command::Command;
 use edgewise_engine::committer::Request;
@@ -21,7 +21,7 @@ fn steps() -> Vec<Vec<Op>> {
         vec![Op::Release { id: "ew-b".into(), token: None }, close("ew-b")],
         vec![needs("ew-c2", "ew-c1")],
         vec![close("ew-a")],
-        vec![Op::Reopen(act("ew-b"))],
+        vec![Op::Reopen(reopen("ew-b"))],
         vec![Op::Delete(act("ew-c1"))],
     ]
 }

@@ -1,9 +1,13 @@
 //! A store in memory with engines over it, and what is asked of the work graph.
 
 use edgewise_core::Result;
+use edgewise_core::event::{Envelope, Record, encode_events};
+use edgewise_core::id::{EventId, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
-use edgewise_core::work::{Act, Add, CloseOp, Depend, DependencyKind, Done, Filter, ItemId, Op, Work, WorkRows};
+use edgewise_core::work::{
+    Act, Add, CloseOp, Depend, DependencyKind, Done, Filter, ItemId, Op, ReopenOp, Work, WorkEvent, WorkRows,
+};
 use edgewise_engine::Home;
 use edgewise_engine::command::{Answer, Command};
 use edgewise_engine::committer::{Committer, Request};
@@ -11,9 +15,9 @@ use edgewise_engine::doctor::{Finding, Told, verify};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::reader::Reader;
 use edgewise_engine::work::Ops;
-use edgewise_store::Projections;
 use edgewise_store::faulty::{Faults, FaultyLedger, FaultyProjections};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
+use edgewise_store::{Append, Guard, Ledger, Projections};
 
 pub const NOW: Time = Time(1_500);
 pub const LEASE: Millis = Millis(60_000);
@@ -68,6 +72,19 @@ impl World {
         let result = self.rows.flush(&flush);
         engine.flushed(Time(2_000), &result);
         result.unwrap();
+    }
+
+    /// Writes an event as an engine does that is killed right after.
+    pub fn write_work(&mut self, event: WorkEvent) {
+        let stream = Home::local().stream(RunId::WORK);
+        let head = self.ledger.head(&stream).unwrap();
+        let envelope = Envelope { id: EventId::mint(NOW, 7, head.last), at: NOW, source: "e".into() };
+        let bytes = encode_events(&envelope, &[event]);
+        let record = Record::new(&stream.label(), head.seq + 1, 1, bytes);
+        let mut batch = Append::default();
+        batch.guards.push(Guard { stream: stream.clone(), seq: head.seq });
+        batch.records.push((stream, record, envelope.id));
+        self.ledger.append(&batch).unwrap();
     }
 
     pub fn findings(&mut self) -> Vec<Finding> {
@@ -126,6 +143,10 @@ pub fn close(id: &str) -> Op {
 
 pub fn act(id: &str) -> Act {
     Act { id: id.into(), why: None }
+}
+
+pub fn reopen(id: &str) -> ReopenOp {
+    ReopenOp { id: id.into(), ..ReopenOp::default() }
 }
 
 pub fn claim(id: &str) -> Op {

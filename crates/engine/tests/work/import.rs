@@ -1,11 +1,11 @@
 //! A graph that is brought in is the graph that was written out, with who closed, approved and has what.
 
-use super::ground::{Engine, NOW, World, act, add, all, ask, claim, close, depend, ready};
+use super::ground::{Engine, NOW, World, act, add, all, ask, claim, close, depend, ready, reopen};
 use edgewise_core::id::{RunId, TokenHash};
 use edgewise_core::state::RunState;
 use edgewise_core::work::{
-    Change, Close, CloseOp, DependencyKind, GateWait, Item, ItemId, Op, Phase, RunEnded, Status, Work, WorkRows,
-    scratch,
+    Change, Close, CloseOp, DependencyKind, GateWait, Item, ItemId, Op, Phase, RunEndRow, RunEnded, RunGateEnd,
+    RunGateEnded, Status, Target, Work, WorkRows, scratch,
 };
 use edgewise_engine::command::{Answer, Command};
 use edgewise_engine::work::Import;
@@ -39,7 +39,7 @@ pub fn step(dice: &mut Dice, n: u64) -> Op {
         6 => depend(&one, &gate, DependencyKind::Awaits),
         7 => depend(&one, &RunId(u128::from(dice.below(2)) + 1).to_string(), DependencyKind::Awaits),
         8 => Op::Close(CloseOp { id: one, how, force: dice.below(2) == 0, ..CloseOp::default() }),
-        9 => Op::Reopen(act(&one)),
+        9 => Op::Reopen(reopen(&one)),
         10 => claim(&one),
         11 => {
             let wait = match dice.below(2) {
@@ -66,10 +66,17 @@ fn whole(work: &Work) -> Import {
         item
     };
     let WorkRows { runs, .. } = work.rows();
+    let gates = |row: &RunEndRow| {
+        let run = row.run;
+        let ended = row.gates.iter().map(|(task, end)| RunGateEnded { run, task: task.to_string(), end: Some(*end) });
+        ended.collect::<Vec<_>>()
+    };
+    let run_gates = runs.iter().flat_map(gates).collect();
     Import {
         items: work.items().filter(|item| item.status != Status::Tombstone).map(plain).collect(),
         gates: work.gates().cloned().collect(),
         runs: runs.into_iter().map(|row| RunEnded { run: row.run, state: row.state }).collect(),
+        run_gates,
         dependencies: work.dependencies().cloned().collect(),
     }
 }
@@ -125,6 +132,12 @@ fn how_a_run_ended_elsewhere_is_known_here() {
     all(&mut engine, "ann", vec![add("ew-a"), depend("ew-a", &run.to_string(), DependencyKind::Awaits)]).unwrap();
     let mut written = whole(&here.work());
     written.runs.push(RunEnded { run, state: Some(RunState::Complete) });
+    let gate = depend("ew-a", &format!("{run}/ok"), DependencyKind::Awaits);
+    assert_eq!(all(&mut engine, "ann", vec![gate]).unwrap_err().code, "run_not_found");
+    let mut asks = written.dependencies[0].clone();
+    asks.target = Target::gate_of(run, "ok").unwrap();
+    written.dependencies.push(asks);
+    written.run_gates.push(RunGateEnded { run, task: "ok".into(), end: Some(RunGateEnd::Open) });
     import(&mut other, written).unwrap();
     assert_eq!(ready(&here.work(), NOW), Vec::<String>::new());
     assert_eq!(ready(&there.work(), NOW), ["ew-a"]);

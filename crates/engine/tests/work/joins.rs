@@ -163,18 +163,3 @@ fn a_person_is_never_taken_for_an_item_or_a_run_that_begins_like_their_name() {
     assert_eq!(one(&mut engine, undepend(Some(DependencyKind::Blocks))).unwrap().target.unwrap().as_str(), "ew-ann");
     assert_eq!(one(&mut engine, undepend(Some(DependencyKind::ApprovedBy))).unwrap().target.unwrap().as_str(), "ann");
 }
-
-#[test]
-fn an_item_waits_for_a_whole_run_and_not_for_a_task_of_it() {
-    let world = World::default();
-    let mut engine = world.engine(1);
-    let run = start(&mut engine);
-    one(&mut engine, add("ew-a")).unwrap();
-    for kind in [None, Some(DependencyKind::Awaits), Some(DependencyKind::Blocks)] {
-        let error = one(&mut engine, depend_if("ew-a", &format!("{run}/a"), kind)).unwrap_err();
-        assert!(error.code == "wrong_target" && error.message.contains(&format!("awaits {run}")), "{error}");
-    }
-    // What is outside may have a slash in its name, and to point to a task is no wait.
-    one(&mut engine, depend_if("ew-a", "https://x.org/7", None)).unwrap();
-    one(&mut engine, depend("ew-a", &format!("{run}/a"), DependencyKind::References)).unwrap();
-}

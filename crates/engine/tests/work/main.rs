@@ -6,6 +6,7 @@ mod expect;
 mod explained;
 mod faults;
 mod folder;
+mod gates;
 mod ground;
 mod import;
 mod items;
@@ -13,6 +14,7 @@ mod joins;
 mod keys;
 mod races;
 mod refusals;
+mod shared;
 
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;

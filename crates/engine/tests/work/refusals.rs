@@ -1,7 +1,7 @@
 //! What is refused where it is asked, although a graph that has it stays as it is.
 
-use super::ground::{World, add, all, close, depend, depend_if, needs, one};
-use edgewise_core::work::{Add, Depend, DependencyKind, GateWait, ItemId, ItemKind, Op, When};
+use super::ground::{World, add, all, close, depend, depend_if, needs, one, reopen};
+use edgewise_core::work::{Add, Depend, DependencyKind, GateWait, ItemId, ItemKind, Op, ReopenOp, Status, When};
 
 fn under(id: &str, kind: ItemKind) -> Op {
     Op::Add(Box::new(Add { title: "it".into(), kind, id: Some(ItemId::parse(id).unwrap()), ..Add::default() }))
@@ -18,6 +18,21 @@ fn when_is_said_only_of_what_is_waited_for() {
         assert_eq!(error.code, "bad_when", "{}", kind.name());
     }
     assert_eq!(world.work().dependencies().count(), 0);
+}
+
+#[test]
+fn nothing_is_opened_again_within_something_closed_unless_it_is_forced() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let within = depend("ew-a", "ew-p", DependencyKind::ParentChild);
+    all(&mut engine, "ada", vec![add("ew-p"), add("ew-a"), within, close("ew-a"), close("ew-p")]).unwrap();
+    let error = one(&mut engine, Op::Reopen(reopen("ew-a"))).unwrap_err();
+    assert!(error.code == "parent_closed" && error.message.contains("edgewise reopen ew-p"), "{error}");
+    one(&mut engine, Op::Reopen(ReopenOp { force: true, ..reopen("ew-a") })).unwrap();
+    assert_eq!(one(&mut engine, Op::Reopen(reopen("ew-a"))).unwrap_err().code, "not_closed");
+    one(&mut engine, close("ew-a")).unwrap();
+    all(&mut engine, "ada", vec![Op::Reopen(reopen("ew-p")), Op::Reopen(reopen("ew-a"))]).unwrap();
+    assert_eq!(world.work().item("ew-a").unwrap().status, Status::Open);
 }
 
 #[test]

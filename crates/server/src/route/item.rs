@@ -44,7 +44,7 @@ macro_rules! on_item {
 
 on_item!(
     close "close" CloseItem,
-    reopen "reopen" ItemAct,
+    reopen "reopen" ReopenItem,
     delete "delete" ItemAct,
     relocate "move" MoveItem,
     claim "claim" ClaimItem,
@@ -103,7 +103,8 @@ pub async fn batch(
 ) -> Result<Json<Value>> {
     let read = |(n, op): (usize, Map<String, Value>)| {
         read(op).map_err(|error| {
-            Error::invalid("bad_operation", format!("operation {}: {}; nothing was written", n + 1, error.message))
+            let code = if error.code == "unknown_dependency_type" { error.code } else { "bad_operation" };
+            Error::invalid(code, format!("operation {}: {}; nothing was written", n + 1, error.message))
         })
     };
     let ops = asked.ops.into_iter().enumerate().map(read).collect::<Done<Vec<Op>>>()?;
@@ -170,8 +171,12 @@ fn operation(op: &str, mut asked: Map<String, Value>) -> Done<Op> {
 fn read(asked: Map<String, Value>) -> Done<Op> {
     let mut value = Value::Object(asked);
     spelled::counted(&mut value)?;
-    serde_json::from_value(value)
-        .map_err(|error| Error::invalid("bad_body", format!("the body is not what this address takes: {error}")))
+    Op::read(value).map_err(|error| match error.code {
+        "bad_operation" => {
+            Error::invalid("bad_body", format!("the body is not what this address takes: {}", error.message))
+        }
+        _ => error,
+    })
 }
 
 fn told(value: &Value) -> Value {

@@ -9,8 +9,8 @@ use crate::witness::mark;
 use edgewise_core::name::Name;
 use edgewise_core::time::{Millis, Time};
 use edgewise_core::work::{
-    Act, Add, Change, Close, CloseOp, Depend, DependencyKind, Filter, GateWait, ItemId, ItemKind, Op, Phase, Status,
-    When,
+    Act, Add, Change, Close, CloseOp, Depend, DependencyKind, Filter, GateWait, ItemId, ItemKind, Op, Phase, ReopenOp,
+    Status, When,
 };
 use edgewise_engine::command::Command;
 use edgewise_engine::work::Ops;
@@ -52,7 +52,7 @@ impl Storm {
                 Op::Undepend { id, on, kind: None }
             }
             16..=20 => self.a_close(id, why),
-            21 => Op::Reopen(Act { id, why }),
+            21 => Op::Reopen(ReopenOp { id, force: true, why }),
             22 if self.dice.one_in(2) => Op::Delete(Act { id, why }),
             22..=24 => {
                 let parent = (!self.dice.one_in(4)).then(|| self.an_item());

@@ -299,7 +299,7 @@ impl Book {
             (Wait::After(span), None) => before.tasks[task.0 as usize].ready_at.plus(*span),
             (Wait::Until(due), None) => *due,
             (Wait::After(_) | Wait::Until(_), Some(_)) => return Ok(()),
-            (Wait::Approval { .. } | Wait::Webhook | Wait::External { .. }, _) => return Ok(()),
+            (Wait::Approval { .. } | Wait::Webhook | Wait::External { .. } | Wait::Shared { .. }, _) => return Ok(()),
         };
         ensure(due <= entry.stamp.at, "timers_are_never_early", || format!("a gate of {due} opened"))
     }
@@ -343,7 +343,7 @@ impl Book {
         let waits = match &before.spec_of(e.task).work {
             Work::Gate(gate) => match gate.wait {
                 Wait::Webhook | Wait::External { .. } => true,
-                Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } => false,
+                Wait::After(_) | Wait::Until(_) | Wait::Approval { .. } | Wait::Shared { .. } => false,
             },
             _ => false,
         };

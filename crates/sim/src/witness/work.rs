@@ -207,7 +207,16 @@ impl WorkBook {
         for (run, book) in books {
             let (is, known) = (book.run.state, self.state.run_end(*run));
             let said = || format!("{run} is {is:?}, and who waits for it was told {known:?}");
-            ensure(!self.state.is_awaited(*run) || known == Some(is), "links_are_answered", said)?;
+            ensure(!self.state.is_awaited_whole(*run) || known == Some(is), "links_are_answered", said)?;
+            for path in self.state.awaited_gates(*run) {
+                let known = self.state.run_gate_end(*run, path);
+                let said = || {
+                    format!("{run}/{path} is {:?}, and who waits for it was told {known:?}", book.run.gate_end(path))
+                };
+                // What was given back, or never came, has ended somehow.
+                let told = book.run.gate_end(path).map_or(known.is_some(), |end| end == known);
+                ensure(told, "gates_are_answered", said)?;
+            }
         }
         Ok(())
     }

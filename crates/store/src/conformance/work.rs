@@ -10,7 +10,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_core::work::{
     DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemKind, ItemRow, Note, NoteKind, RunEndRow,
-    Status, Target, TaskType, WorkRows,
+    RunGateEnd, Status, Target, TaskType, WorkRows,
 };
 
 fn work(tenant: &str) -> Stream {
@@ -66,6 +66,11 @@ fn note(item: &str, seq: u64) -> Note {
     Note { item: id(item), seq, at: Time(seq), by: Some(name("ada")), what: NoteKind::Created }
 }
 
+fn run_end(run: u128, state: Option<RunState>) -> RunEndRow {
+    let gates = [("ok".into(), RunGateEnd::Open), ("each[1].ok".into(), RunGateEnd::Missed)];
+    RunEndRow { run: RunId(run), state, gates: gates.into_iter().take(run as usize).collect() }
+}
+
 /// A change from one seq to another with rows of each kind.
 fn change_of(tenant: &str, from: u64, to: u64) -> WorkChange {
     let opening = GateRow { id: id("ew-g1"), opens_at: Some(Time(7)), ended: false, body: "{}".into() };
@@ -87,7 +92,7 @@ fn change_of(tenant: &str, from: u64, to: u64) -> WorkChange {
         dependencies_gone: vec![],
         gates: vec![opening, ended],
         gates_gone: vec![],
-        runs: vec![RunEndRow { run: RunId(1), state: None }, RunEndRow { run: RunId(2), state: Some(RunState::Error) }],
+        runs: vec![run_end(1, None), run_end(2, Some(RunState::Error))],
         runs_gone: vec![],
         notes: vec![note("ew-a", to), note("ew-c", to), note("ew-a", to)],
     }
@@ -136,7 +141,7 @@ pub fn work_rows_come_back_and_change_one_by_one<P: Place>(place: &P) {
         dependencies_gone: vec![gone(0), gone(3)],
         gates: vec![],
         gates_gone: vec![id("ew-g1")],
-        runs: vec![RunEndRow { run: RunId(1), state: Some(RunState::Complete) }],
+        runs: vec![run_end(1, Some(RunState::Complete))],
         runs_gone: vec![RunId(2)],
         notes: vec![note("ew-b", 4)],
         ..change_of("local", 3, 4)
@@ -194,10 +199,14 @@ pub fn items_are_walked_in_their_order_and_no_further_than_asked<P: Place>(place
     let early = ItemRow { created_at: Time(1), ..item("ew-z", 2) };
     let urgent = ItemRow { priority: 1, ..item("ew-y", 2) };
     let mut change = change_of("local", 0, 3);
-    change.items.extend([early, urgent]);
+    // A plan is nothing that somebody begins with: it is not among the tasks, however urgent it is.
+    let plan = ItemRow { kind: ItemKind::Plan, ..item("ew-p", 1) };
+    change.items.extend([early, urgent, plan]);
     rows.flush(&of(change, 0)).unwrap();
-    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-c", "ew-y", "ew-z", "ew-a"]);
-    assert_eq!(walked(&mut rows, ItemOrder::Ready, 2), ["ew-c", "ew-y"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Tasks, 9), ["ew-c", "ew-y", "ew-z", "ew-a"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Tasks, 2), ["ew-c", "ew-y"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-c", "ew-p", "ew-y", "ew-z", "ew-a"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Ready, 2), ["ew-c", "ew-p"]);
     assert_eq!(walked(&mut rows, ItemOrder::Blocked, 9), ["ew-b"]);
     let hidden = |row: ItemRow| ItemRow { structurally_ready: false, blocked: true, ..row };
     let mut change = change_of("local", 3, 4);
@@ -205,9 +214,10 @@ pub fn items_are_walked_in_their_order_and_no_further_than_asked<P: Place>(place
     rows.flush(&of(change, 0)).unwrap();
     assert_eq!(walked(&mut rows, ItemOrder::Blocked, 9), ["ew-c", "ew-a", "ew-b"]);
     assert_eq!(walked(&mut rows, ItemOrder::Blocked, 1), ["ew-c"]);
-    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-y", "ew-z"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Tasks, 9), ["ew-y", "ew-z"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Ready, 9), ["ew-p", "ew-y", "ew-z"]);
     assert_eq!(rows.work_due(&work("local")).unwrap(), None, "a change says anew what is to come");
-    assert_eq!(walked(&mut rows, ItemOrder::Id, 9), ["ew-a", "ew-b", "ew-c", "ew-y", "ew-z"]);
+    assert_eq!(walked(&mut rows, ItemOrder::Id, 9), ["ew-a", "ew-b", "ew-c", "ew-p", "ew-y", "ew-z"]);
 }
 
 pub fn one_item_is_read_with_what_is_tied_to_it<P: Place>(place: &P) {

@@ -6,7 +6,8 @@ use edgewise_core::id::{EventId, RunId};
 use edgewise_core::time::Time;
 use edgewise_core::work::part::Drawer;
 use edgewise_core::work::{
-    DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemRow, Note, RunEndRow, Status, Target, WorkRows,
+    DependencyKey, DependencyKind, DependencyRow, GateRow, ItemId, ItemKind, ItemRow, Note, RunEndRow, Status, Target,
+    WorkRows,
 };
 use std::collections::BTreeMap;
 
@@ -66,7 +67,11 @@ impl WorkEntry {
     pub fn walk(&self, order: ItemOrder, see: &mut dyn FnMut(ItemRow) -> Result<bool>) -> Result<()> {
         let mut rows: Vec<&ItemRow> = self.items.values().collect();
         if order != ItemOrder::Id {
-            rows.retain(|row| if order == ItemOrder::Ready { row.structurally_ready } else { row.blocked });
+            rows.retain(|row| match order {
+                ItemOrder::Tasks => row.structurally_ready && row.kind == ItemKind::Task,
+                ItemOrder::Ready => row.structurally_ready,
+                ItemOrder::Blocked | ItemOrder::Id => row.blocked,
+            });
             rows.sort_by(|a, b| place(a).cmp(&place(b)));
         }
         for row in rows {

@@ -45,6 +45,8 @@ pub struct WorkChange {
 pub enum ItemOrder {
     /// Those that nothing is in the way of: effective priority, priority, created, id.
     Ready,
+    /// The tasks among these, in the same order: no row of anything else is looked at.
+    Tasks,
     /// Those that something is in the way of, in the same order.
     Blocked,
     /// All of them, by id.

@@ -14,7 +14,7 @@ use std::path::Path;
 /// The format this program writes, in the file's `user_version`. An older one is made anew.
 pub(super) const FORMAT: i32 = 7;
 
-const MAKE: [&str; 38] = [
+const MAKE: [&str; 39] = [
     include_str!("sql/state_make_meta.sql"),
     include_str!("sql/state_make_runs.sql"),
     include_str!("sql/state_make_runs_by_time.sql"),
@@ -33,6 +33,7 @@ const MAKE: [&str; 38] = [
     include_str!("sql/state_make_work_heads.sql"),
     include_str!("sql/state_make_work_items.sql"),
     include_str!("sql/state_make_work_items_ready.sql"),
+    include_str!("sql/state_make_work_items_tasks.sql"),
     include_str!("sql/state_make_work_items_blocked.sql"),
     include_str!("sql/state_make_work_dependencies.sql"),
     include_str!("sql/state_make_work_dependencies_by_target.sql"),

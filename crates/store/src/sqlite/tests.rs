@@ -4,6 +4,7 @@ mod damage;
 mod failing;
 mod opening;
 mod views;
+mod walks;
 
 use super::Stores;
 use crate::conformance::fixture::{batch, done, stream};

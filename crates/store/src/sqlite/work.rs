@@ -132,7 +132,8 @@ impl Writer<'_> {
         }
         for row in &change.runs {
             let state = row.state.map(|state| state as u8);
-            self.run(include_str!("sql/state_set_work_run.sql"), (graph, row.run.to_string(), state))?;
+            let gates = serde_json::to_string(&row.gates).map_err(|e| damaged(STATE, e))?;
+            self.run(include_str!("sql/state_set_work_run.sql"), (graph, row.run.to_string(), state, gates))?;
         }
         for note in &change.notes {
             let body = serde_json::to_string(note).map_err(|e| damaged(STATE, e))?;

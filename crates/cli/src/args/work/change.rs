@@ -133,11 +133,15 @@ pub struct Close {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  edgewise reopen ew-7k2 --reason 'it came back'")]
+  edgewise reopen ew-7k2 --reason 'it came back'
+  edgewise reopen ew-7k2 --force     although the item that it is in is closed")]
 pub struct Reopen {
     /// Items: ids, their beginnings, or @ for the last one
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
+    /// Although the item that it is in is closed
+    #[arg(long)]
+    pub force: bool,
     /// Why
     #[arg(short, long, value_name = "TEXT")]
     pub reason: Option<String>,

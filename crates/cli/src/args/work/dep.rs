@@ -17,6 +17,7 @@ Examples:
   edgewise dep add ew-b ew-a --when any       however ew-a ends
   edgewise dep add ew-b ew-a --type relates-to
   edgewise dep add ew-b k3f9x2ab              ew-b waits for a run, or for a gate (awaits)
+  edgewise dep add ew-b k3f9x2ab/approve      ew-b waits for a gate of a run
   edgewise dep remove ew-b ew-a
   edgewise dep list ew-b --direction both
   edgewise dep tree ew-b --depth 3
@@ -64,7 +65,7 @@ pub struct DepAdd {
     /// What it waits for: an item, a gate, a run, or something outside
     #[arg(value_name = "ON")]
     pub on: String,
-    /// What it says [default: blocks; awaits for a gate or a run]
+    /// What it says [default: blocks; awaits for a gate, a run or a gate of one]
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
     /// Which end counts

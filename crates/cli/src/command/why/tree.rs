@@ -239,9 +239,11 @@ fn worth_a_line(cause: &Cause) -> impl Iterator<Item = &Mover> {
 fn kind(cause: &Cause) -> String {
     match &cause.because {
         Because::Failed { failure, .. } => format!("failed with {}", failure.kind),
-        Because::Approval { .. } | Because::Time { .. } | Because::Webhook { .. } | Because::External { .. } => {
-            "closed gates".to_owned()
-        }
+        Because::Approval { .. }
+        | Because::Time { .. }
+        | Because::Webhook { .. }
+        | Because::External { .. }
+        | Because::Shared { .. } => "closed gates".to_owned(),
         _ => cause.phase.word().to_owned(),
     }
 }

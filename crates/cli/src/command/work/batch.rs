@@ -45,7 +45,7 @@ fn ops(text: &str, dir: &Path) -> Result<Vec<Op>> {
         let mut value: Value = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
         spelled::counted(&mut value).map_err(|error| bad(error.message))?;
         last::typed_in(dir, &mut value)?;
-        ops.push(serde_json::from_value(value).map_err(|error| bad(error.to_string()))?);
+        ops.push(Op::read(value).map_err(|error| Problem { code: error.code, ..bad(error.message) })?);
     }
     Ok(ops)
 }
@@ -72,7 +72,8 @@ mod tests {
             ("{\"op\":\"adt\"}", "bad_operation", "unknown variant `adt`"),
             ("{\"op\":\"add\",\"title\":\"A\",\"colour\":1}", "bad_operation", "colour"),
             ("{\"op\":\"add\",\"title\":\"A\",\"deadline\":\"soon\"}", "bad_operation", "`deadline`"),
-            ("{\"op\":\"depend\",\"id\":\"a\",\"on\":\"b\",\"type\":\"blox\"}", "bad_operation", "blox"),
+            ("{\"op\":\"depend\",\"id\":\"a\",\"on\":\"b\",\"type\":\"blox\"}", "unknown_dependency_type", "blox"),
+            ("{\"op\":\"undepend\",\"id\":\"a\",\"type\":\"blox\"}", "unknown_dependency_type", "blox"),
             ("{\"op\":\"close\",\"id\":\"@\"}", "no_last_item", "@"),
             ("{\"op\":\"add\",\"title\":\"A\",\"needs\":[\"@\"]}", "no_last_item", "@"),
         ] {

@@ -6,7 +6,7 @@ use crate::command::Context;
 use crate::exit::Exit;
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
-use edgewise_core::work::{Act, Change, Close, CloseOp, Op};
+use edgewise_core::work::{Act, Change, Close, CloseOp, Op, ReopenOp};
 use edgewise_engine::engine::wall_clock;
 
 /// Changes items.
@@ -79,7 +79,11 @@ pub(crate) fn close(args: &args::Close, context: &mut Context<'_>) -> Result<Exi
 
 /// Opens closed items again.
 pub(crate) fn reopen(args: &args::Reopen, context: &mut Context<'_>) -> Result<Exit> {
-    each(&args.ids, args.reason.as_ref(), Op::Reopen, context)
+    let (force, why) = (args.force, &args.reason);
+    let op = |id: &String| Ok(Op::Reopen(ReopenOp { id: act::typed(id, context)?, force, why: why.clone() }));
+    let ops = args.ids.iter().map(op).collect::<Result<Vec<_>>>()?;
+    act::perform(&ops, context)?;
+    Ok(Exit::Ok)
 }
 
 /// Takes items away.

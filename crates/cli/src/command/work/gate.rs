@@ -119,6 +119,10 @@ fn lines(board: &Board, gate: &WorkGate, style: Style) -> Vec<String> {
         let title = board.work.item(one.source.as_str()).map(|item| item.fields.title.as_str()).unwrap_or_default();
         about("awaited by", format!("{}  {}", style.paint(Ink::Bold, one.source.as_str()), text::escape(title)));
     }
+    for task in &gate.tasks {
+        let named = format!("{}/{}", task.run.short(), text::escape(&task.path));
+        about("awaited by", format!("{}  a task of a run", style.paint(Ink::Bold, &named)));
+    }
     if let Some(command) = next(gate) {
         about("next", command);
     }

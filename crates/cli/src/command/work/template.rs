@@ -82,7 +82,7 @@ fn wait(wait: &Wait) -> Option<GateWait> {
         Wait::External { system, id: Template::Value(Value::String(id)) } => {
             GateWait::External { external_system: system.to_string(), external_id: id.clone() }
         }
-        Wait::External { .. } => return None,
+        Wait::External { .. } | Wait::Shared { .. } => return None,
     })
 }
 

@@ -7,6 +7,7 @@ use super::super::tree::{Kind, Node};
 use super::{Scene, Stub, fits};
 use crate::event::Failure;
 use crate::expr::{self, Hyphens};
+use crate::plan::Work;
 use crate::rehearsal::{Answer, Ends, Of, Says};
 use crate::suggest::shown;
 use crate::template::{Root, Template};
@@ -50,7 +51,7 @@ pub(super) fn read(node: &Node<'_>, scene: &Scene, strict: bool, sink: &mut Sink
 impl Scene {
     fn is_work(&self, region: u32, node: u32) -> bool {
         let work = &self.plan.spec(region, node).work;
-        work.is_leased() || work.is_linked()
+        work.is_leased() || (work.is_linked() && !matches!(work, Work::Gate(_)))
     }
 
     fn does(&self, path: &str) -> bool {

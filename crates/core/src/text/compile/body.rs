@@ -272,6 +272,10 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
                 *id = given_as(self.expr(wait.id.as_ref()?, None)?);
                 "external"
             }
+            Wait::Shared { gate } => {
+                *gate = given_as(self.expr(wait.id.as_ref()?, None)?);
+                "shared"
+            }
         };
         Some(place.node(regions, called.unwrap_or(name), plan::Work::Gate(gate)))
     }

@@ -1,5 +1,5 @@
-//! `wait approval(…)`, `wait webhook(…)`, `wait external(…)` and `wait until "…"`: gates, as the rest of the core knows
-//! them.
+//! `wait approval(…)`, `wait webhook(…)`, `wait external(…)`, `wait shared(…)` and `wait until "…"`: gates, as the rest of
+//! the core knows them.
 
 use super::Parser;
 use super::slice::Slice;
@@ -11,11 +11,13 @@ use crate::template::Template;
 use crate::text::layout::Kind;
 use crate::text::tree::Waiting;
 use crate::time::Time;
+use crate::work::ItemId;
 
 const APPROVAL: [&str; 5] = ["from", "count", "deadline", "on_deadline", "escalate"];
 const WEBHOOK: [&str; 2] = ["deadline", "on_deadline"];
 const EXTERNAL: [&str; 4] = ["system", "id", "deadline", "on_deadline"];
-const HELP: &str = "write `wait approval(count=1)`, `wait webhook()`, `wait external(system=\"jira\", id=ticket)` or `wait until \"2027-01-31T12:00:00Z\"`";
+const SHARED: [&str; 3] = ["gate", "deadline", "on_deadline"];
+const HELP: &str = "write `wait approval(count=1)`, `wait webhook()`, `wait external(system=\"jira\", id=ticket)`, `wait shared(\"ew-g1\")` or `wait until \"2027-01-31T12:00:00Z\"`";
 
 impl Parser<'_, '_, '_> {
     pub(super) fn wait(&mut self, slice: Slice) -> Option<Waiting> {
@@ -27,16 +29,17 @@ impl Parser<'_, '_, '_> {
                 self.bounded(Wait::Webhook, deadline, on_deadline).map(Waiting::plain)
             }
             "external" => self.external(slice),
+            "shared" => self.shared(slice),
             "until" => self.until(slice.after(slice.from)).map(Waiting::plain),
             _ => {
                 let timed = self.kind(slice, slice.from) == Some(Kind::Number) || matches!(word, "timer" | "for");
-                let kinds = ["approval", "webhook", "external", "until"];
+                let kinds = ["approval", "webhook", "external", "shared", "until"];
                 let help = match word {
                     _ if timed => "time that passes is slept: `sleep 5m`".to_owned(),
                     _ => self.sink.meant(word, kinds).unwrap_or_else(|| HELP.to_owned()),
                 };
                 let at = self.extent(slice);
-                let message = "`wait` is for `approval`, `webhook`, `external` or `until` an instant";
+                let message = "`wait` is for `approval`, `webhook`, `external`, `shared` or `until` an instant";
                 self.error(at, "bad_wait", message).help(Some(help));
                 None
             }
@@ -137,6 +140,23 @@ impl Parser<'_, '_, '_> {
         Some(Waiting { gate, id: Some(id) })
     }
 
+    /// `shared("ew-g1")`.
+    fn shared(&mut self, slice: Slice) -> Option<Waiting> {
+        let [gate, deadline, on_deadline] = self.keys(slice, "shared", SHARED)?;
+        let Some(named) = gate else {
+            let help = "such as `wait shared(\"ew-g1\")`";
+            self.error(self.extent(slice), "missing_key", "`shared` needs `gate`").help(Some(help.into()));
+            return None;
+        };
+        if let Some(id) = self.quoted(named) {
+            let id = ItemId::parse(id);
+            self.accept(id, self.extent(named))?;
+        }
+        let id = self.expression(named, "`gate`")?;
+        let gate = self.bounded(Wait::Shared { gate: Template::default() }, deadline, on_deadline)?;
+        Some(Waiting { gate, id: Some(id) })
+    }
+
     /// The values of the keys in the parentheses behind a word, in the order of `known`.
     fn keys<const N: usize>(&mut self, slice: Slice, what: &str, known: [&str; N]) -> Option<[Option<Slice>; N]> {
         let open = slice.from + 1;
@@ -147,6 +167,12 @@ impl Parser<'_, '_, '_> {
         }
         let mut values: [Option<Slice>; N] = [None; N];
         for piece in self.pieces(Slice { from: open + 1, to: self.mate(open) }) {
+            // The one that is always said needs no name.
+            let bare = what == "shared" && !piece.is_empty() && !self.is(piece, piece.from + 1, "=");
+            if bare && values[0].is_none() {
+                values[0] = Some(piece);
+                continue;
+            }
             let key = if piece.is_empty() { "" } else { self.layout.word(piece.from) };
             let found = known.iter().position(|k| *k == key).filter(|_| self.is(piece, piece.from + 1, "="));
             let Some(n) = found else {

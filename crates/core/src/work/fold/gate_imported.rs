@@ -11,6 +11,9 @@ pub(super) fn check(work: &Work, gate: &WorkGate) -> Result<()> {
     work.free(&gate.id)?;
     gate.wait.check()?;
     gate.title.as_deref().map_or(Ok(()), said::title)?;
+    if !gate.tasks.is_empty() {
+        return bad("is waited for by runs elsewhere: leave its tasks out");
+    }
     said::why(gate.ended.as_ref().and_then(|ended| ended.why.as_ref()))?;
     let satisfied = gate.ended.as_ref().is_some_and(|ended| ended.satisfied);
     let Some(needed) = gate.needed() else {

@@ -17,6 +17,7 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateMade) {
         wait: event.wait.clone(),
         title: event.title.clone(),
         approvals: Vec::new(),
+        tasks: Vec::new(),
         ended: None,
         created_by: event.by.clone(),
         created_at: turn.stamp.at,

@@ -1,4 +1,4 @@
-//! From an item to the run that it awaits, from a task of that to the item that it waits for, and on: one tree of
+//! From an item to the run or the gate of a run that it awaits, from a task of that to the item that it waits for, and on: one tree of
 //! reasons, in which everything is told once.
 
 use super::Asking;
@@ -29,6 +29,9 @@ impl Asking<'_> {
         }
         if let Some(run) = reason.id.as_run() {
             self.run(reason, run)?;
+        } else if let Some((run, path)) = reason.id.as_task() {
+            let path = path.to_owned();
+            self.gate(reason, run, &path)?;
         }
         reason.because.iter_mut().try_for_each(|inner| self.follow(inner, depth + 1))
     }
@@ -44,16 +47,42 @@ impl Asking<'_> {
             return Ok(());
         }
         let run = self.reader.run(run)?;
-        let mut why = self.learned(&run, Why::of_run(&run))?;
-        let mut items = self.awaited(&run, &mut why)?;
+        let why = self.learned(&run, Why::of_run(&run))?;
         let flow = run.about.as_ref().map_or("", |about| about.flow.as_str());
+        let (was, is) =
+            (format!("run {} has not ended", run.id), format!("run {} of {flow} has not ended", run.id.short()));
+        self.told(reason, &run, why, (&was, &is))
+    }
+
+    /// Tells why a gate of a run is not open: who can open it, or what it comes after.
+    fn gate(&mut self, reason: &mut Reason, run: RunId, path: &str) -> Result<()> {
+        let open = self.reader.row(run)?.is_some_and(|row| !row.state.is_done());
+        let was = format!("gate {path} of run {run} is not open");
+        if !open || !reason.says.starts_with(&was) {
+            return Ok(());
+        }
+        let run = self.reader.run(run)?;
+        // One that may yet come has nothing to say.
+        let Some(task) = run.find(path) else { return Ok(()) };
+        let why = self.learned(&run, Why::of_task(&run, task))?;
+        let flow = run.about.as_ref().map_or("", |about| about.flow.as_str());
+        let is = format!("gate {path} of run {} of {flow} is not open", run.id.short());
+        self.told(reason, &run, why, (&was, &is))?;
+        let itself = format!("{}/{path}", run.id.short());
+        reason.because.retain(|because| because.id.as_str() != itself);
+        Ok(())
+    }
+
+    /// What a run says of itself or of a task of it, instead of what the work graph knew.
+    fn told(&mut self, reason: &mut Reason, run: &Run, mut why: Why, (was, is): (&str, &str)) -> Result<()> {
+        let mut items = self.awaited(run, &mut why)?;
         // What it is in the way of may have been said behind it.
-        let behind = reason.says.strip_prefix(&format!("run {} has not ended", run.id)).unwrap_or_default();
-        reason.says = format!("run {} of {flow} has not ended: {}{behind}", run.id.short(), why.sentence(&written));
+        let behind = reason.says.strip_prefix(was).unwrap_or_default();
+        reason.says = format!("{is}: {}{behind}", why.sentence(&written));
         reason.help = why.moved_by.iter().map(help).collect();
         // What only holds other tasks says nothing that these do not say.
         let leaves: Vec<&Cause> = why.causes.iter().filter(|cause| cause.needs.is_empty()).collect();
-        reason.because = leaves.iter().take(TASKS).map(|cause| task(&run, cause, &mut items)).collect();
+        reason.because = leaves.iter().take(TASKS).map(|cause| task(run, cause, &mut items)).collect();
         if leaves.len() > TASKS {
             reason.help.push(go_on(leaves.len() - TASKS, &run.id.short()));
         }
@@ -82,8 +111,13 @@ fn task(run: &Run, cause: &Cause, items: &mut Vec<Reason>) -> Reason {
             help.clear();
             vec![bare(Target::run(*run), format!("run {} has not ended", run.short()))]
         }
-        Because::Item { id, .. } => {
-            items.iter().position(|item| item.id.as_str() == id.as_str()).map_or_else(Vec::new, |at| {
+        Because::Item { .. } | Because::Shared { .. } => {
+            let id = match &cause.because {
+                Because::Item { id, .. } => id.as_str(),
+                Because::Shared { gate, .. } => gate.as_str(),
+                _ => "",
+            };
+            items.iter().position(|item| item.id.as_str() == id).map_or_else(Vec::new, |at| {
                 // The item says who can do something about it.
                 help.retain(|one| one.who == TIME);
                 vec![items.swap_remove(at)]

@@ -1,2 +1,2 @@
 -- One run that items wait for.
-SELECT run, state FROM work_runs WHERE graph = ?1 AND run = ?2
+SELECT run, state, gates FROM work_runs WHERE graph = ?1 AND run = ?2

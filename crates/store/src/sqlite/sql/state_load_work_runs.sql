@@ -1,2 +1,2 @@
 -- The runs that items wait for, by id.
-SELECT run, state FROM work_runs WHERE graph = ?1 ORDER BY run
+SELECT run, state, gates FROM work_runs WHERE graph = ?1 ORDER BY run

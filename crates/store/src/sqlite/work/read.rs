@@ -60,6 +60,7 @@ pub(in super::super) fn walk(
 ) -> Result<u64> {
     let Some(head) = head(conn, stream)? else { return Ok(0) };
     let sql = match order {
+        ItemOrder::Tasks => include_str!("../sql/state_walk_work_tasks.sql"),
         ItemOrder::Ready => include_str!("../sql/state_walk_work_ready.sql"),
         ItemOrder::Blocked => include_str!("../sql/state_walk_work_blocked.sql"),
         ItemOrder::Id => include_str!("../sql/state_load_work_items.sql"),
@@ -121,7 +122,8 @@ pub(super) fn gate_row(row: &Row<'_>) -> Result<GateRow> {
 pub(super) fn run_end_row(row: &Row<'_>) -> Result<RunEndRow> {
     let known = |byte: u8| RunState::from_byte(byte).ok_or_else(|| bad(format!("{byte} is no state of a run")));
     let state = get::<Option<u8>>(row, 1)?.map(known).transpose()?;
-    Ok(RunEndRow { run: RunId::parse(&get::<String>(row, 0)?).map_err(bad)?, state })
+    let gates = serde_json::from_str(&get::<String>(row, 2)?).map_err(bad)?;
+    Ok(RunEndRow { run: RunId::parse(&get::<String>(row, 0)?).map_err(bad)?, state, gates })
 }
 
 fn bad(what: impl std::fmt::Display) -> edgewise_core::Error {

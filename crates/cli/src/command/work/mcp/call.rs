@@ -36,7 +36,10 @@ pub(super) fn call(name: &str, mut arguments: Value, tokens: &mut Tokens, contex
         "add" => one(&Op::Add(Box::new(read::<Add>(arguments)?)), context),
         "update" => update(arguments, context),
         "close" => close(read(arguments)?, tokens, context),
-        "dep" => dep(read(arguments)?, context),
+        "dep" => {
+            DependencyKind::check_in(&arguments)?;
+            dep(read(arguments)?, context)
+        }
         "why" => why(&read::<One>(arguments)?.id, context),
         "claim" => claim(&read(arguments)?, tokens, context),
         other => Err(Problem::new(Kind::NotFound, "no_such_tool", format!("there is no tool {other:?}"))),

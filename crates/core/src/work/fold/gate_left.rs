@@ -1,0 +1,21 @@
+//! `GateLeft`: a task of a run goes on without a gate, by its own deadline or because somebody ended it.
+
+use crate::error::{Error, Result};
+use crate::work::settle::Turn;
+use crate::work::{GateAwaited, Work};
+
+pub(super) fn check(work: &Work, event: &GateAwaited) -> Result<u32> {
+    let n = work.gate_waiting(&event.gate)?;
+    let GateAwaited { gate, waiter } = event;
+    if !work.gates[n as usize].gate.tasks.iter().any(|known| known.is(waiter.run, waiter.link)) {
+        let message = format!("no such task of run {} waits for gate {gate}", waiter.run);
+        return Err(Error::conflict("already_known", message));
+    }
+    Ok(n)
+}
+
+pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateAwaited) {
+    let Some(n) = work.gate_number(event.gate.as_str()) else { return };
+    work.gate_mut(n).gate.tasks.retain(|known| !known.is(event.waiter.run, event.waiter.link));
+    turn.changed.gates.insert(event.gate.clone());
+}
