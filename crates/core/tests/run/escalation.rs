@@ -34,6 +34,9 @@ fn plan() -> Plan {
     compile(text, "f.yaml").unwrap_or_else(|problems| panic!("{problems}")).plan
 }
 
+/// A way for a gate to be over.
+type End = fn(&mut Driver) -> Verdict;
+
 fn step(d: &Driver, step: u16) -> Event {
     let task = d.ix("ask");
     Event::GateEscalated(GateEscalated { task, generation: d.run.tasks[task.0 as usize].generation, step })
@@ -104,7 +107,7 @@ fn who_may_approve_follows_from_the_instant_whether_the_step_was_told_or_not() {
 
 #[test]
 fn a_gate_that_is_over_leaves_no_timer_behind_and_asks_nobody_more() {
-    let ends: [(&str, fn(&mut Driver) -> Verdict); 6] = [
+    let ends: [(&str, End); 6] = [
         ("approved", |d| d.approve("ask", "lead")),
         ("rejected", |d| {
             let task = d.ix("ask");
