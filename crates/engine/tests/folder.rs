@@ -165,7 +165,9 @@ struct Talk(BufReader<UnixStream>);
 
 impl Talk {
     async fn with(dir: &tempfile::TempDir) -> Self {
-        Self(BufReader::new(UnixStream::connect(dir.path().join("data/engine.sock")).await.unwrap()))
+        let mut talk = Self(BufReader::new(UnixStream::connect(dir.path().join("data/engine.sock")).await.unwrap()));
+        assert_eq!(talk.hear().await, serde_json::json!({}), "the engine greets before it reads");
+        talk
     }
 
     async fn say(&mut self, line: &str) {

@@ -18,12 +18,14 @@ pub struct Client {
     to: OwnedWriteHalf,
     buffer: Vec<u8>,
     last: u64,
+    /// Whether the engine has said anything: it greets before it reads.
+    greeted: bool,
 }
 
 impl Client {
     pub(super) fn over(stream: UnixStream) -> Self {
         let (from, to) = stream.into_split();
-        Self { from: BufReader::new(from), to, buffer: Vec::new(), last: 0 }
+        Self { from: BufReader::new(from), to, buffer: Vec::new(), last: 0, greeted: false }
     }
 
     /// Asks for one thing, and waits for the answer. A question whose answer was not waited for is forgotten.
@@ -58,7 +60,12 @@ impl Client {
 
     async fn hear(&mut self) -> Result<Response> {
         match read_line(&mut self.from, &mut self.buffer, LINE_BYTES).await {
-            Read::Line(line) => Response::read(&line),
+            Read::Line(line) => {
+                self.greeted = true;
+                Response::read(&line)
+            }
+            // It ended with this connection still in line: nothing of it was read.
+            Read::End if !self.greeted => Err(unheard()),
             Read::TooLong | Read::End => Err(gone()),
         }
     }
@@ -71,4 +78,25 @@ fn gone() -> Error {
 
 fn unheard() -> Error {
     Error::unavailable(UNHEARD, "the engine of this folder ended before it heard the question: ask again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a client is told when an engine ends that has said this much.
+    async fn told(said: &str) -> &'static str {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(said.as_bytes()).await.unwrap();
+        drop(theirs);
+        Client::over(ours).ask(&Ask::Ping).await.unwrap_err().code
+    }
+
+    #[tokio::test]
+    async fn who_was_never_greeted_was_not_heard_and_may_ask_elsewhere() {
+        assert_eq!(told("").await, UNHEARD);
+        assert_eq!(told("{}\n").await, GONE);
+        assert_eq!(told("{}\n{\"bye\":0}\n").await, UNHEARD);
+        assert_eq!(told("{}\n{\"bye\":1}\n").await, GONE);
+    }
 }

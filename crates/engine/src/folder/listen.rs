@@ -2,7 +2,8 @@
 //!
 //! A connection is one task that reads and writes; each request is a task of its own, so that a wait for a
 //! run's end does not hold up a cancel. When the engine leaves, what was asked is answered, waits are not,
-//! and `bye` says how far was read: a client knows what it may ask elsewhere.
+//! and `bye` says how far was read: a client knows what it may ask elsewhere. An empty line of welcome comes first, so
+//! that who was still in line then knows it too.
 
 use super::door::answer;
 use super::wire::{Ask, CONNECTIONS, LINE_BYTES, PENDING, Read, Response, Said, encode, read_line, understand};
@@ -77,7 +78,8 @@ async fn welcome(stream: UnixStream, host: Host, permit: Option<OwnedSemaphorePe
     let same_user = stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw());
     let (from, to) = stream.into_split();
     let mut talk = Talk { from: BufReader::new(from), to, host, read: 0, asked: 0, pending: JoinSet::new() };
-    if !same_user {
+    // Said before anything is read: who hears nothing knows that nothing of theirs was.
+    if talk.say(&Response::default()).await.is_err() || !same_user {
         return;
     }
     if permit.is_none() {

@@ -1,6 +1,7 @@
 //! What is said on the socket: one JSON object a line, in both directions.
 //!
 //! ```text
+//! {}                                                   the engine is there, and reads from now on
 //! {"v":1,"id":7,"ask":{"wait":"7k2m9xq4…"}}          asked
 //! {"id":7,"ok":{"ended":"Complete"}}                   answered, maybe much later
 //! {"id":7,"error":{"kind":"not_found","code":"run_not_found","message":"…"}}

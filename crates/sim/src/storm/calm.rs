@@ -116,6 +116,7 @@ impl Storm {
                 self.serve(o)?;
                 self.write_rows(o)?;
             }
+            self.end_what_never_ends();
             self.deliver_all()?;
         }
         self.stuck("the engines spin: a thousand steps at one instant and still more to do").map(|()| any)

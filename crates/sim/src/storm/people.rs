@@ -16,6 +16,8 @@ use serde_json::value::RawValue;
 
 /// Runs that one storm starts at most.
 const RUNS: usize = 4;
+/// More steps than any program takes that ends.
+const ENDLESS: usize = 5_000;
 /// Runs that a storm has room for. What begins by itself and begins others from spreads would fill any world.
 const CROWD: usize = 200;
 /// What runs are given.
@@ -127,6 +129,16 @@ impl Storm {
         }
         for run in self.open_runs() {
             if self.witness.run(run).cancel.is_none() {
+                self.ask(Command::Cancel(RunAct { run, by: name("op"), why: None }));
+            }
+        }
+    }
+
+    /// A program that people and faults led another way than its reference goes may loop for ever: somebody sees it.
+    pub(super) fn end_what_never_ends(&mut self) {
+        for run in self.open_runs() {
+            let book = self.witness.run(run);
+            if book.tasks.len() > ENDLESS && book.cancel.is_none() {
                 self.ask(Command::Cancel(RunAct { run, by: name("op"), why: None }));
             }
         }
