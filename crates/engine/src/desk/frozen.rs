@@ -107,13 +107,6 @@ impl Desk {
         self.links.due.extend(parent.into_iter().flat_map(|p| [(p.run, p.link.task), (p.run, DISOWNED)]));
     }
 
-    /// Whether a run rests for all that is known here, with what this very commit says of it.
-    pub fn rests_here(&self, run: RunId) -> bool {
-        let goes_on = self.batch.marks.contains_key(&run)
-            && self.runs.get(&run).is_some_and(|cached| cached.run.frozen.is_none());
-        self.frozen.contains_key(&run) && !goes_on
-    }
-
     /// Runs that others let go on: whoever did may be gone, so any engine must go on with them.
     pub fn look_at_marks(&mut self) {
         let frozen: Vec<RunId> = self.frozen.keys().copied().collect();

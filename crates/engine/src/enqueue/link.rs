@@ -177,8 +177,11 @@ fn let_go(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
 
 /// Where a child is. One that is at work for just this attempt is not loaded for that.
 fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
-    if desk.rests_here(child) {
-        return Found::Frozen;
+    // Somebody else may have let it go on.
+    match desk.is_frozen(child) {
+        Ok(true) => return Found::Frozen,
+        Ok(false) => {}
+        Err(_) => return Found::Unknown,
     }
     let here = |run: &Run| {
         let known = by.is_none_or(|(parent, link)| is_parent(run, parent, link));

@@ -118,6 +118,20 @@ fn a_child_that_was_frozen_when_it_was_let_go_of_is_cancelled_in_the_commit_in_w
 }
 
 #[test]
+fn a_child_that_another_engine_let_go_on_is_cancelled_in_the_same_commit_too() {
+    let mut one = World::new();
+    let run = start(&mut one, composed(&ONE));
+    let id = child(&one, run, "sub").id;
+    one.must(Command::Freeze(one.act(id)));
+    let mut other = World::over(&one);
+    other.must(Command::Unfreeze(other.act(id)));
+    let before = one.appends();
+    one.must(Command::Cancel(one.act(run)));
+    assert_eq!(one.appends(), before + 1);
+    one.is(id, RunState::Cancelled);
+}
+
+#[test]
 fn a_child_that_somebody_cancels_fails_its_task_for_good() {
     let flow = ONE[0].replace("flow: inner", "flow: inner, retry: 3");
     let mut world = World::new();
