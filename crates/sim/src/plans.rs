@@ -4,7 +4,7 @@ mod chosen;
 mod outside;
 
 pub use chosen::{as_chosen, has_conditions, has_programs};
-pub use outside::{has_events, has_work};
+pub use outside::{SHARED, has_events, has_shared_gates, has_work};
 
 use crate::dice::Dice;
 use edgewise_core::expr::Expr;

@@ -4,6 +4,7 @@
 
 use crate::dice::Dice;
 use crate::driver::name;
+use edgewise_core::gate::Wait;
 use edgewise_core::plan::{Condition, Delivery, ItemTask, Plan, Publish, Tells, Work};
 use edgewise_core::template::Template;
 use std::sync::Arc;
@@ -20,11 +21,23 @@ pub fn has_events(seed: u64) -> bool {
     matches!(seed % 23, 3 | 5 | 12 | 15 | 18)
 }
 
-/// The plan as the storm of a seed plays it: with items and events if it has them.
+/// The gate of the work graph that tasks and items of a storm share.
+pub const SHARED: &str = "ew-shared";
+
+/// Whether runs and items of the storm of a seed wait for gates of each other: some of those with a work graph, and none
+/// that are kept for what they once found without.
+pub fn has_shared_gates(seed: u64) -> bool {
+    has_work(seed) && seed / 29 % 6 == 2
+}
+
+/// The plan as the storm of a seed plays it: with items, shared gates and events if it has them.
 pub fn as_joined(seed: u64, mut plan: Arc<Plan>) -> Arc<Plan> {
     let mut dice = Dice::new(seed.rotate_left(29) ^ plan.specs.len() as u64);
     if has_work(seed) {
         make_items(&mut dice, Arc::make_mut(&mut plan));
+    }
+    if has_shared_gates(seed) {
+        share_gates(Arc::make_mut(&mut plan));
     }
     if has_events(seed) {
         tell(&mut dice, Arc::make_mut(&mut plan));
@@ -38,6 +51,19 @@ fn make_items(dice: &mut Dice, plan: &mut Plan) {
         if dice.one_in(3) {
             let title = Template::Value("review".into());
             spec.work = Work::Item(ItemTask { fields: Template::Map(vec![("title".into(), title)]) });
+        }
+    }
+}
+
+/// Gates that would ask people open with the one of the work graph.
+fn share_gates(plan: &mut Plan) {
+    for spec in &mut plan.specs {
+        let Work::Gate(gate) = &mut spec.work else { continue };
+        if matches!(gate.wait, Wait::Approval { .. }) {
+            gate.wait = Wait::Shared { gate: Template::Value(SHARED.into()) };
+            gate.escalate.clear();
+            // Flows cannot say either of a gate.
+            (spec.retry, spec.timeouts) = Default::default();
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Storm;
 use crate::driver::name;
-use crate::plans::PEOPLE;
+use crate::plans::{PEOPLE, SHARED, has_shared_gates};
 use crate::violation::Held;
 use crate::witness::mark;
 use edgewise_core::name::Name;
@@ -22,6 +22,9 @@ const ITEMS: usize = 14;
 impl Storm {
     /// Somebody asks something of the work graph, now and then once more what they asked before.
     pub(super) fn work(&mut self) {
+        if has_shared_gates(self.seed) && self.witness.work.state.gate(SHARED).is_none() {
+            return self.make_the_shared_gate();
+        }
         let again = &self.witness.work.again;
         if !again.is_empty() && self.dice.one_in(4) {
             let mut ops = again[self.dice.below(again.len() as u64) as usize].clone();
@@ -36,6 +39,13 @@ impl Storm {
         let ops = (0..count as usize).map(|n| self.an_op(mark(n))).collect();
         let by = self.somebody();
         self.ask(Command::Work(Ops { ops, by, key }));
+    }
+
+    fn make_the_shared_gate(&mut self) {
+        let wait = GateWait::External { external_system: "ci".into(), external_id: "1".into() };
+        let id = ItemId::parse(SHARED).ok();
+        let make = Op::MakeGate { wait, title: None, id, name: None, approvals: vec![] };
+        self.ask(Command::Work(Ops { ops: vec![make], by: name("ann"), key: None }));
     }
 
     fn somebody(&mut self) -> Name {
@@ -129,7 +139,18 @@ impl Storm {
 
     fn a_run_to_await(&mut self) -> Option<String> {
         let runs: Vec<String> = self.witness.books.keys().map(ToString::to_string).collect();
-        self.dice.index(runs.len()).filter(|_| self.dice.one_in(2)).map(|at| runs[at].clone())
+        let run = self.dice.index(runs.len()).filter(|_| self.dice.one_in(2)).map(|at| runs[at].clone())?;
+        Some(self.a_gate_of(&run).map_or(run.clone(), |gate| format!("{run}/{gate}")))
+    }
+
+    /// In storms with such, a gate of a run that an item can wait for.
+    fn a_gate_of(&mut self, run: &str) -> Option<String> {
+        if !has_shared_gates(self.seed) || self.dice.one_in(4) {
+            return None;
+        }
+        let run = &self.witness.books.iter().find(|(id, _)| id.to_string() == run)?.1.run;
+        let gates: Vec<String> = run.present().filter(|task| run.is_gate(*task)).map(|task| run.path(task)).collect();
+        self.dice.index(gates.len()).map(|at| gates[at].clone())
     }
 
     fn what_it_waits_for(&mut self, id: &str) -> Option<String> {
@@ -207,6 +228,15 @@ impl Storm {
         for id in open {
             let close = CloseOp { id, force: true, ..CloseOp::default() };
             self.ask(Command::Work(Ops { ops: vec![Op::Close(close)], by: name("ann"), key: None }));
+        }
+    }
+
+    /// After the storm: what tasks of runs wait for happens.
+    pub(super) fn open_gates_of_tasks(&mut self) {
+        let waited = self.witness.work.state.gates().filter(|gate| gate.ended.is_none() && !gate.tasks.is_empty());
+        for id in waited.map(|gate| gate.id.to_string()).collect::<Vec<_>>() {
+            let open = Op::Satisfy(Act { id, why: None });
+            self.ask(Command::Work(Ops { ops: vec![open], by: name("ann"), key: None }));
         }
     }
 

@@ -164,6 +164,7 @@ impl Storm {
         self.thin_out();
         self.unfreeze_all();
         self.close_items_of_tasks();
+        self.open_gates_of_tasks();
         for run in self.open_runs() {
             let book = &self.witness.books[&run];
             let gates: Vec<String> = asking(&book.run).map(|t| book.run.path(t)).collect();

@@ -78,13 +78,20 @@ impl Witness {
         ensure(wanted, "child_has_a_parent", || format!("{} was begun for {link:?}", run.id))
     }
 
+    /// Whether the gate of the work graph that a task shares has opened.
+    fn is_open_gate(&self, parent: &Run, told: &LinkResolved) -> bool {
+        let shared = parent.shared_gate(told.link.task).ok().flatten();
+        let gate = shared.and_then(|id| self.work.state.gate(id.as_str()));
+        gate.and_then(|gate| gate.ended.as_ref()).is_some_and(|ended| ended.satisfied)
+    }
+
     fn told_as_it_ended(&self, parent: &Run, told: &LinkResolved) -> Held {
         let said = || format!("{} was told {told:?}", parent.id);
         let by_item = matches!(parent.spec_of(told.link.task).work, Work::Item(_));
         let Some(child) = self.books.get(&told.run) else {
             // A child that was never made: it was not wanted any more, or could not be given what it takes.
             let never = told.state == RunState::Cancelled || told.error.is_some();
-            let never = never || (by_item && self.work.told_as_it_ended(told));
+            let never = never || (by_item && self.work.told_as_it_ended(told)) || self.is_open_gate(parent, told);
             return ensure(never, "told_as_it_ended", said);
         };
         // An attempt that let go of a child which never was its own, and goes on without it.
