@@ -210,7 +210,17 @@ impl Desk {
         if self.work.written < self.work.state.seq {
             self.dirty.insert(RunId::WORK);
         }
+        self.hint_waiting();
         Ok(())
+    }
+
+    /// What tasks of runs wait for may have ended while the graph was not here, and nothing of it tells.
+    fn hint_waiting(&mut self) {
+        for cached in self.runs.values() {
+            let (id, run) = (cached.run.id, &cached.run);
+            let waiting = run.waiting_for_children().filter(|task| run.sub_run(*task).is_none());
+            self.links.due.extend(waiting.map(|task| (id, task)));
+        }
     }
 
     fn or_freeze_work<T>(&mut self, result: Result<T>) -> Result<T> {

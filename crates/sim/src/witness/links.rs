@@ -25,8 +25,9 @@ impl Witness {
             if self.is_fair {
                 self.parent_was_told(&book.run)?;
                 let said = || format!("{run} has children that nobody waits for: {:?}", book.run.disowned);
-                // What is frozen is cancelled when it goes on.
-                let rest = book.run.disowned.values().all(|child| self.books.get(child).is_some_and(Book::rests));
+                // What is frozen is cancelled when it goes on, and lets go of nothing before.
+                let rest = book.rests()
+                    || book.run.disowned.values().all(|child| self.books.get(child).is_some_and(Book::rests));
                 ensure(rest, "cancel_follows_down", said)?;
             }
         }
