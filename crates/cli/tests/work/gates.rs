@@ -84,3 +84,19 @@ fn whatever_is_needed_may_be_a_gate_or_a_run_from_either_end() {
     let line = format!("{{\"op\":\"depend\",\"id\":\"ew-c\",\"on\":{gate:?}}}");
     assert_eq!(place.fed(&["batch"], &line).good().out.trim_end(), format!("ew-c now waits for {gate} (awaits)"));
 }
+
+#[test]
+fn an_item_that_waits_for_a_gate_of_a_run_says_who_can_open_it() {
+    let place = Place::with(&["ew-a"]);
+    place.write("ask.yaml", "flow: ask\ntasks:\n  go: { gate: { approval: { from: [ann] } } }\n");
+    let run = place.run("run ask.yaml -q --detach").out.trim().to_owned();
+    let said = place.run(&format!("dep add ew-a {run}/go")).good();
+    assert_eq!(said.out.trim_end(), format!("ew-a now waits for {run}/go (awaits); ew-a is blocked now"));
+    assert_eq!(said.err, "", "it is known");
+    let why = place.good("why ew-a");
+    let short = &run[..8];
+    assert!(why.contains(&format!("gate go of run {short} of ask is not open: ")), "{why}");
+    assert!(why.contains(&format!("ann can move it on: edgewise gate approve {short} go --as ann")), "{why}");
+    place.good(&format!("gate approve {run}/go --as ann"));
+    assert!(place.good("why ew-a").contains("is ready"), "{}", place.good("why ew-a"));
+}

@@ -58,7 +58,9 @@ fn add(ops: &[Op], context: &mut Context<'_>) -> Result<Exit> {
     let targets: Vec<&Done> = ops.iter().zip(&done).filter(|(op, _)| blocking(op)).map(|(_, done)| done).collect();
     for target in targets.iter().filter_map(|done| done.target.as_ref()) {
         let text = target.as_str();
-        if RunId::parse(text).is_err() && !board::is_known(text, context)? {
+        // A run, and a gate of one, was looked for before it was accepted.
+        let of_run = RunId::parse(text).is_ok() || target.as_task().is_some();
+        if !of_run && !board::is_known(text, context)? {
             context.printer.say(&format!(
                 "nobody here knows {text}: it stays in the way until the dependency is removed or such an item is added"
             ));

@@ -67,9 +67,16 @@ impl Asking<'_> {
         let why = self.learned(&run, Why::of_task(&run, task))?;
         let flow = run.about.as_ref().map_or("", |about| about.flow.as_str());
         let is = format!("gate {path} of run {} of {flow} is not open", run.id.short());
+        let behind = reason.says.strip_prefix(&was).unwrap_or_default().to_owned();
         self.told(reason, &run, why, (&was, &is))?;
+        // What the gate says of itself, and who opens it, is said here and not once more below.
         let itself = format!("{}/{path}", run.id.short());
-        reason.because.retain(|because| because.id.as_str() != itself);
+        if let Some(at) = reason.because.iter().position(|because| because.id.as_str() == itself) {
+            let own = reason.because.remove(at);
+            reason.says = format!("{is}: {}{behind}", own.says);
+            reason.help = own.help;
+            reason.because.extend(own.because);
+        }
         Ok(())
     }
 
