@@ -120,15 +120,6 @@ const REFUSED: [&str; 8] = [
 
 /// How attempts end.
 const ATTEMPTS: [&str; 5] = ["success", "boom", "bang", "timeout", "worker_lost"];
-const TIMERS: [TimerKind; 7] = [
-    TimerKind::Retry,
-    TimerKind::Gate,
-    TimerKind::Deadline,
-    TimerKind::Queue,
-    TimerKind::Overall,
-    TimerKind::Attempt,
-    TimerKind::Escalation,
-];
 /// What becomes of a tick. No storm has so many that wait, or a flow that refuses what its schedule gives it.
 const TICKS: [&str; 5] = ["Started", "Queued", "Overlap", "Missed", "Already"];
 const ENDS: [&str; 4] = ["Complete", "Error", "Cancelled", "ResolvedManually"];
@@ -182,7 +173,7 @@ impl Cover {
             .chain(of("command", &COMMANDS))
             .chain(of("answer", &ANSWERS))
             .chain(of("attempt", &ATTEMPTS))
-            .chain(TIMERS.iter().map(|kind| ("timer", timer(*kind))))
+            .chain(TimerKind::ALL.iter().map(|kind| ("timer", timer(*kind))))
             .chain(of("tick", &TICKS))
             .chain(of("end", &ENDS))
             .chain(work().map(|kind| ("work", kind)))

@@ -25,6 +25,12 @@ pub enum TimerKind {
     Escalation,
 }
 
+impl TimerKind {
+    /// All of them, each at the place of its number: rows keep that.
+    pub const ALL: [Self; 7] =
+        [Self::Retry, Self::Gate, Self::Deadline, Self::Queue, Self::Overall, Self::Attempt, Self::Escalation];
+}
+
 /// Names a timer. Structured, never parsed back from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TimerKey {

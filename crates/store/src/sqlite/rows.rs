@@ -15,16 +15,6 @@ use rusqlite::Row;
 use rusqlite::types::{FromSql, ValueRef};
 use std::cell::RefCell;
 
-const KINDS: [TimerKind; 7] = [
-    TimerKind::Retry,
-    TimerKind::Gate,
-    TimerKind::Deadline,
-    TimerKind::Queue,
-    TimerKind::Overall,
-    TimerKind::Attempt,
-    TimerKind::Escalation,
-];
-
 fn get<T: FromSql>(row: &Row<'_>, column: usize) -> Result<T> {
     row.get(column).of(STATE)
 }
@@ -162,7 +152,9 @@ pub(super) fn timer(row: &Row<'_>, names: &Names) -> Result<(Stream, TimerRow)> 
     let kind = get::<u8>(row, 4)?;
     let key = TimerKey {
         task: task(row, 3)?,
-        kind: *KINDS.get(usize::from(kind)).ok_or_else(|| damaged(STATE, format!("{kind} is no kind of timer")))?,
+        kind: *TimerKind::ALL
+            .get(usize::from(kind))
+            .ok_or_else(|| damaged(STATE, format!("{kind} is no kind of timer")))?,
         generation: get(row, 5)?,
         attempt: get(row, 6)?,
     };
@@ -189,7 +181,7 @@ mod tests {
 
     #[test]
     fn timer_kinds_are_read_back_in_the_order_of_their_bytes() {
-        for (byte, kind) in KINDS.iter().enumerate() {
+        for (byte, kind) in TimerKind::ALL.iter().enumerate() {
             assert_eq!(*kind as usize, byte);
         }
     }

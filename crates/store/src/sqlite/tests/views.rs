@@ -223,15 +223,7 @@ fn what_hangs_on_a_task_is_shown_with_its_name() {
     let leases = ask(&conn, "SELECT task_key, generation, attempt, worker, deadline, row_version FROM leases");
     let version = EventId(u128::MAX / 3);
     assert_eq!(leases, [format!("build|2|3|w1|1970-01-01T00:00:09.000Z|{version}")]);
-    for kind in [
-        TimerKind::Retry,
-        TimerKind::Gate,
-        TimerKind::Deadline,
-        TimerKind::Queue,
-        TimerKind::Overall,
-        TimerKind::Attempt,
-        TimerKind::Escalation,
-    ] {
+    for kind in TimerKind::ALL {
         conn.execute("UPDATE timer_rows SET kind = ?1 WHERE task & 4294967295 = 0", [kind as u8]).unwrap();
         let word = serde_json::to_value(kind).unwrap();
         assert_eq!(ask(&conn, "SELECT kind FROM timers WHERE task_key = 'build'"), [word.as_str().unwrap()]);
