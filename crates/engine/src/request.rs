@@ -41,14 +41,14 @@ pub(crate) use satisfy::satisfy;
 pub(crate) use set_queue::set_queue;
 pub(crate) use set_schedule::set_schedule;
 pub(crate) use skip::skip;
-pub(crate) use start::{Encoded, start, start_stored};
+pub(crate) use start::{Encoded, run_of_key, start, start_stored};
 pub(crate) use supply::supply;
 pub(crate) use unfreeze::unfreeze;
 pub(crate) use withdraw::withdraw;
 
 use crate::command::{Answer, GateAct, RunAct, TaskAct};
 use crate::desk::Desk;
-use edgewise_core::event::{Approved, Event, Request, TaskAct as Acted, TaskIx};
+use edgewise_core::event::{Approved, Event, Request, TaskAct as Acted, TaskIx, TimerKind};
 use edgewise_core::fold::{Ignored, Refusal};
 use edgewise_core::id::RunId;
 use edgewise_core::{Error, Result, limits};
@@ -62,22 +62,54 @@ fn act_on_run(desk: &mut Desk, act: &RunAct, event: impl FnOnce(Request) -> Even
 }
 
 /// Records what a person says to a gate.
-fn act_on_gate(desk: &mut Desk, act: &GateAct, event: impl FnOnce(Approved) -> Event) -> Result<Answer> {
+fn act_on_gate(desk: &mut Desk, act: &GateAct, event: impl Fn(Approved) -> Event) -> Result<Answer> {
     check_text(act.comment.as_deref())?;
-    let (task, generation) = find_task(desk, act.run, &act.task)?;
-    let event = event(Approved { task, generation, by: act.by.clone(), comment: act.comment.clone() });
-    match desk.decide(act.run, event)? {
-        Err(Ignored::Denied) => Err(denied(desk, act.run, task, act)),
+    let (by, comment) = (&act.by, &act.comment);
+    let event = |(task, generation)| event(Approved { task, generation, by: by.clone(), comment: comment.clone() });
+    match decide_on_gate(desk, act, event)? {
+        Err(Ignored::Denied) => Err(denied(desk, act)),
         other => answer(other, || format!("gate `{}` of run {}", act.task, act.run)),
     }
 }
 
+/// The same, whatever is said.
+fn decide_on_gate(desk: &mut Desk, act: &GateAct, event: impl Fn((TaskIx, u16)) -> Event) -> Result<Verdict> {
+    let (task, _) = find_task(desk, act.run, &act.task)?;
+    past_deadline(desk, act.run, task)?;
+    decide(desk, act.run, &act.task, event)
+}
+
+/// A gate whose deadline has passed is over for whoever comes now, also if nobody was there to say so at its time.
+fn past_deadline(desk: &mut Desk, run: RunId, task: TaskIx) -> Result<()> {
+    let now = desk.now;
+    let state = &desk.open(run)?.run;
+    let mut due = state.timers.iter().filter(|(timer, due)| timer.kind == TimerKind::Deadline && **due <= now);
+    if let Some((timer, due)) = due.find(|(timer, _)| timer.task == task) {
+        let event = state.fired(*timer, *due);
+        let _ = desk.record(run, event);
+    }
+    Ok(())
+}
+
+/// Whether a fact counts.
+type Verdict = std::result::Result<(), Ignored>;
+
+/// Decides on a task as it is now. Whoever is refused is looked for again if the copy of the run was old: the task may
+/// have another generation.
+fn decide(desk: &mut Desk, run: RunId, path: &str, event: impl Fn((TaskIx, u16)) -> Event) -> Result<Verdict> {
+    let mut found = find_task(desk, run, path)?;
+    if desk.refuses(run, &event(found)) && desk.has_news(run)? {
+        found = find_task(desk, run, path)?;
+    }
+    Ok(desk.record(run, event(found)))
+}
+
 /// Records what an operator does to a task, in the generation it has now.
-fn act_on_task(desk: &mut Desk, act: &TaskAct, event: impl FnOnce(Acted) -> Event) -> Result<Answer> {
+fn act_on_task(desk: &mut Desk, act: &TaskAct, event: impl Fn(Acted) -> Event) -> Result<Answer> {
     check_text(act.why.as_deref())?;
-    let (task, generation) = find_task(desk, act.run, &act.task)?;
-    let event = event(Acted { task, generation, by: act.by.clone(), why: act.why.clone() });
-    answer(desk.decide(act.run, event)?, || format!("task `{}` of run {}", act.task, act.run))
+    let event = |(task, generation)| event(Acted { task, generation, by: act.by.clone(), why: act.why.clone() });
+    let verdict = decide(desk, act.run, &act.task, event)?;
+    answer(verdict, || format!("task `{}` of run {}", act.task, act.run))
 }
 
 /// Has what a path names on the desk, if there is such a thing.
@@ -107,9 +139,10 @@ fn find_task(desk: &mut Desk, run: RunId, path: &str) -> Result<(TaskIx, u16)> {
     }
 }
 
-fn denied(desk: &mut Desk, run: RunId, task: TaskIx, act: &GateAct) -> Error {
-    let allowed = match desk.open(run).map(|c| c.run.spec_of(task).work.clone()) {
-        Ok(edgewise_core::plan::Work::Gate(gate)) => match gate.wait {
+fn denied(desk: &mut Desk, act: &GateAct) -> Error {
+    let work = desk.open(act.run).ok().and_then(|c| Some(c.run.spec_of(c.run.find(&act.task)?).work.clone()));
+    let allowed = match work {
+        Some(edgewise_core::plan::Work::Gate(gate)) => match gate.wait {
             edgewise_core::gate::Wait::Approval { from, .. } => {
                 let later = gate.escalate.iter().flat_map(|step| step.to.iter().map(move |who| (who, step.after)));
                 let first = from.iter().map(ToString::to_string);
@@ -130,7 +163,7 @@ fn denied(desk: &mut Desk, run: RunId, task: TaskIx, act: &GateAct) -> Error {
 }
 
 /// The answer to a person whose fact counted, or did not.
-fn answer(verdict: std::result::Result<(), Ignored>, what: impl Fn() -> String) -> Result<Answer> {
+fn answer(verdict: Verdict, what: impl Fn() -> String) -> Result<Answer> {
     match verdict {
         Ok(()) => Ok(Answer::Done),
         Err(Ignored::Duplicate) => Ok(Answer::Already),

@@ -8,6 +8,7 @@ use edgewise_core::Result;
 use edgewise_core::event::Event;
 use edgewise_core::fold::{Ignored, check};
 use edgewise_core::id::RunId;
+use edgewise_core::state::RunState;
 use edgewise_store::{Position, Stored};
 use std::collections::BTreeSet;
 
@@ -27,14 +28,25 @@ impl Desk {
         Ok(true)
     }
 
+    /// Where a run is, whoever wrote to it last.
+    pub fn newest_state(&mut self, run: RunId) -> Result<RunState> {
+        self.open(run)?;
+        self.has_news(run)?;
+        self.open(run).map(|cached| cached.run.state)
+    }
+
     /// Decides an event that somebody asked for. A refusal is no append, so no guard would tell that it was
     /// decided on old news: it is told only at the ledger's tail.
     pub fn decide(&mut self, run: RunId, event: Event) -> Result<std::result::Result<(), Ignored>> {
-        let refused = self.runs.get(&run).is_none_or(|cached| check(&cached.run, self.now, &event).is_err());
-        if refused {
+        if self.refuses(run, &event) {
             self.has_news(run)?;
         }
         Ok(self.record(run, event))
+    }
+
+    /// Whether an event does not count in a run as it stands on the desk.
+    pub fn refuses(&self, run: RunId, event: &Event) -> bool {
+        self.runs.get(&run).is_none_or(|cached| check(&cached.run, self.now, event).is_err())
     }
 
     /// Reads what others wrote since the last look, and puts their runs on the desk as they are now.

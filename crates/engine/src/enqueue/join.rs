@@ -78,8 +78,8 @@ fn state_of(desk: &mut Desk, run: RunId) -> Result<Option<Option<RunState>>> {
             return Ok(Some(None));
         }
     }
-    match desk.open(run) {
-        Ok(cached) => Ok(Some(cached.run.state.is_done().then_some(cached.run.state))),
+    match desk.newest_state(run) {
+        Ok(state) => Ok(Some(state.is_done().then_some(state))),
         Err(error) if error.kind == Kind::NotFound => {
             let gone = desk.ledger.gone(&desk.home.stream(run))?;
             Ok(gone.map(|gone| Some(gone.state)))
@@ -119,7 +119,8 @@ fn tell_gates(desk: &mut Desk, run: RunId) -> Result<()> {
         }
         let _ = desk.record_work(WorkEvent::RunGateEnded(RunGateEnded { run, task, end }));
     }
-    let seq = desk.runs.get(&run).map(|cached| cached.run.seq);
+    // What is not durable yet may never be.
+    let seq = desk.runs.get(&run).filter(|cached| cached.events.is_empty()).map(|cached| cached.run.seq);
     desk.work.looked_at.extend(seq.map(|seq| (run, seq)));
     Ok(())
 }
@@ -134,13 +135,8 @@ fn seen(desk: &mut Desk, run: RunId) -> Result<bool> {
 
 /// Has a run on the desk as the ledger has it, and says whether it is over; `None` if nobody can say.
 fn look_at(desk: &mut Desk, run: RunId) -> Result<Option<bool>> {
-    let mut newest = || {
-        desk.open(run)?;
-        desk.has_news(run)?;
-        desk.open(run).map(|cached| cached.run.state.is_done())
-    };
-    match newest() {
-        Ok(over) => Ok(Some(over)),
+    match desk.newest_state(run) {
+        Ok(state) => Ok(Some(state.is_done())),
         Err(error) if error.kind == Kind::NotFound => Ok(desk.ledger.gone(&desk.home.stream(run))?.map(|_| true)),
         Err(error) if error.kind == Kind::Unavailable => Err(error),
         // Frozen: the sweep asks again.

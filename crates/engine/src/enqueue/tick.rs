@@ -174,9 +174,9 @@ fn look_at(desk: &mut Desk, run: RunId) -> Earlier {
     if desk.ticks.is_over(run) {
         return Earlier::Over;
     }
-    match desk.open(run).map(|cached| cached.run.state.is_done()) {
-        Ok(true) => Earlier::Over,
-        Ok(false) => Earlier::AtWork,
+    match desk.newest_state(run) {
+        Ok(state) if state.is_done() => Earlier::Over,
+        Ok(_) => Earlier::AtWork,
         Err(error) if error.kind == Kind::Unavailable => Earlier::AtWork,
         Err(_) if desk.frozen.contains_key(&run) => Earlier::Rests,
         Err(_) => Earlier::Over,

@@ -9,21 +9,30 @@ use edgewise_core::{Error, Result};
 
 pub(crate) fn rerun(desk: &mut Desk, act: &Rerun) -> Result<Answer> {
     check_text(act.why.as_deref())?;
-    let from = match &act.from {
-        RerunOf::Start => RerunFrom::Start,
-        RerunOf::Failure => RerunFrom::Failure,
-        RerunOf::Task(path) => task(desk, act, path)?,
-    };
-    let run = &desk.whole(act.run)?.run;
-    let event = event::Rerun { by: act.by.clone(), why: act.why.clone(), from, generation: run.generation };
-    let opened = reopens(run, &event).unwrap_or_default();
-    match desk.decide(act.run, Event::RunRerunRequested(event))? {
+    let mut event = wanted(desk, act)?;
+    if desk.refuses(act.run, &Event::RunRerunRequested(event.clone())) && desk.has_news(act.run)? {
+        // The copy was old: what is to be done again may have another generation.
+        event = wanted(desk, act)?;
+    }
+    let opened = reopens(&desk.whole(act.run)?.run, &event).unwrap_or_default();
+    match desk.record(act.run, Event::RunRerunRequested(event)) {
         Ok(()) => Ok(Answer::Reopened(opened)),
         refused => answer(refused, || match &act.from {
             RerunOf::Task(path) => format!("task `{path}` of run {}", act.run),
             _ => format!("run {}", act.run),
         }),
     }
+}
+
+/// What is asked for, of the run as it is known here.
+fn wanted(desk: &mut Desk, act: &Rerun) -> Result<event::Rerun> {
+    let from = match &act.from {
+        RerunOf::Start => RerunFrom::Start,
+        RerunOf::Failure => RerunFrom::Failure,
+        RerunOf::Task(path) => task(desk, act, path)?,
+    };
+    let generation = desk.whole(act.run)?.run.generation;
+    Ok(event::Rerun { by: act.by.clone(), why: act.why.clone(), from, generation })
 }
 
 fn task(desk: &mut Desk, act: &Rerun, path: &str) -> Result<RerunFrom> {

@@ -1,7 +1,7 @@
 //! Satisfy: what a gate waits for outside is so. Whoever called an address means the generation it was made for; whoever
 //! else says so means the gate that waits now.
 
-use super::{answer, check_text, find_task};
+use super::{answer, check_text, decide_on_gate};
 use crate::command::{Answer, Satisfy};
 use crate::desk::Desk;
 use crate::nesting;
@@ -18,14 +18,15 @@ pub(crate) fn satisfy(desk: &mut Desk, asked: &Satisfy) -> Result<Answer> {
         return Err(Error::limit("output_too_large", message));
     }
     output.iter().try_for_each(|output| nesting::check_text("what came", output.get()))?;
-    let (task, now) = find_task(desk, act.run, &act.task)?;
-    let event = Event::GateSatisfied(GateSatisfied {
-        task,
-        generation: generation.unwrap_or(now),
-        by: act.by.clone(),
-        comment: act.comment.clone(),
-        delivery: delivery.clone(),
-        output: output.clone(),
-    });
-    answer(desk.decide(act.run, event)?, || format!("gate `{}` of run {}", act.task, act.run))
+    let event = |(task, now)| {
+        Event::GateSatisfied(GateSatisfied {
+            task,
+            generation: generation.unwrap_or(now),
+            by: act.by.clone(),
+            comment: act.comment.clone(),
+            delivery: delivery.clone(),
+            output: output.clone(),
+        })
+    };
+    answer(decide_on_gate(desk, act, event)?, || format!("gate `{}` of run {}", act.task, act.run))
 }

@@ -134,6 +134,12 @@ pub(super) fn check_children<'s>(desk: &mut Desk, plan: &Plan, children: &'s [Ar
     Ok(given)
 }
 
+/// The run that a key names, whatever it was started with.
+pub(crate) fn run_of_key(desk: &mut Desk, key: String) -> Result<Option<RunId>> {
+    let claim = KeyClaim { stream: desk.home.stream(RunId::default()), key, body: 0 };
+    Ok(owner_of(desk, &claim)?.map(|owner| owner.run))
+}
+
 /// A key used up by this very batch counts too.
 fn owner_of(desk: &mut Desk, claim: &KeyClaim) -> Result<Option<KeyOwner>> {
     if let Some(same) = desk.batch.keys.iter().find(|k| k.key == claim.key) {

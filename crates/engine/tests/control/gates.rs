@@ -153,12 +153,34 @@ fn a_gate_that_is_over_asks_nobody_more_and_one_that_is_opened_again_asks_again(
 
 #[test]
 fn nobody_may_approve_after_the_deadline() {
+    for was_there in [true, false] {
+        let world = World::default();
+        let mut engine = world.engine(1);
+        let run = start(&mut engine);
+        while was_there && engine.step(Time(START + 72 * HOUR), vec![]).unwrap().more {}
+        assert!(ask_at(&mut engine, 72, approve(run, "owner")).is_err(), "somebody was there at its time: {was_there}");
+        assert_eq!(world.reader().run(run).unwrap().state, RunState::Error);
+    }
+}
+
+#[test]
+fn whoever_speaks_to_a_gate_that_another_engine_opened_again_is_heard() {
     let world = World::default();
-    let mut engine = world.engine(1);
+    let (mut engine, mut other) = (world.engine(1), world.engine(2));
     let run = start(&mut engine);
-    while engine.step(Time(START + 72 * HOUR), vec![]).unwrap().more {}
-    assert!(ask_at(&mut engine, 72, approve(run, "owner")).is_err());
-    assert_eq!(world.reader().run(run).unwrap().state, RunState::Error);
+    ask_at(&mut engine, 1, approve(run, "lead")).unwrap();
+    let rerun = Rerun { run, from: RerunOf::Start, by: name("ada"), why: None };
+    ask_at(&mut other, 2, Command::Rerun(rerun.clone())).unwrap();
+    assert!(
+        matches!(ask_at(&mut engine, 3, approve(run, "lead")), Ok(Answer::Done)),
+        "its copy is of the generation before"
+    );
+    assert_eq!(world.reader().run(run).unwrap().state, RunState::Complete);
+    // And so is whoever wants it done again.
+    ask_at(&mut other, 4, Command::Rerun(rerun)).unwrap();
+    ask_at(&mut other, 5, approve(run, "lead")).unwrap();
+    let task = Rerun { run, from: RerunOf::Task("agree".into()), by: name("ada"), why: None };
+    assert!(matches!(ask_at(&mut engine, 6, Command::Rerun(task)), Ok(Answer::Reopened(1))));
 }
 
 const OUTSIDE: &str = "{ flow: outside, tasks: { came: { gate: { webhook: {}, deadline: 2d } }, \

@@ -251,6 +251,23 @@ fn a_backfill_keeps_to_its_bound_and_ends_by_itself() {
 }
 
 #[test]
+fn a_backfill_passes_over_ticks_that_an_earlier_version_of_the_flow_ran() {
+    let (world, mut engine) = with(Schedule { overlap: Overlap::Allow, ..every(60) });
+    (1..=2).for_each(|minute| step(&mut engine, at(minute * 60)));
+    let known = world.reader().runs(&RunFilter { limit: 2, ..RunFilter::default() }).unwrap();
+    ask(&mut engine, register(&FLOW.replace("action: work", "action: work, priority: 1"))).unwrap();
+    let range = Backfill { of: name("s"), from: at(0), until: at(120), at_once: 2, again: false };
+    let schedule = Schedule { backfill: Some(range), overlap: Overlap::Allow, ..every(60) };
+    let event = ScheduleSet { name: name("s.back"), schedule: Some(schedule), by: name("ada"), why: None };
+    ask_at(&mut engine, at(125), Command::SetSchedule(event)).unwrap();
+    step(&mut engine, at(126));
+    let filled = world.control().schedules[&name("s.back")].clone();
+    assert_eq!((filled.started, filled.skipped), (1, 2), "the tick before the schedule alone had no run");
+    let Outcome::Skipped(Skip::Already(run)) = filled.last.unwrap().outcome else { panic!("it had a run") };
+    assert!(known.iter().any(|row| row.id == run));
+}
+
+#[test]
 fn one_instant_fires_once_and_lets_the_engine_end() {
     let (world, mut engine) = with(Schedule::new(name("report"), When::At(at(30))));
     assert!(!engine.is_idle());
@@ -396,4 +413,14 @@ fn each_tick_comes_once_where_a_clock_changes_through_restarts_jitter_and_absenc
             assert_eq!(ticks_in_berlin("*/30 * * * *", 0, presence, (day, night)).len(), 12, "{day} {presence:?}");
         }
     }
+}
+
+#[test]
+fn a_tick_is_not_left_out_for_a_run_that_another_engine_ended() {
+    let (world, mut engine) = with(Schedule { overlap: Overlap::Skip, ..every(60) });
+    step(&mut engine, at(60));
+    let first = entry(&world).running[0];
+    cancel(&mut world.engine(2), at(90), first);
+    step(&mut engine, at(120));
+    assert_eq!(ticks(&world), [60, 120], "the copy of the first engine is old");
 }

@@ -63,6 +63,16 @@ fn an_item_that_waits_for_a_run_which_ended_before_anybody_waited_is_ready_at_on
 }
 
 #[test]
+fn whoever_comes_to_wait_for_a_run_hears_of_an_end_that_another_engine_wrote() {
+    let world = World::default();
+    let (mut engine, mut other) = (world.engine(1), world.engine(2));
+    let run = start(&mut engine);
+    ask(&mut other, Command::ResolveRun(RunAct { run, by: name("ada"), why: None })).unwrap();
+    all(&mut engine, "ada", awaits("ew-a", run)).unwrap();
+    assert_eq!(ready(&world.work(), NOW), ["ew-a"], "the copy of the first engine is old");
+}
+
+#[test]
 fn a_run_that_is_opened_again_blocks_again_and_a_cancelled_one_satisfies_nobody() {
     let world = World::default();
     let mut engine = world.engine(1);

@@ -3,7 +3,7 @@
 use super::SCHEDULER;
 use crate::command::{Answer, Start};
 use crate::desk::Desk;
-use crate::request::start_stored;
+use crate::request::{run_of_key, start_stored};
 use edgewise_core::control::{Outcome, Skip};
 use edgewise_core::name::Name;
 use edgewise_core::schedule::Schedule;
@@ -43,17 +43,17 @@ pub(super) fn start(desk: &mut Desk, name: &Name, schedule: &Schedule, due: Time
         labels =
             BTreeMap::from([("schedule".to_owned(), backfill.of.to_string()), ("backfill".into(), name.to_string())]);
     }
-    let start = Start {
-        plan,
-        input,
-        by: Name::parse(SCHEDULER)?,
-        key: Some(schedule.key(name, due)),
-        labels,
-        children: Vec::new(),
-    };
-    Ok(match start_stored(desk, &start, hash)? {
-        Answer::Started { run, new: true } => Outcome::Started(run),
-        Answer::Started { run, .. } => Outcome::Skipped(Skip::Already(run)),
-        other => return Err(Error::bug("unexpected_answer", format!("a start came to {other:?}"))),
+    let (by, key) = (Name::parse(SCHEDULER)?, schedule.key(name, due));
+    let start = Start { plan, input, by, key: Some(key.clone()), labels, children: Vec::new() };
+    Ok(match start_stored(desk, &start, hash) {
+        Ok(Answer::Started { run, new: true }) => Outcome::Started(run),
+        Ok(Answer::Started { run, .. }) => Outcome::Skipped(Skip::Already(run)),
+        Ok(other) => return Err(Error::bug("unexpected_answer", format!("a start came to {other:?}"))),
+        // A tick that had a run gets none, also if its flow or input was another one then.
+        Err(error) if error.code == "key_taken" => match run_of_key(desk, key)? {
+            Some(run) => Outcome::Skipped(Skip::Already(run)),
+            None => return Err(error),
+        },
+        Err(error) => return Err(error),
     })
 }
