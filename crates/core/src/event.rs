@@ -25,8 +25,12 @@ use std::collections::BTreeMap;
 #[serde(transparent)]
 pub struct TaskIx(pub u32);
 
-/// The version of the rules that a run is folded by. A change of what the fold derives is a new one.
-pub const RULES: u32 = 1;
+/// The version of the rules that a run is folded by. A change of what the fold derives is a new one, and runs of before
+/// keep theirs.
+///
+/// 2: what is put together of outputs is bounded, causes of failures are cut, and a rerun of what failed or of everything
+/// forgets that failures were given up.
+pub const RULES: u32 = 2;
 
 /// A fact of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -386,6 +390,18 @@ impl Failure {
     /// A failure that would happen again in just the same way, so there is no other attempt.
     pub fn permanent(kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self { retryable: false, ..Self::new(kind, message) }
+    }
+
+    /// Cuts off causes of causes that nobody could read again.
+    pub fn cut_causes(&mut self) {
+        fn cut(failure: &mut Failure, left: usize) {
+            let within = failure.cause.as_deref_mut().into_iter().chain(&mut *failure.errors);
+            match left.checked_sub(1) {
+                Some(left) => within.for_each(|one| cut(one, left)),
+                None => (failure.cause, failure.errors) = Default::default(),
+            }
+        }
+        cut(self, limits::CAUSES);
     }
 
     /// A value that is of another type than an expression needs.

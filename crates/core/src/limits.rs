@@ -28,6 +28,11 @@ pub const RUN_TASKS: usize = 8_000_000;
 pub const SPREAD_ITEMS: usize = 1_000_000;
 /// Most failures that the failure of a spread carries; it says how many there were.
 pub const SPREAD_ERRORS: usize = 10;
+/// How many failures deep the cause of a failure is told.
+pub const CAUSES: usize = 16;
+/// Deepest nesting of what is put together of outputs. What is stored is read again, with all that is around it, by
+/// readers who stop at 128.
+pub const STORED_DEPTH: usize = 100;
 /// Deepest nesting of regions (a spread within a spread, a loop within a branch).
 pub const REGION_DEPTH: usize = 64;
 /// Deepest nesting of runs: a flow that starts a flow that starts a flow.

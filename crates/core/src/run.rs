@@ -8,6 +8,7 @@ mod chain;
 mod composite;
 mod escalation;
 mod external;
+mod gathered;
 mod held;
 mod item;
 mod link;
@@ -21,6 +22,7 @@ mod value;
 
 pub use chain::{Chain, End, Held, Variable};
 pub use composite::{Chunk, Composite};
+pub(crate) use gathered::is_readable;
 pub use item::item_id;
 pub use link::{Adopted, Outcome};
 pub use pages::Pages;
@@ -28,7 +30,7 @@ pub use table::{Numbered, Table};
 pub(crate) use value::Seen;
 pub use value::{MASK, sealed};
 
-use crate::event::{Failure, LinkRef, LinkRequested, TaskIx, TimerKey};
+use crate::event::{Failure, LinkRef, LinkRequested, RULES, TaskIx, TimerKey};
 use crate::gate::Approval;
 use crate::id::{EventId, PlanHash, RunId, TokenHash};
 use crate::name::Name;
@@ -272,6 +274,11 @@ impl Run {
             completed_at: Time::NEVER,
             unknown: 0,
         }
+    }
+
+    /// The rules it is folded by.
+    pub(crate) fn rules(&self) -> u32 {
+        self.about.as_ref().map_or(RULES, |about| about.rules)
     }
 
     /// Why only reads work on it, as its mark in a store says it; `None` unless an operator froze it.

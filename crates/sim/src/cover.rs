@@ -11,9 +11,9 @@ use std::fmt;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cover(BTreeMap<&'static str, BTreeMap<String, u64>>);
 
-/// Events of runs and of control that no storm comes to: advances are of spreads larger than those of chance, heartbeats
-/// are written by no engine, and nobody changes a setting.
-const NOT_IN_STORMS: [&str; 3] = ["RunAdvanced", "TaskHeartbeat", "SettingChanged"];
+/// Events of runs and of control that no storm comes to: advances are of spreads larger than those of chance, and
+/// heartbeats are written by no engine.
+const NOT_IN_STORMS: [&str; 2] = ["RunAdvanced", "TaskHeartbeat"];
 
 /// Events that some command or chore of the engine can write.
 fn events() -> impl Iterator<Item = &'static str> {
@@ -21,8 +21,8 @@ fn events() -> impl Iterator<Item = &'static str> {
     all.filter(|name| !NOT_IN_STORMS.contains(name))
 }
 
-/// What is asked; nothing is imported or taken away in a storm, and nobody changes settings or queues.
-const COMMANDS: [&str; 26] = [
+/// What is asked; nothing is imported in a storm.
+const COMMANDS: [&str; 29] = [
     "Start",
     "Cancel",
     "Pause",
@@ -49,10 +49,13 @@ const COMMANDS: [&str; 26] = [
     "Work",
     "Register",
     "SetSchedule",
+    "ChangeSetting",
+    "SetQueue",
+    "Remove",
 ];
 
 /// Answers, good and bad ones.
-const ANSWERS: [&str; 23] = [
+const ANSWERS: [&str; 24] = [
     "Started",
     "Started again",
     "Done",
@@ -74,6 +77,7 @@ const ANSWERS: [&str; 23] = [
     "run_not_found",
     "store_busy",
     "task_not_found",
+    "token_exists",
     "too_busy",
     "unknown_commit",
 ];

@@ -70,9 +70,6 @@ fn ends_of(book: &Book) -> Option<Ends<'_>> {
     }
     let (before, facts) = book.entries.split_at(anew + 1);
     ends.accept(Fact::Begun(before.iter().find_map(|entry| list_given(&entry.event))));
-    if before.iter().any(|entry| matches!(entry.event, Event::RunGivenUp(_))) {
-        ends.accept(Fact::GivenUp);
-    }
     follow(book, ends, facts)
 }
 

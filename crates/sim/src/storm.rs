@@ -16,6 +16,7 @@ mod removals;
 mod tellers;
 mod troubles;
 mod worker;
+mod workspace;
 
 use crate::cover::Cover;
 use crate::dice::Dice;

@@ -164,6 +164,9 @@ impl Fold<'_> {
             let caught = self.run.composites.get(&task).and_then(|state| state.caught.clone());
             if failure.cause.is_none() && caught.as_ref() != Some(&failure) {
                 failure.cause = caught;
+                if self.run.rules() >= 2 {
+                    failure.cut_causes();
+                }
             }
             return self.fail(task, *failure);
         }

@@ -138,9 +138,13 @@ impl Fold<'_> {
     fn end_spread(&mut self, task: TaskIx, tolerate: u32) {
         let state = &self.run.composites[&task];
         if state.failed <= tolerate {
-            let output = self.run.gather(task);
-            self.succeed(task, output);
-            return self.give_back(task);
+            match self.run.gather(task) {
+                Ok(output) => {
+                    self.succeed(task, output);
+                    return self.give_back(task);
+                }
+                Err(failure) => return self.fail(task, failure),
+            }
         }
         let failure = self.failure_of_scopes(task);
         self.fail(task, failure);
@@ -180,7 +184,11 @@ impl Fold<'_> {
             }
         };
         let errors = errors.into_iter().take(limits::SPREAD_ERRORS).cloned().collect();
-        Failure { errors, ..Failure::permanent("SpreadFailed", message) }
+        let mut failure = Failure { errors, ..Failure::permanent("SpreadFailed", message) };
+        if self.run.rules() >= 2 {
+            failure.cut_causes();
+        }
+        failure
     }
 
     /// `fail_fast`: the other items are not wanted any more.

@@ -112,7 +112,9 @@ impl Failure {
     pub fn of_sub_run(run: RunId, flow: &Name, cause: Option<Failure>) -> Self {
         let why = cause.as_ref().map_or_else(String::new, |cause| format!(" with {}", cause.kind));
         let failed = Failure::new(FAILED, format!("run {run} of {flow} failed{why}"));
-        Failure { cause: cause.map(Box::new), ..failed }
+        let mut failed = Failure { cause: cause.map(Box::new), ..failed };
+        failed.cut_causes();
+        failed
     }
 
     /// A child that was to go on was taken away: the task begins one of its own.

@@ -294,7 +294,7 @@ impl Run {
 
     /// Whether a spread's output is not the list of its items' outputs.
     fn given_by_operator(&self, ix: TaskIx) -> bool {
-        self.outputs.get(&ix).is_some_and(|output| **output != self.gather(ix))
+        self.outputs.get(&ix).is_some_and(|output| self.gather(ix).as_ref() != Ok(&**output))
     }
 
     /// The outbox row of a run with statements that its fold has still to run.

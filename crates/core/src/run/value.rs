@@ -1,5 +1,6 @@
 //! Values: what references in templates come to, read off facts that are already there.
 
+use super::gathered::is_readable;
 use super::{End, Run, Scope};
 use crate::event::{Failure, TaskIx};
 use crate::expr::Expr;
@@ -237,12 +238,14 @@ impl Run {
                 _ => Value::Null,
             });
         }
-        match &self.plan.output {
+        let output = match &self.plan.output {
             Some(template) => {
-                template.eval(&Seen { run: self, number: 0, cost: None, seal: None }).map(Cow::into_owned)
+                template.eval(&Seen { run: self, number: 0, cost: None, seal: None }).map(Cow::into_owned)?
             }
-            None => Ok(self.sinks(scope)),
-        }
+            None => self.sinks(scope),
+        };
+        // Whoever waits for the run stores it.
+        is_readable(&output).map(|()| output)
     }
 
     /// The items of a spread, evaluated where it stands.
@@ -251,24 +254,7 @@ impl Run {
         items.eval(&seen).map(|list| Arc::new(list.into_owned())).map_err(Box::new)
     }
 
-    /// The list a spread comes to: outputs in the order of the items; what failed stands there as its error.
-    pub(crate) fn gather(&self, spread: TaskIx) -> Value {
-        let Some(state) = self.composites.get(&spread) else { return Value::Null };
-        let one = |number: u32| {
-            let scope = &self.scopes[number as usize];
-            if self.region_of(scope).len() > 1 {
-                return self.sinks(scope);
-            }
-            let task = TaskIx(scope.task);
-            match self.failure_of(task) {
-                Some(failure) => serde_json::json!({ "error": crate::rule::as_value(failure) }),
-                None => self.output(task).clone(),
-            }
-        };
-        Value::Array(state.scopes().map(one).collect())
-    }
-
-    fn sinks(&self, scope: &Scope) -> Value {
+    pub(super) fn sinks(&self, scope: &Scope) -> Value {
         let region = self.region_of(scope);
         let sinks = (0..region.len()).filter(|n| region.needed_by(*n).is_empty());
         let named = sinks.filter_map(|n| {

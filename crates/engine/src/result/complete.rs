@@ -31,7 +31,11 @@ fn one(desk: &mut Desk, report: &Finish) -> Result<()> {
             Some(Err(failure)) => (None, Some(failure)),
             _ => (output.clone(), None),
         },
-        Err(failure) => (None, Some(failure.clone())),
+        Err(failure) => {
+            let mut failure = failure.clone();
+            failure.cut_causes();
+            (None, Some(failure))
+        }
     };
     let event = TaskFinished {
         task: attempt.task,

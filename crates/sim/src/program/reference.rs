@@ -16,7 +16,7 @@ use edgewise_core::text::tree::{
 use edgewise_core::text::tree::{Parallel, Spread, Value as Right, Word};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use value::{eval, holds, items, kind, slept};
+use value::{bounded, eval, holds, items, kind, slept};
 
 /// What a program came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ enum Exit {
     Fail(Box<Failure>),
     /// Somebody would have to be asked, and only what needs nobody was wanted.
     Asks,
-    /// It does not end.
+    /// It does not end, or makes more than anybody can hold.
     Endless,
 }
 
@@ -305,7 +305,7 @@ fn gathered(ended: &[Option<Result<Value, Failure>>], gather: Gather) -> Ran<Val
             Some(Err(failure)) => json!({ "error": seen(failure) }),
             None => Value::Null,
         };
-        return Ok(ended.iter().map(value).collect());
+        return bounded(ended.iter().map(value).collect());
     }
     match errors.as_slice() {
         [only] => fail(Failure { retryable: false, ..(*only).clone() }),

@@ -16,8 +16,9 @@ use serde_json::value::RawValue;
 
 /// Runs that one storm starts at most.
 const RUNS: usize = 4;
-/// More steps than any program takes that ends.
+/// More steps than any program takes that ends, and than one takes of which nobody knows how it is to end.
 const ENDLESS: usize = 5_000;
+const ASTRAY: usize = 1_000;
 /// Runs that a storm has room for. What begins by itself and begins others from spreads would fill any world.
 const CROWD: usize = 200;
 /// What runs are given.
@@ -79,6 +80,9 @@ impl Storm {
     }
 
     pub(super) fn person(&mut self) {
+        if self.changes_workspace() && self.dice.one_in(4) {
+            return self.change_workspace();
+        }
         if has_schedules(self.seed) && self.dice.one_in(2) {
             return self.schedule();
         }
@@ -136,9 +140,10 @@ impl Storm {
 
     /// A program that people and faults led another way than its reference goes may loop for ever: somebody sees it.
     pub(super) fn end_what_never_ends(&mut self) {
+        let most = if self.has_operator() { ASTRAY } else { ENDLESS };
         for run in self.open_runs() {
             let book = self.witness.run(run);
-            if book.tasks.len() > ENDLESS && book.cancel.is_none() {
+            if book.is_program() && book.tasks.len() > most && book.cancel.is_none() {
                 self.ask(Command::Cancel(RunAct { run, by: name("op"), why: None }));
             }
         }

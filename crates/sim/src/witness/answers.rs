@@ -3,7 +3,8 @@
 use super::{GRACE, Promised, Witness};
 use crate::driver::No;
 use crate::violation::{Held, ensure};
-use edgewise_core::id::RunId;
+use edgewise_core::control::{HOOK_SECRET, SettingChanged};
+use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
@@ -23,6 +24,9 @@ pub(super) enum Asked {
     /// An event of a kind that must be there, of a task if it is about one.
     Act(RunId, Option<String>, &'static str),
     Freeze(RunId, bool),
+    /// A version of a flow.
+    Register(Name, PlanHash),
+    Change(SettingChanged),
     Other,
 }
 
@@ -56,6 +60,8 @@ impl Witness {
             Command::Wait(run) => Asked::Wait(*run),
             Command::Freeze(act) => Asked::Freeze(act.run, true),
             Command::Unfreeze(act) => Asked::Freeze(act.run, false),
+            Command::Register(register) => Asked::Register(register.plan.flow.clone(), register.plan.encode().0),
+            Command::ChangeSetting(change) => Asked::Change(change.clone()),
             _ => operated(command),
         };
         self.asked.insert(no, asked);
@@ -116,6 +122,17 @@ impl Witness {
             (Answer::Done | Answer::Already, Asked::Approve(run, path, who)) => {
                 let kept = self.books[run].has_said_yes(path, who);
                 ensure(kept, "acked_is_kept", || format!("the yes of {who} to {path} was accepted and is not kept"))
+            }
+            (Answer::Done | Answer::Already, Asked::Register(flow, plan)) => {
+                let kept = self.control.version(flow) == Some(*plan) || by.crowded;
+                ensure(kept, "acked_is_kept", || format!("a version of {flow} was accepted and is not kept"))
+            }
+            (Answer::Done | Answer::Already, Asked::Change(SettingChanged { key, value, .. })) => {
+                let is = self.control.setting(key);
+                // The first secret of addresses stays, whoever brings another one.
+                let stays = key.as_str() == HOOK_SECRET && is.is_some();
+                let kept = is == value.as_ref() || stays || by.crowded;
+                ensure(kept, "acked_is_kept", || format!("{key} was to be {value:?} and is {is:?}"))
             }
             (Answer::Ended(state), Asked::Wait(run)) => {
                 // It may have been opened again in the very step that told its end.

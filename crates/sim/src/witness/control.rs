@@ -4,14 +4,18 @@ use super::{Book, Witness, unreadable};
 use crate::cover::Cover;
 use crate::driver::home;
 use crate::violation::{Held, ensure};
-use edgewise_core::control::{Control, ControlEvent, Outcome, ScheduleFired, ScheduleSet, Skip, fold};
+use edgewise_core::control::{
+    Control, ControlEvent, FlowRegistered, HOOK_SECRET, Outcome, ScheduleFired, ScheduleSet, SettingChanged, Skip,
+    TOKEN, fold,
+};
 use edgewise_core::event::decode_events;
 use edgewise_core::fold::Stamp;
-use edgewise_core::id::RunId;
+use edgewise_core::id::{PlanHash, RunId};
 use edgewise_core::name::Name;
 use edgewise_core::schedule::{Overlap, Schedule, When};
 use edgewise_core::time::Time;
 use edgewise_store::{Position, Stored};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Control as its events make it.
@@ -25,6 +29,9 @@ pub struct ControlBook {
     set: BTreeMap<Name, Watched>,
     /// Every tick that has become a run, by the schedule whose tick it is.
     started: BTreeSet<(Name, Time)>,
+    /// The newest version of each flow.
+    flows: BTreeMap<Name, PlanHash>,
+    settings: BTreeMap<Name, Value>,
 }
 
 /// A schedule, told a second time from what people asked for.
@@ -60,7 +67,11 @@ impl ControlBook {
                     cover.count("tick", word(&event.outcome));
                     self.fired(now, event, books)?;
                 }
-                _ => {}
+                ControlEvent::FlowRegistered(FlowRegistered { flow, plan, .. }) => {
+                    self.flows.insert(flow.clone(), *plan);
+                }
+                ControlEvent::SettingChanged(event) => self.changed(event)?,
+                ControlEvent::Unknown(_) => {}
             }
         }
         self.places.push((stored.position, stored.record.last()));
@@ -88,6 +99,29 @@ impl ControlBook {
         known.schedule = schedule;
     }
 
+    /// What somebody was shown once, or others were given addresses by, is not replaced behind their back.
+    fn changed(&mut self, event: &SettingChanged) -> Held {
+        let SettingChanged { key, value, .. } = event;
+        let once = key.starts_with(TOKEN) || key.as_str() == HOOK_SECRET;
+        let known = self.settings.get(key).filter(|known| once && value.as_ref().is_some_and(|new| new != *known));
+        ensure(known.is_none(), "secrets_are_not_replaced", || format!("{key} was {known:?} and is {value:?}"))?;
+        match value {
+            Some(value) => drop(self.settings.insert(key.clone(), value.clone())),
+            None => drop(self.settings.remove(key)),
+        }
+        Ok(())
+    }
+
+    /// What a setting is, as its events tell it.
+    pub(super) fn setting(&self, key: &Name) -> Option<&Value> {
+        self.settings.get(key)
+    }
+
+    /// The newest version of a flow.
+    pub(super) fn version(&self, flow: &Name) -> Option<PlanHash> {
+        self.flows.get(flow).copied()
+    }
+
     /// A tick: one of its rhythm, the next one, not before its time, not for the past, once, and by the rules.
     fn fired(&mut self, now: Time, event: &ScheduleFired, books: &BTreeMap<RunId, Book>) -> Held {
         let said = || format!("{} of {} at {now}: {:?}", event.name, event.due, event.outcome);
@@ -108,6 +142,8 @@ impl ControlBook {
             Outcome::Queued => drop(known.queued.insert(event.due)),
             Outcome::Started(run) => {
                 ensure(books.contains_key(run), "ticks_and_runs_are_one_commit", said)?;
+                let newest = self.flows.get(&known.schedule.flow) == Some(&books[run].run.plan_hash);
+                ensure(newest, "ticks_run_the_newest_version", said)?;
                 // What had ended and was opened again is a person's doing: it holds up no tick.
                 // And nobody works on what is frozen.
                 let at_work = |book: &Book| book.ends.is_empty() && !book.cancelled && !book.frozen;

@@ -87,3 +87,39 @@ impl Witness {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::World;
+    use crate::flows::composed;
+    use edgewise_engine::command::{Answer, Command};
+
+    /// What is late is told from the next millisecond on, and not before.
+    fn check(rule: &str, latest: Time, judge: impl Fn(Time) -> Held) {
+        assert_eq!(judge(latest), Ok(()), "{rule} is told too early");
+        assert_eq!(judge(latest.plus(Millis(1))).expect_err(rule).invariant, rule);
+    }
+
+    #[test]
+    fn a_lease_below_a_run_that_was_cancelled_before_is_told() {
+        let mut world = World::new();
+        let flows =
+            ["{ flow: outer, tasks: { sub: { flow: inner } } }", "{ flow: inner, tasks: { i: { action: work } } }"];
+        let Answer::Started { run, .. } = world.must(Command::Start(composed(&flows))) else { panic!("not started") };
+        let child = *world.witness.books.keys().find(|known| **known != run).unwrap();
+        world.witness.is_fair = true;
+        world.witness.books.get_mut(&run).unwrap().cancelled_at = Some(world.now);
+        check("cancel_comes_down_in_time", world.now.plus(LATE), |now| world.witness.cancel_has_come_down(child, now));
+    }
+
+    #[test]
+    fn a_timer_that_stays_set_is_told() {
+        let mut world = World::new();
+        world.start("{ flow: f, tasks: { a: { gate: { timer: 20s } } } }");
+        world.witness.clocks_agree = true;
+        world.witness.calm_begins(world.now);
+        let due = world.now.plus(Millis(20_000));
+        check("timers_fire_in_time", due.plus(LATE), |now| world.witness.timers_fire_in_time(now));
+    }
+}

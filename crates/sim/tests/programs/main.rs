@@ -1,5 +1,6 @@
 //! Programs grown from seeds come to what the reference says, however they are scheduled, crashed and reloaded.
 
+mod bounds;
 mod figures;
 mod put_by;
 mod released;

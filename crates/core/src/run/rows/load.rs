@@ -337,8 +337,11 @@ impl Run {
         for spread in spreads {
             self.recount_spread(spread);
             let ended_well = self.tasks[spread.0 as usize].state == TaskState::Complete;
-            if ended_well && !self.outputs.contains_key(&spread) {
-                self.outputs.insert(spread, Arc::new(self.gather(spread)));
+            if ended_well
+                && !self.outputs.contains_key(&spread)
+                && let Ok(list) = self.gather(spread)
+            {
+                self.outputs.insert(spread, Arc::new(list));
             }
         }
     }

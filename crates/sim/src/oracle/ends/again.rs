@@ -33,7 +33,7 @@ impl Ends<'_> {
         };
         let opened = match again {
             Again::Reset(_) | Again::Resolved(_) => self.closure(&firsts, |n, down| self.is_lost_with(n, down)),
-            Again::Failure | Again::Task(_) => self.closure(&firsts, |n, down| self.needs(down).any(|up| up == n)),
+            Again::Failure | Again::Task(_) => self.closure(&firsts, |n, down| self.is_behind(n, down)),
         };
         // Such a task has facts of two generations.
         if firsts.iter().any(|n| self.nodes[*n].ready && self.needs(*n).any(|up| opened.contains(&up))) {
@@ -107,6 +107,13 @@ impl Ends<'_> {
             queue.extend(next);
         }
         found
+    }
+
+    /// Whether a task has come to something that another one was before. What has not begun is open already, and what
+    /// somebody supplied behind it is their word alone.
+    fn is_behind(&self, n: usize, down: usize) -> bool {
+        let node = &self.nodes[down];
+        (node.ready || node.end.is_some()) && self.needs(down).any(|up| up == n)
     }
 
     fn needs(&self, n: usize) -> impl Iterator<Item = usize> {

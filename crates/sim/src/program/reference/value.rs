@@ -1,12 +1,15 @@
 //! What expressions come to, and what statements make of values that are not what they need.
 
-use super::{Env, Ran, fail, mismatch};
+use super::{Env, Exit, Ran, fail, mismatch};
 use edgewise_core::limits;
 use edgewise_core::template::{Root, Values};
 use edgewise_core::text::tree::Expr;
 use edgewise_core::time::Millis;
 use serde_json::Value;
 use std::borrow::Cow;
+
+/// Values and letters in one list that was gathered, at most.
+const GATHERED: usize = 20_000;
 
 /// The names of an expression, numbered, and what they are.
 struct Seen<'e> {
@@ -67,6 +70,22 @@ pub(super) fn slept(span: &Expr, found: &Value) -> Ran<()> {
     let most = Millis(limits::DURATION_MS);
     let takes = format!("`sleep` takes seconds or a duration such as \"5m\", at most {most} of them");
     mismatch(format!("{takes}, but `{}` is {found}", span.ast))
+}
+
+/// What was gathered, if it is of a size that can be gathered again a few times.
+pub(super) fn bounded(value: Value) -> Ran<Value> {
+    fn fits(value: &Value, depth: usize, left: &mut usize) -> bool {
+        let own = if let Value::String(text) = value { text.len() } else { 1 };
+        let Some(room) = left.checked_sub(own) else { return false };
+        *left = room;
+        match value {
+            Value::Array(list) => depth > 0 && list.iter().all(|item| fits(item, depth - 1, left)),
+            Value::Object(map) => depth > 0 && map.values().all(|item| fits(item, depth - 1, left)),
+            _ => true,
+        }
+    }
+    let mut left = GATHERED;
+    if fits(&value, limits::DEPTH, &mut left) { Ok(value) } else { Err(Exit::Endless) }
 }
 
 pub(super) fn kind(value: &Value) -> &'static str {

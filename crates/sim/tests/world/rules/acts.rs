@@ -133,3 +133,19 @@ fn every_command_is_answered_in_every_state_of_a_run() {
     let wanted: Vec<String> = TABLE.iter().map(|(state, row)| line(state, row.map(str::to_owned).to_vec())).collect();
     assert_eq!(found, wanted, "found\n{}", found.join("\n"));
 }
+
+#[test]
+fn what_fails_again_after_it_was_given_up_is_held_again() {
+    for from in [RerunOf::Failure, RerunOf::Start] {
+        let mut w = World::new();
+        let run = at(&mut w, "BlockedByFailures");
+        for _ in 0..2 {
+            assert!(matches!(w.must(Command::GiveUp(act(run))), Answer::Done));
+            w.is(run, RunState::Error);
+            assert!(matches!(w.must(rerun(run, from.clone())), Answer::Reopened(2)));
+            let lease = w.claim_one("w").lease;
+            w.report(lease, Err(boom())).unwrap();
+            w.is(run, RunState::BlockedByFailures);
+        }
+    }
+}
