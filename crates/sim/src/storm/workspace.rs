@@ -25,11 +25,11 @@ impl Storm {
     pub(super) fn change_workspace(&mut self) {
         match self.dice.below(6) {
             0..=2 => self.register_again(),
-            3 => self.change(HOOK_SECRET.into(), Some(self.next)),
-            4 => self.change(format!("{TOKEN}ann"), None),
+            3 => self.change(HOOK_SECRET, Some(self.next)),
+            4 => self.change(&format!("{TOKEN}ann"), None),
             _ => {
                 let secret = self.dice.below(2);
-                self.change(format!("{TOKEN}ann"), Some(secret));
+                self.change(&format!("{TOKEN}ann"), Some(secret));
             }
         }
     }
@@ -41,8 +41,8 @@ impl Storm {
         self.ask(Command::Register(Register { plan, children, schedules, hook, by }));
     }
 
-    fn change(&mut self, key: String, value: Option<u64>) {
+    fn change(&mut self, key: &str, value: Option<u64>) {
         let value = value.map(|secret| json!({ "secret": secret }));
-        self.ask(Command::ChangeSetting(SettingChanged { key: name(&key), value, by: name("op"), why: None }));
+        self.ask(Command::ChangeSetting(SettingChanged { key: name(key), value, by: name("op"), why: None }));
     }
 }
