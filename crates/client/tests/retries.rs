@@ -80,3 +80,55 @@ async fn a_server_that_is_away_is_said_to_be() {
     assert_eq!((error.kind, error.code.as_str()), (Kind::Unavailable, "no_server"));
     assert!(error.message.contains(client.address()), "{error}");
 }
+
+/// The `Last-Event-ID` of each request for a stream, and `end` for each question whether the run is over.
+fn asked(heads: &[String]) -> Vec<&str> {
+    let asked = heads.iter().map(|head| match head.lines().find_map(|line| line.strip_prefix("last-event-id: ")) {
+        _ if head.starts_with("GET /api/v1/runs/7/end ") => "end",
+        id => id.unwrap_or_default(),
+    });
+    asked.collect()
+}
+
+#[tokio::test]
+async fn the_events_of_a_run_end_when_the_run_has_and_not_with_their_connection() {
+    let (client, served) = answers(&[
+        ("200 OK", "id: 1\nevent: A\ndata: {}\n\n"),
+        ("200 OK", r#"{"run":"7"}"#),
+        ("200 OK", ": still here\n\nid: 2\nevent: B\ndata: {}\n\nid: 3\nevent: torn"),
+        ("200 OK", r#"{"run":"7","state":"Complete"}"#),
+        ("200 OK", "id: 3\nevent: C\ndata: {}\n\n"),
+        ("200 OK", r#"{"run":"7","state":"Complete"}"#),
+        ("200 OK", ""),
+    ])
+    .await;
+    let (mut events, mut names) = (client.events("7", None), Vec::new());
+    while let Some(event) = events.next().await.unwrap() {
+        names.push(event.name);
+    }
+    assert_eq!(names, ["A", "B", "C"]);
+    assert_eq!(asked(&served.await.unwrap()), ["", "end", "1", "end", "2", "end", "3"]);
+}
+
+#[tokio::test]
+async fn a_stream_without_an_end_goes_on_behind_the_last_event_that_has_an_id() {
+    let (client, served) = answers(&[
+        ("200 OK", "id: 5\nevent: durable\ndata: {}\n\nevent: fast\ndata: {}\n\n"),
+        ("200 OK", "event: fast\ndata: {}\n\n"),
+        ("200 OK", ""),
+        (
+            "401 Unauthorized",
+            r#"{"type":"urn:x","title":"No","status":401,"detail":"it was revoked","code":"bad_token"}"#,
+        ),
+    ])
+    .await;
+    let (mut events, mut ids) = (client.stream("/api/v1/domain/shop/events", None), Vec::new());
+    let error = loop {
+        match events.next().await {
+            Ok(event) => ids.push(event.expect("a stream of a queue has no end").id),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((ids, error.code.as_str()), (vec!["5".to_owned(), String::new(), String::new()], "bad_token"));
+    assert_eq!(asked(&served.await.unwrap()), ["", "5", "5", "5"]);
+}

@@ -1,18 +1,29 @@
-//! Pages of lists that are made anew for each look: a cursor names the last one shown, and where it stood should it be
-//! gone by then.
+//! Pages of lists that are made anew for each look.
+//!
+//! A cursor holds the key that the last one shown had, and the next page begins with the first greater one: whether
+//! that last one is still there, and what comes and goes around it, makes no difference to the others. Where nothing
+//! that could be remembered makes the order, a cursor names the last one shown; when that one is gone, whoever asks is
+//! told to begin anew, since a guess would leave some of the others out.
 
 use crate::limits;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use edgewise_core::{Error, Result};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Which part of a list is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    after: Option<(usize, String)>,
+    /// What the page before ended with, as JSON.
+    after: Option<Vec<u8>>,
     limit: usize,
 }
+
+/// A part of a list, and the cursor of the next one.
+pub type Part<T> = (Vec<T>, Option<String>);
 
 /// What of a list is asked for, where nothing else is.
 #[derive(Deserialize)]
@@ -44,70 +55,104 @@ impl Page {
     /// What `after` and `limit` say.
     pub fn new(after: Option<&str>, limit: Option<usize>) -> Result<Self> {
         let limit = limit.unwrap_or(limits::PAGE_DEFAULT).clamp(1, limits::PAGE);
-        let read = |text: &str| {
-            let (at, id) = text.split_once('.')?;
-            Some((at.parse().ok()?, id.to_owned()))
-        };
-        let wrong = || Error::invalid("bad_cursor", "`after` is the `next` of the page before, as it came");
-        let after = after.map(|text| read(text).ok_or_else(wrong)).transpose()?;
+        let after = after.map(|text| URL_SAFE_NO_PAD.decode(text).map_err(|_| bad_cursor())).transpose()?;
         Ok(Self { after, limit })
     }
 
-    /// The part of a list, and the cursor of the next one.
-    pub fn of<T>(&self, mut all: Vec<T>, id: impl Fn(&T) -> &str) -> (Vec<T>, Option<String>) {
-        let begin = self.after.as_ref().map_or(0, |(at, last)| {
-            // Most of the time it is still where it was.
-            let here = all.get(*at).is_some_and(|one| id(one) == last);
-            let found = if here { Some(*at) } else { all.iter().position(|one| id(one) == last) };
-            found.map_or(*at, |found| found + 1)
-        });
-        let mut rest = all.split_off(begin.min(all.len()));
-        let next = (rest.len() > self.limit).then(|| {
-            let last = begin + self.limit - 1;
-            format!("{last}.{}", id(&rest[self.limit - 1]))
-        });
-        rest.truncate(self.limit);
-        (rest, next)
+    /// The part of a list that is ordered by a key which no two have.
+    pub fn of<T, K>(&self, all: Vec<T>, key: impl Fn(&T) -> K) -> Result<Part<T>>
+    where
+        K: Ord + Serialize + DeserializeOwned,
+    {
+        let begin = self.after()?.map_or(0, |last: K| all.partition_point(|one| key(one) <= last));
+        self.cut(all, begin, key)
+    }
+
+    /// The part of a list in an order without a key, each told by its name.
+    pub fn behind<T>(&self, all: Vec<T>, name: impl Fn(&T) -> &str) -> Result<Part<T>> {
+        let begin = match self.after::<String>()? {
+            None => 0,
+            Some(last) => match all.iter().position(|one| name(one) == last) {
+                Some(at) => at + 1,
+                None => {
+                    let message = format!("the last page ended with {last}, which is not there any more: begin anew");
+                    return Err(Error::conflict("cursor_gone", message));
+                }
+            },
+        };
+        self.cut(all, begin, |one| name(one).to_owned())
+    }
+
+    fn after<K: DeserializeOwned>(&self) -> Result<Option<K>> {
+        self.after.as_ref().map(|json| serde_json::from_slice(json).map_err(|_| bad_cursor())).transpose()
+    }
+
+    fn cut<T, K: Serialize>(&self, mut all: Vec<T>, begin: usize, key: impl Fn(&T) -> K) -> Result<Part<T>> {
+        let mut part = all.split_off(begin);
+        if part.len() <= self.limit {
+            return Ok((part, None));
+        }
+        part.truncate(self.limit);
+        let unprintable = |error| Error::bug("unprintable", "a cursor has no JSON form").with_source(error);
+        let last = part.last().map(|last| serde_json::to_vec(&key(last)).map_err(unprintable)).transpose()?;
+        Ok((part, last.map(|last| URL_SAFE_NO_PAD.encode(last))))
     }
 }
 
-/// Leaves of a list within something that is shown the part that is asked for, each told by a field of its own.
-pub fn paged(shown: &mut Value, list: &str, field: &str, page: &Page) {
-    let Some(all) = shown.get_mut(list).and_then(Value::as_array_mut).map(std::mem::take) else { return };
-    let named = |one: Value| (one[field].as_str().map_or_else(|| one[field].to_string(), str::to_owned), one);
-    let (part, next) = page.of(all.into_iter().map(named).collect(), |(name, _)| name.as_str());
-    shown[list] = part.into_iter().map(|(_, one)| one).collect();
+fn bad_cursor() -> Error {
+    Error::invalid("bad_cursor", "`after` is the `next` of the page before, as it came, and of the same list")
+}
+
+/// Leaves of a list within something that is shown the part that is asked for.
+pub fn paged(shown: &mut Value, list: &str, part: impl FnOnce(Vec<Value>) -> Result<Part<Value>>) -> Result<()> {
+    let Some(all) = shown.get_mut(list).and_then(Value::as_array_mut).map(std::mem::take) else { return Ok(()) };
+    let (part, next) = part(all)?;
+    shown[list] = part.into();
     if let Some(next) = next {
         shown["next"] = next.into();
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(all: &[&'static str], after: Option<&str>, expected: &[&str], next: Option<&str>) {
-        let page = Page::new(after, Some(2)).unwrap();
-        let (found, cursor) = page.of(all.to_vec(), |one| one);
-        assert_eq!((found.as_slice(), cursor.as_deref()), (expected, next), "{after:?}");
+    /// The next two of a list, behind what a list ended with before.
+    fn check(before: &[&'static str], now: &[&'static str], by_key: &[&str], by_name: Option<&[&str]>) {
+        let first = |page: &Page, all: &[&'static str]| page.of(all.to_vec(), |one| (*one).to_owned());
+        let (_, next) = first(&Page::new(None, Some(before.len())).unwrap(), &[before, &["~"]].concat()).unwrap();
+        let page = Page::new(next.as_deref(), Some(2)).unwrap();
+        assert_eq!(first(&page, now).unwrap().0, by_key, "{now:?} behind {before:?}");
+        let named = page.behind(now.to_vec(), |one| one).map(|(part, _)| part).map_err(|error| error.code);
+        assert_eq!(named, by_name.map(<[_]>::to_vec).ok_or("cursor_gone"), "{now:?} behind {before:?}");
     }
 
     #[test]
-    fn a_page_goes_on_behind_the_last_one_shown() {
-        let all = ["a", "b", "c", "d", "e"];
-        check(&all, None, &["a", "b"], Some("1.b"));
-        check(&all, Some("1.b"), &["c", "d"], Some("3.d"));
-        check(&all, Some("3.d"), &["e"], None);
-        // Somebody came before it; it is gone; all are gone.
-        check(&["x", "a", "b", "c"], Some("1.b"), &["c"], None);
-        check(&["a", "c", "d"], Some("1.b"), &["c", "d"], None);
-        check(&[], Some("1.b"), &[], None);
+    fn a_page_goes_on_behind_the_last_one_shown_whatever_came_and_went() {
+        check(&["a", "b"], &["a", "b", "c", "d", "e"], &["c", "d"], Some(&["c", "d"]));
+        check(&["a", "b"], &["b", "c"], &["c"], Some(&["c"]));
+        check(&["b", "d"], &["a", "b", "c", "d", "e"], &["e"], Some(&["e"]));
+        check(&["a", "b"], &["a", "c", "d", "e"], &["c", "d"], None);
+        check(&["a", "b"], &["c", "d", "e"], &["c", "d"], None);
+        check(&["a", "b"], &[], &[], None);
     }
 
     #[test]
-    fn what_is_no_cursor_is_refused() {
-        for bad in ["", "x", "1", "x.a", "-1.a"] {
-            assert_eq!(Page::new(Some(bad), None).unwrap_err().code, "bad_cursor", "{bad}");
+    fn the_last_page_has_no_next() {
+        for (limit, more) in [(1, true), (2, false), (3, false)] {
+            let (part, next) = Page::new(None, Some(limit)).unwrap().of(vec![1, 2], |one| *one).unwrap();
+            assert_eq!((part.len(), next.is_some()), (limit.min(2), more));
+        }
+    }
+
+    #[test]
+    fn what_is_no_cursor_of_a_list_is_refused() {
+        let number = URL_SAFE_NO_PAD.encode("7");
+        for bad in ["", "x", "1.a", "-1.a", "nonsense", "ä", number.as_str()] {
+            let page = Page::new(Some(bad), None);
+            let part = page.and_then(|page| page.of(vec!["a".to_owned()], String::clone));
+            assert_eq!(part.unwrap_err().code, "bad_cursor", "{bad}");
         }
     }
 }

@@ -296,7 +296,8 @@ pub fn router(app: &App) -> Router {
     router.fallback(nowhere).method_not_allowed_fallback(otherwise).with_state(app.clone())
 }
 
-async fn nowhere(request: Request) -> impl IntoResponse {
+/// Answers where no address is.
+pub(crate) async fn nowhere(request: Request) -> impl IntoResponse {
     let message = format!("there is nothing at {}; /api/openapi.json lists all addresses", request.uri().path());
     Problem(Error::not_found("no_route", message))
 }

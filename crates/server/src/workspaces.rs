@@ -5,6 +5,8 @@
 //! made and nowhere else, and whoever has none that is good there is answered the same whether the workspace exists
 //! or not. An engine is started only for somebody who has proven that they belong there.
 
+mod vacant;
+
 use crate::app::{App, Parts};
 use crate::audit::Line;
 use crate::auth::{Permission, Tokens};
@@ -49,6 +51,8 @@ struct Inner {
     options: Options,
     outside: Outside,
     rooms: Mutex<BTreeMap<String, Arc<Room>>>,
+    /// Answers wherever there is no room.
+    vacant: Rooted,
 }
 
 /// What workspaces tell the world with.
@@ -91,7 +95,8 @@ struct Goal {
 impl Workspaces {
     /// Opens all workspaces of a folder: their schedules and timers go on without anybody asking.
     pub async fn open(dir: &Path, options: Options, outside: Outside) -> Result<Self> {
-        let own = Self(Arc::new(Inner { dir: dir.to_owned(), options, outside, rooms: Mutex::default() }));
+        let (rooms, vacant) = (Mutex::default(), vacant::router());
+        let own = Self(Arc::new(Inner { dir: dir.to_owned(), options, outside, rooms, vacant }));
         for place in places(dir)? {
             own.room(&place).await?;
         }
@@ -134,7 +139,7 @@ impl Workspaces {
         let (parts, body) = request.into_parts();
         let Some(rest) = parts.uri.path().strip_prefix(PREFIX) else { return self.about(&parts).await };
         match self.admit(rest, &parts).await {
-            Ok((room, goal)) => ask(&room.router, within(Request::from_parts(parts, body), goal)).await,
+            Ok((router, goal)) => ask(&router, within(Request::from_parts(parts, body), goal)).await,
             Err(error) => {
                 self.refused(rest, &parts, &error).await;
                 Problem(error).into_response()
@@ -183,13 +188,12 @@ impl Workspaces {
         rooms.values().find_map(|room| room.app.engine().trouble().borrow().clone())
     }
 
-    /// The workspace of whoever has a token that is good there.
-    async fn admit(&self, rest: &str, request: &Head) -> Result<(Arc<Room>, Goal)> {
+    /// Who answers: the workspace of whoever has a token that is good there. What needs none is asked of any place.
+    async fn admit(&self, rest: &str, request: &Head) -> Result<(Rooted, Goal)> {
         let goal = goal(rest);
         let known = self.0.rooms.lock().await.get(&goal.place).cloned();
         if is_open(&request.method, &goal.path) {
-            let nowhere = || Error::not_found("no_route", "there is nothing at this address");
-            return known.map(|room| (room, goal)).ok_or_else(nowhere);
+            return Ok((known.map_or_else(|| self.0.vacant.clone(), |room| room.router.clone()), goal));
         }
         let token = bearer(&request.headers)?.ok_or_else(no_token)?;
         let (tokens, now) = match &known {
@@ -197,7 +201,7 @@ impl Workspaces {
             None => (Arc::new(self.tokens(&goal.place).await?), wall_clock()),
         };
         tokens.check(token, now)?;
-        Ok((self.room(&goal.place).await?, goal))
+        Ok((self.room(&goal.place).await?.router.clone(), goal))
     }
 
     /// The tokens of a workspace whose engine does not run; none of one that does not exist.

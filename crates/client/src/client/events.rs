@@ -1,14 +1,19 @@
 //! Events as they happen: a stream that goes on behind the last event seen, however often it is cut off.
+//!
+//! That a connection ends says nothing: the server may be stopping, or have lost patience with a slow reader, or not trust
+//! the token any more. A stream of a run is over when the run is, and nothing more comes after that was heard.
 
 use super::{Client, runs};
 use crate::error::{Error, Result};
+use crate::wire::Ended;
+use edgewise_core::Kind;
 use reqwest::{Method, Response, header};
 use serde_json::Value;
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Its place in the stream.
+    /// Its place in the stream; empty for one that has none, such as a fast domain event.
     pub id: String,
     /// What it is called.
     pub name: String,
@@ -20,8 +25,10 @@ pub struct Event {
 pub struct Events {
     client: Client,
     path: String,
-    /// The id of the last event that was given out.
+    /// The id of the last event that was given out and had one.
     last: Option<String>,
+    /// The run was over before this connection, and nothing came over it.
+    over: bool,
     open: Option<Response>,
     text: Vec<u8>,
     tries: u32,
@@ -33,20 +40,22 @@ impl Client {
         self.stream(&runs::of(run, "/events"), after)
     }
 
-    /// The events of any address of the server that streams them.
+    /// The events of any address of the server that streams them; those of a run until it ends.
     pub fn stream(&self, path: &str, after: Option<&str>) -> Events {
         let (client, path, last) = (self.clone(), path.to_owned(), after.map(str::to_owned));
-        Events { client, path, last, open: None, text: Vec::new(), tries: 0 }
+        Events { client, path, last, over: false, open: None, text: Vec::new(), tries: 0 }
     }
 }
 
 impl Events {
-    /// The next event; `None` when the server has said that no more will come.
+    /// The next event; `None` when the run has ended and no more will come.
     pub async fn next(&mut self) -> Result<Option<Event>> {
         loop {
             if let Some(event) = self.read() {
-                self.last = Some(event.id.clone());
-                self.tries = 0;
+                if !event.id.is_empty() {
+                    self.last = Some(event.id.clone());
+                }
+                (self.tries, self.over) = (0, false);
                 return Ok(Some(event));
             }
             let Some(open) = &mut self.open else {
@@ -55,7 +64,8 @@ impl Events {
             };
             match open.chunk().await {
                 Ok(Some(bytes)) => self.text.extend_from_slice(&bytes),
-                Ok(None) => return Ok(None),
+                Ok(None) if self.over => return Ok(None),
+                Ok(None) => self.ended().await?,
                 // Cut off in the middle: what was not whole comes again.
                 Err(error) => {
                     let error = self.client.away(&error);
@@ -87,6 +97,21 @@ impl Events {
         let body = response.bytes().await.unwrap_or_default();
         let address = format!("{}{}", self.client.address(), self.path);
         self.cut_off(Error::refused(status.as_u16(), &body, &address)).await
+    }
+
+    /// The connection has ended. What a run that is over had still to tell comes with the next one.
+    async fn ended(&mut self) -> Result<()> {
+        self.open = None;
+        if let Some(run) = self.path.strip_suffix("/events").filter(|path| path.starts_with(runs::ALL)) {
+            let end: Ended = self.client.get(&format!("{run}/end")).await?;
+            self.over = end.state.is_some();
+        }
+        if self.over {
+            return Ok(());
+        }
+        let address = format!("{}{}", self.client.address(), self.path);
+        let message = format!("{address} ended before its events did, again and again: check what stands between");
+        self.cut_off(Error::new(Kind::Unavailable, "stream_ended", message)).await
     }
 
     /// Waits before the next try, or says that there is none.

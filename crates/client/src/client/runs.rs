@@ -124,6 +124,9 @@ impl Client {
     }
 }
 
+/// Where runs are.
+pub(super) const ALL: &str = "/api/v1/runs/";
+
 pub(super) fn of(run: &str, rest: &str) -> String {
-    format!("/api/v1/runs/{}{rest}", part(run))
+    format!("{ALL}{}{rest}", part(run))
 }

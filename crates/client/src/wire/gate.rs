@@ -83,4 +83,7 @@ pub struct Opened {
     pub gates: Vec<String>,
     /// They were open already, because of the same delivery.
     pub already: bool,
+    /// Gates that stay closed because their run is frozen: report it again when it goes on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frozen: Vec<String>,
 }

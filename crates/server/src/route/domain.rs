@@ -149,10 +149,10 @@ impl Following {
                     // The engine has ended, and with it what could be told.
                     None => return,
                 },
-                () = tokio::time::sleep(limits::STREAM_ALIVE) => ": still here\n\n".to_owned(),
+                () = self.reader.silent() => String::new(),
                 () = self.reader.gone() => return,
             };
-            if !said.is_empty() && !self.reader.tell(said).await {
+            if !self.reader.tell(said).await {
                 return;
             }
         }
@@ -167,10 +167,7 @@ impl Following {
             self.after = queued.place;
             text.push_str(&frame(Some(queued.place), &queued.event.name, &queued.event.body));
         }
-        if !text.is_empty() && !self.reader.tell(text).await {
-            return None;
-        }
-        Some(page.len() == PAGE)
+        self.reader.tell(text).await.then_some(page.len() == PAGE)
     }
 
     /// What is told both ways comes from the queue, with its place.

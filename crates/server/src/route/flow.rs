@@ -36,7 +36,7 @@ pub struct ListQuery {
 pub async fn list(State(app): State<App>, Query(asked): Query<ListQuery>) -> Result<Json<Flows>> {
     let page = Page::new(asked.after.as_deref(), asked.limit)?;
     let control = app.readers().look(Reader::control).await?;
-    let (shown, next) = page.of(control.flows.into_iter().collect(), |(flow, _)| flow.as_str());
+    let (shown, next) = page.of(control.flows.into_iter().collect(), |(flow, _)| flow.to_string())?;
     let flows = shown.into_iter().map(|(flow, known)| FlowListed {
         flow: flow.to_string(),
         plan: known.plan.to_string(),

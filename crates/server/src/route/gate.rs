@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use edgewise_client::wire;
+use edgewise_core::time::Time;
 use edgewise_core::{Error, Kind, Result as Done};
 use edgewise_engine::facts::gate::{ClosedGate, begun, with_evidence};
 use edgewise_engine::facts::work as facts;
@@ -29,25 +30,30 @@ pub struct ListQuery {
     limit: Option<usize>,
 }
 
-/// A gate and what tells it apart.
-type Named = (String, Value);
+/// Where a gate stands among all: those of runs first, of the run that began first, in the order of its tasks; then those
+/// of items by their ids.
+type Place = (bool, Time, String, u32);
+type Placed = (Place, Value);
 
 pub async fn list(State(app): State<App>, Query(asked): Query<ListQuery>) -> Result<Json<wire::Gates>> {
     let page = Page::new(asked.after.as_deref(), asked.limit)?;
-    let mut gates: Vec<Named> = app.readers().look(of_runs).await?;
+    let mut gates: Vec<Placed> = app.readers().look(of_runs).await?;
     let ended = asked.all == Some(true);
     gates.extend(look(&app, move |work, _| of_items(work, ended)).await?);
-    let (gates, next) = page.of(gates, |(name, _)| name.as_str());
+    gates.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let (gates, next) = page.of(gates, |(place, _)| place.clone())?;
     Ok(Json(wire::Gates { gates: gates.into_iter().map(|(_, gate)| gate).collect(), next }))
 }
 
-fn of_runs(reader: &mut Reader) -> Done<Vec<Named>> {
+fn of_runs(reader: &mut Reader) -> Done<Vec<Placed>> {
     let mut found = Vec::new();
     for run in begun(reader)? {
         match reader.run(run) {
-            Ok(run) => found.extend(
-                ClosedGate::of_run(&run).iter().map(|gate| (format!("{}/{}", gate.run, gate.task), json!(gate))),
-            ),
+            Ok(run) => found.extend(ClosedGate::of_run(&run).iter().map(|gate| {
+                let begun = run.about.as_ref().map_or(Time(0), |about| about.at);
+                let task = run.find(&gate.task).map_or(0, |task| task.0);
+                ((false, begun, run.id.to_string(), task), json!(gate))
+            })),
             // One damaged run does not hide what waits in the others.
             Err(error) if error.kind == Kind::Corrupt => {}
             Err(error) => return Err(error),
@@ -56,9 +62,13 @@ fn of_runs(reader: &mut Reader) -> Done<Vec<Named>> {
     Ok(found)
 }
 
-fn of_items(work: &edgewise_core::work::Work, ended: bool) -> Done<Vec<Named>> {
+fn of_items(work: &edgewise_core::work::Work, ended: bool) -> Done<Vec<Placed>> {
     let gates = work.gates().filter(|gate| ended || gate.ended.is_none());
-    gates.map(|gate| Ok((gate.id.to_string(), facts::gate(&GateView::of(work, gate))?))).collect()
+    let placed = gates.map(|gate| {
+        let place = (true, Time(0), gate.id.to_string(), 0);
+        Ok((place, facts::gate(&GateView::of(work, gate))?))
+    });
+    placed.collect()
 }
 
 pub async fn show(State(app): State<App>, Path(gate): Path<String>, headers: HeaderMap) -> Result<Response> {

@@ -113,7 +113,7 @@ pub async fn deliver(
     let evidence = json!({ "delivery": delivery, "body": kept_as(&body) });
     let op = Op::Deliver { id: gate.clone(), evidence };
     match app.engine().work(vec![op], Name::parse(BY)?, None).await {
-        Ok(_) => Ok(Json(wire::Opened { gates: vec![gate], already: false })),
+        Ok(_) => Ok(Json(opened(vec![gate]))),
         Err(error) if error.code == "gate_ended" => again(&app, gate, delivery, error).await,
         Err(error) => Err(error.into()),
     }
@@ -132,7 +132,7 @@ async fn deliver_to_run(app: &App, gate: RunGate, delivery: Option<String>, body
     let output = if body.is_empty() { None } else { raw(&kept_as(body))? };
     let satisfy = Satisfy { act, generation: Some(generation), delivery: delivery.clone(), output };
     let error = match app.engine().ask(Command::Satisfy(satisfy)).await {
-        Ok(_) => return Ok(Json(wire::Opened { gates, already: false })),
+        Ok(_) => return Ok(Json(opened(gates))),
         Err(error) if is_over(&error) => error,
         Err(error) => return Err(error.into()),
     };
@@ -143,9 +143,17 @@ async fn deliver_to_run(app: &App, gate: RunGate, delivery: Option<String>, body
         None => false,
     };
     if same {
-        return Ok(Json(wire::Opened { gates, already: true }));
+        return Ok(Json(already(gates)));
     }
     Err(used(&error).into())
+}
+
+fn opened(gates: Vec<String>) -> wire::Opened {
+    wire::Opened { gates, ..wire::Opened::default() }
+}
+
+fn already(gates: Vec<String>) -> wire::Opened {
+    wire::Opened { already: true, ..opened(gates) }
 }
 
 /// Whether a gate is not, or not any more, to be opened by an address.
@@ -177,7 +185,7 @@ async fn again(app: &App, gate: String, delivery: Option<String>, error: Error) 
     });
     let same = first.await?.is_some_and(|first| delivery.is_some() && first["delivery"] == json!(delivery));
     if same {
-        return Ok(Json(wire::Opened { gates: vec![gate], already: true }));
+        return Ok(Json(already(vec![gate])));
     }
     Err(used(&error).into())
 }
@@ -197,23 +205,35 @@ pub async fn report(
         Ok(all.map(|gate| (gate.id.to_string(), gate.ended.is_some())).collect::<Vec<_>>())
     });
     let known = known.await?;
-    if known.is_empty() && of_runs.is_empty() {
-        let message = "no gate waits for that: `GET /api/v1/gates` lists those that wait";
-        return Err(Error::not_found("gate_not_found", message).into());
-    }
     let closed: Vec<String> = known.iter().filter(|(_, ended)| !ended).map(|(id, _)| id.clone()).collect();
-    if closed.is_empty() && of_runs.is_empty() {
-        return Ok(Json(wire::Opened { gates: known.into_iter().map(|(id, _)| id).collect(), already: true }));
-    }
     if !closed.is_empty() {
         let ops = closed.iter().map(|id| Op::Deliver { id: id.clone(), evidence: evidence.clone() }).collect();
         app.engine().work(ops, who.name, None).await?;
     }
-    Ok(Json(wire::Opened { gates: of_runs.into_iter().chain(closed).collect(), already: false }))
+    let Told { opened: gates, frozen, why } = of_runs;
+    let gates: Vec<String> = gates.into_iter().chain(closed).collect();
+    match (gates.is_empty(), why, known.is_empty()) {
+        (false, ..) => Ok(Json(wire::Opened { gates, already: false, frozen })),
+        (true, Some(why), _) => Err(why.into()),
+        (true, None, false) => Ok(Json(already(known.into_iter().map(|(id, _)| id).collect()))),
+        (true, None, true) => {
+            let message = "no gate waits for that: `GET /api/v1/gates` lists those that wait";
+            Err(Error::not_found("gate_not_found", message).into())
+        }
+    }
 }
 
-/// Opens the gates of runs that wait for it, and names them.
-async fn tell_runs(app: &App, by: &Name, (system, id): (&str, &str), evidence: &Value) -> Done<Vec<String>> {
+/// What came of telling runs: gates that are open now, and those that stay closed because their run is frozen.
+#[derive(Default)]
+struct Told {
+    opened: Vec<String>,
+    frozen: Vec<String>,
+    /// What the first frozen one said.
+    why: Option<Error>,
+}
+
+/// Opens the gates of runs that wait for it. A run that is frozen does not keep the others closed.
+async fn tell_runs(app: &App, by: &Name, (system, id): (&str, &str), evidence: &Value) -> Done<Told> {
     let (system, id) = (system.to_owned(), id.to_owned());
     let waiting =
         app.readers().look(move |reader| {
@@ -232,17 +252,21 @@ async fn tell_runs(app: &App, by: &Name, (system, id): (&str, &str), evidence: &
             Ok(waiting)
         });
     let output = if evidence.is_null() { None } else { raw(evidence)? };
-    let mut opened = Vec::new();
+    let mut told = Told::default();
     for ClosedGate { run, task, generation, .. } in waiting.await? {
         let name = format!("{run}/{task}");
         let act = GateAct { run, task, by: by.clone(), comment: None };
         let satisfy = Satisfy { act, generation: Some(generation), delivery: None, output: output.clone() };
         match app.engine().ask(Command::Satisfy(satisfy)).await {
-            Ok(_) => opened.push(name),
+            Ok(_) => told.opened.push(name),
             // It ended while the others were looked for.
             Err(error) if is_over(&error) => {}
+            Err(error) if error.code == "run_frozen" => {
+                told.frozen.push(name);
+                told.why.get_or_insert(error);
+            }
             Err(error) => return Err(error),
         }
     }
-    Ok(opened)
+    Ok(told)
 }

@@ -1,6 +1,8 @@
 //! Items of the work graph. Whatever is done to one is one operation of the engine: its name, the item, and what the
 //! body says; `If-Match` puts an expectation before it, in the same commit.
 
+mod part;
+
 use super::insight::{GraphQuery, drawn};
 use crate::app::App;
 use crate::auth::{Principal, Role};
@@ -219,7 +221,7 @@ where
     let page = Page::taken(&mut asked)?;
     let filter = filter(asked)?;
     let shown = look(app, move |work, now| {
-        let (items, next) = page.of(which(work, now, &filter)?, |item| item.id.as_str());
+        let (items, next) = part::part(&page, work, filter.sort, which(work, now, &filter)?)?;
         let items = items.into_iter().map(|item| facts::item(&ItemView::of(work, now, item)));
         Ok(wire::Items { items: items.collect::<Done<_>>()?, next })
     });
@@ -332,7 +334,7 @@ pub async fn thread(
 ) -> Result<Json<Value>> {
     let page = asked.page()?;
     let thread = look(&app, move |work, now| {
-        let (items, next) = page.of(work.thread(work.resolve(&item)?.as_str()), |item| item.id.as_str());
+        let (items, next) = part::oldest(&page, work.thread(work.resolve(&item)?.as_str()))?;
         let items = items.into_iter().map(|item| facts::item(&ItemView::of(work, now, item)));
         Ok(wire::Items { items: items.collect::<Done<_>>()?, next })
     });
@@ -345,7 +347,12 @@ pub async fn history(
     Query(asked): Query<PageQuery>,
 ) -> Result<Json<Value>> {
     let mut shown = told(&app.engine().look(Look::History { id: item }).await?);
-    paged(&mut shown, "history", "seq", &asked.page()?);
+    let page = asked.page()?;
+    // Nothing of it ever goes: a place in it stays what it is.
+    paged(&mut shown, "history", |all| {
+        let (part, next) = page.of(all.into_iter().enumerate().collect(), |(place, _)| *place)?;
+        Ok((part.into_iter().map(|(_, note)| note).collect(), next))
+    })?;
     Ok(Json(shown))
 }
 

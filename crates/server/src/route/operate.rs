@@ -136,7 +136,7 @@ fn old(rules: &Retention, now: Time, reader: &mut Reader) -> Done<Vec<RunId>> {
 /// The tokens there are, without their secrets.
 pub async fn tokens(State(app): State<App>, Query(asked): Query<PageQuery>) -> Result<Json<wire::TokenList>> {
     let tokens = known(&app).await?.into_iter().map(|(name, kept)| listed(&name, &kept, None));
-    let (tokens, next) = asked.page()?.of(tokens.collect(), |token| token.name.as_str());
+    let (tokens, next) = asked.page()?.of(tokens.collect(), |token| token.name.clone())?;
     Ok(Json(wire::TokenList { tokens, next }))
 }
 

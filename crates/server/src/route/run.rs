@@ -186,7 +186,7 @@ pub async fn show(
     });
     let mut shown = shown.await?;
     if let Some(page) = page {
-        paged(&mut shown, "tasks", "path", &page);
+        paged(&mut shown, "tasks", |all| page.behind(all, |task| task["path"].as_str().unwrap_or_default()))?;
     }
     Ok(Json(shown))
 }

@@ -34,7 +34,7 @@ pub async fn list(State(app): State<App>, Query(asked): Query<ListQuery>) -> Res
     let control = app.readers().look(Reader::control).await?;
     let fits = |known: &Scheduled| asked.flow.as_ref().is_none_or(|flow| known.schedule.flow.as_str() == flow);
     let all: Vec<(&Name, &Scheduled)> = control.schedules.iter().filter(|(_, known)| fits(known)).collect();
-    let (shown, next) = page.of(all, |(name, _)| name.as_str());
+    let (shown, next) = page.of(all, |(name, _)| name.to_string())?;
     let schedules = shown.into_iter().map(|(name, known)| facts(name, known, now)).collect();
     Ok(Json(wire::Schedules { schedules, next }))
 }

@@ -31,7 +31,7 @@ pub async fn add(State(app): State<App>, Json(asked): Json<WebhookRequest>) -> R
 
 pub async fn list(State(app): State<App>, Query(asked): Query<PageQuery>) -> Result<Json<Webhooks>> {
     let (hooks, page) = (hooks(&app).await?, asked.page()?);
-    let (part, next) = page.of(blocking(move || hooks.list()).await?, |hook| hook.id.as_str());
+    let (part, next) = page.of(blocking(move || hooks.list()).await?, |hook| hook.id.clone())?;
     Ok(Json(Webhooks { webhooks: part.into_iter().map(listed::webhook).collect(), next }))
 }
 

@@ -98,6 +98,29 @@ async fn another_system_opens_the_gates_that_wait_for_it_and_no_others() {
 }
 
 #[tokio::test]
+async fn a_frozen_run_keeps_no_gate_closed_but_its_own() {
+    let stage = Stage::open().await;
+    let flow = "flow: waits\ntasks:\n  ticket: { gate: { external: { system: jira, id: X-1 } } }\n";
+    let [frozen, second, third] = [stage.start(flow).await, stage.start(flow).await, stage.start(flow).await];
+    let of_items = gate(&stage, json!({ "gateType": "external", "externalSystem": "jira", "externalId": "X-1" })).await;
+    assert_eq!(stage.post(&format!("/api/v1/runs/{frozen}/freeze"), &json!({})).await.status, 200);
+    let report = json!({ "externalSystem": "jira", "externalId": "X-1", "evidence": { "done": true } });
+    let opened = stage.post("/api/v1/gates/external", &report).await;
+    let ticket = |run: &str| format!("{run}/ticket");
+    let expected =
+        json!({ "gates": [ticket(&second), ticket(&third), of_items], "already": false, "frozen": [ticket(&frozen)] });
+    assert_eq!((opened.status, opened.json()), (200, expected));
+    for run in [second, third] {
+        assert_eq!(stage.get(&format!("/api/v1/runs/{run}/end")).await.json()["state"], "Complete");
+    }
+    let again = stage.post("/api/v1/gates/external", &report).await;
+    assert_eq!((again.status, again.code().as_str()), (409, "run_frozen"), "nothing opened: {}", again.text);
+    assert_eq!(stage.post(&format!("/api/v1/runs/{frozen}/unfreeze"), &json!({})).await.status, 200);
+    let opened = stage.post("/api/v1/gates/external", &report).await;
+    assert_eq!(opened.json(), json!({ "gates": [ticket(&frozen)], "already": false }));
+}
+
+#[tokio::test]
 async fn the_name_of_the_token_is_the_approver_and_nobody_speaks_for_somebody_else() {
     let stage = Stage::with(false).await;
     let admin = format!("Bearer {}", stage.token("root", Role::Admin, None).await);

@@ -160,3 +160,20 @@ async fn a_token_that_asks_too_often_does_not_hold_up_another() {
     time.fetch_add(3_000, Ordering::Relaxed);
     assert_eq!(ask(ann).await.status, 200);
 }
+
+#[tokio::test]
+async fn the_pace_of_tokens_holds_up_nothing_that_needs_none() {
+    let (stage, _time, address) = timed(Listen { token_rate: rate("1/3s"), ..Listen::default() }).await;
+    let local = format!("Bearer {}", stage.token("local", Role::Viewer, None).await);
+    for (method, path, status) in [
+        ("GET", "/healthz", 200),
+        ("GET", "/readyz", 200),
+        ("POST", "/api/v1/hooks/x", 404),
+        ("POST", "/api/v1/starts/x", 404),
+        ("GET", "/healthz", 200),
+    ] {
+        assert_eq!(crate::stage::ask(address, method, path, &[], "").await.status, status, "{path}");
+    }
+    let own = [("Authorization", local.as_str())];
+    assert_eq!(crate::stage::ask(address, "GET", "/api/v1/flows", &own, "").await.status, 200, "strangers used it up");
+}

@@ -101,3 +101,75 @@ async fn tokens_and_the_trail_come_in_pages() {
     let next = stage.get(&format!("/api/v1/audit?limit=1&after={}", page["next"].as_str().unwrap())).await.json();
     assert_eq!((&page["lines"][0]["who"], &next["lines"][0]["who"]), (&json!("five"), &json!("four")));
 }
+
+/// What is found by whoever deals with everything they see before they ask for more, told by one field.
+async fn dealt_with(stage: &Stage, path: &str, (list, field): (&str, &str), act: impl AsyncFn(&str)) -> Vec<String> {
+    let (mut seen, mut after) = (Vec::new(), String::new());
+    loop {
+        let answer = stage.get(&format!("{path}limit=4{after}")).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+        let page = answer.json();
+        for one in page[list].as_array().unwrap() {
+            let name = one[field].as_str().unwrap().to_owned();
+            act(&name).await;
+            seen.push(name);
+        }
+        let Some(next) = page["next"].as_str() else { return seen };
+        after = format!("&after={next}");
+        assert!(seen.len() < 100, "{path} does not end");
+    }
+}
+
+#[tokio::test]
+async fn whoever_deals_with_what_they_see_before_they_ask_for_more_sees_everything_once() {
+    let stage = Stage::open().await;
+    for sort in ["oldest", "priority", "effective", "deadline"] {
+        for kind in ["", "/ready"] {
+            for n in 0..8 {
+                add(&stage, json!({ "title": format!("P{n}"), "priority": 1 + n % 3 })).await;
+            }
+            let all = stage.get(&format!("/api/v1/items{kind}?sort={sort}")).await.json();
+            let expected: Vec<String> =
+                all["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect();
+            let path = format!("/api/v1/items{kind}?sort={sort}&");
+            let act = async |item: &str| {
+                let closed = stage.post(&format!("/api/v1/items/{item}/close"), &json!({})).await;
+                assert_eq!(closed.status, 200, "{}", closed.text);
+            };
+            let seen = dealt_with(&stage, &path, ("items", "id"), act).await;
+            assert_eq!(seen, expected, "{path}");
+        }
+    }
+    let mut gates = Vec::new();
+    for _ in 0..9 {
+        let gate = stage.post("/api/v1/gates", &json!({ "gateType": "webhook" })).await.json();
+        gates.push(gate["id"].as_str().unwrap().to_owned());
+    }
+    gates.sort();
+    let satisfy = async |gate: &str| {
+        assert_eq!(stage.post(&format!("/api/v1/gates/{gate}/satisfy"), &json!({})).await.status, 200);
+    };
+    assert_eq!(dealt_with(&stage, "/api/v1/gates?", ("gates", "id"), satisfy).await, gates);
+    let names: Vec<String> = (0..9).map(|n| format!("t{}", "x".repeat(n))).collect();
+    for name in &names {
+        stage.token(name, Role::Viewer, None).await;
+    }
+    let revoke = async |name: &str| stage.revoke(name).await;
+    assert_eq!(dealt_with(&stage, "/api/v1/tokens?", ("tokens", "name"), revoke).await, names);
+}
+
+#[tokio::test]
+async fn a_cursor_whose_place_nobody_knows_any_more_is_refused() {
+    let stage = Stage::open().await;
+    for n in 0..5 {
+        add(&stage, json!({ "title": format!("P{n}") })).await;
+    }
+    let path = "/api/v1/items?sort=unblocks&limit=2";
+    let page = stage.get(path).await.json();
+    let more = format!("{path}&after={}", page["next"].as_str().unwrap());
+    assert_eq!(stage.get(&more).await.json()["items"].as_array().unwrap().len(), 2);
+    let last = page["items"][1]["id"].as_str().unwrap();
+    assert_eq!(stage.post(&format!("/api/v1/items/{last}/close"), &json!({})).await.status, 200);
+    let gone = stage.get(&more).await;
+    assert_eq!((gone.status, gone.code().as_str()), (409, "cursor_gone"), "{}", gone.text);
+}

@@ -211,16 +211,28 @@ async fn heard(mut stream: TcpStream) -> String {
     String::from_utf8_lossy(&heard).into_owned()
 }
 
-/// Opens a stream of the workspace's events and waits until it has begun.
-async fn listening(stage: &Stage, token: &str) -> TcpStream {
+/// Opens a stream of events with a token.
+async fn opened(stage: &Stage, path: &str, token: &str) -> TcpStream {
     let mut stream = TcpStream::connect(stage.address).await.unwrap();
     let bearer = format!("Bearer {token}");
     let headers = [("Authorization", bearer.as_str()), ("Last-Event-ID", "0")];
-    stream.write_all(written("GET", "/api/v1/events", &headers, "").as_bytes()).await.unwrap();
-    let mut head = Vec::new();
-    while !head.windows(6).any(|end| end == b"event:") {
-        assert!(stream.read_buf(&mut head).await.unwrap() > 0);
+    stream.write_all(written("GET", path, &headers, "").as_bytes()).await.unwrap();
+    stream
+}
+
+/// Reads a stream until something was said.
+async fn until(stream: &mut TcpStream, said: &[u8]) -> Vec<u8> {
+    let mut heard = Vec::new();
+    while !heard.windows(said.len()).any(|part| part == said) {
+        assert!(stream.read_buf(&mut heard).await.unwrap() > 0, "{}", String::from_utf8_lossy(&heard));
     }
+    heard
+}
+
+/// Opens a stream of the workspace's events and waits until it has begun.
+async fn listening(stage: &Stage, token: &str) -> TcpStream {
+    let mut stream = opened(stage, "/api/v1/events", token).await;
+    until(&mut stream, b"event:").await;
     stream
 }
 
@@ -253,4 +265,38 @@ async fn a_stream_of_events_ends_with_the_token_that_it_was_opened_with() {
     let (late, taken) = reading.await.unwrap();
     assert!(!late.contains("event: RunTriggered"), "{late}");
     assert!(!taken.contains(&last), "{taken}");
+}
+
+/// A stream on which nothing is told, beside somebody who writes all the time: each time a while later.
+async fn check_quiet(path: &str) {
+    let (stage, ahead) = Stage::ahead(false).await;
+    let admin = format!("Bearer {}", stage.token("root", Role::Admin, None).await);
+    let viewer = stage.token("bobby", Role::Viewer, None).await;
+    let stage = stage.speaking(&admin);
+    let mut stream = opened(&stage, path, &viewer).await;
+    let reading = async {
+        until(&mut stream, b": still here\n\n").await;
+        stage.revoke("bobby").await;
+        heard(stream).await
+    };
+    let writing = async {
+        loop {
+            stage.start(GATED).await;
+            ahead.fetch_add(15_000, Ordering::SeqCst);
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_secs(60), async {
+        tokio::select! {
+            told = reading => told,
+            () = writing => String::new(),
+        }
+    });
+    let told = told.await.unwrap_or_else(|_| panic!("{path} says that it is there, and ends with its token"));
+    assert!(!told.contains("event:"), "{told}");
+}
+
+#[tokio::test]
+async fn a_stream_that_has_nothing_to_tell_on_a_busy_ledger_says_that_it_is_there_and_ends_with_its_token() {
+    check_quiet("/api/v1/events?type=NothingOfTheKind").await;
+    check_quiet("/api/v1/domain/quiet/events").await;
 }

@@ -6,7 +6,9 @@ use crate::limits;
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
+use edgewise_engine::engine::Clock;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use tokio::time::timeout;
 
 /// Chunks that wait for a slow reader before its stream stops reading the ledger.
 const AHEAD: usize = 4;
+/// What a stream says that has nothing to tell.
+const STILL_HERE: &[u8] = b": still here\n\n";
 
 /// Something whose events are told, in its own order.
 pub trait Source: Sized + Send + 'static {
@@ -44,20 +48,47 @@ pub fn stream(app: &App, pass: Pass, source: impl Source) -> Result<Response> {
 pub struct Listening {
     send: mpsc::Sender<Bytes>,
     pass: Pass,
+    clock: Clock,
+    /// When something was told last.
+    told: Time,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Listening {
-    /// Hands text over; false if nobody reads any more, nothing was read for too long, or whoever reads would not be let
-    /// in any more. A silent stream says that it is there, so that it is looked at as well.
-    pub async fn tell(&self, text: impl Into<Bytes>) -> bool {
-        self.pass.holds().await
-            && matches!(timeout(limits::STREAM_STALL, self.send.send(text.into())).await, Ok(Ok(())))
+    /// Hands text over; where there is none, and was none for long, that the stream is still there. False if nobody
+    /// reads any more, nothing was read for too long, or whoever reads would not be let in any more: this is asked with
+    /// every word, and so of a silent stream as well, however much happens that it does not tell.
+    pub async fn tell(&mut self, text: impl Into<Bytes>) -> bool {
+        let mut text = text.into();
+        if text.is_empty() {
+            if !self.patience().is_zero() {
+                return true;
+            }
+            text = Bytes::from_static(STILL_HERE);
+        }
+        let told =
+            self.pass.holds().await && matches!(timeout(limits::STREAM_STALL, self.send.send(text)).await, Ok(Ok(())));
+        self.told = (self.clock)();
+        told
+    }
+
+    /// Until it is time to say that the stream is still there.
+    pub async fn silent(&self) {
+        tokio::time::sleep(self.patience()).await;
     }
 
     /// Until nobody reads any more.
     pub async fn gone(&self) {
         self.send.closed().await;
+    }
+
+    /// How long the stream may still be silent; not at all after a clock was set back.
+    fn patience(&self) -> Duration {
+        let now = (self.clock)();
+        if now < self.told {
+            return Duration::ZERO;
+        }
+        limits::STREAM_ALIVE.saturating_sub(Duration::from_millis(now.since(self.told).0))
     }
 }
 
@@ -70,30 +101,24 @@ pub fn reader(app: &App, pass: Pass) -> Result<(Listening, Response)> {
     let (send, chunks) = mpsc::channel(AHEAD);
     let body = Body::from_stream(Chunks(chunks));
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    Ok((Listening { send, pass, _permit: permit }, (headers, body).into_response()))
+    let listening = Listening { send, pass, clock: app.clock(), told: app.now(), _permit: permit };
+    Ok((listening, (headers, body).into_response()))
 }
 
-async fn follow(app: App, mut source: impl Source, reader: Listening) {
+async fn follow(app: App, mut source: impl Source, mut reader: Listening) {
     let mut tail = app.tail();
     loop {
         // Marked before the look: what is committed during it is looked for again.
         let end = *tail.borrow_and_update();
         let Ok((back, Looked { text, more, over })) = source.look(&app, end).await else { return };
         source = back;
-        if !text.is_empty() && !reader.tell(text).await {
-            return;
-        }
-        if over {
+        if !reader.tell(text).await || over {
             return;
         }
         if !more {
             tokio::select! {
-                news = timeout(limits::STREAM_ALIVE, tail.changed()) => match news {
-                    Ok(Ok(())) => {}
-                    Ok(Err(_)) => return,
-                    Err(_) if reader.tell(": still here\n\n").await => {}
-                    Err(_) => return,
-                },
+                news = tail.changed() => if news.is_err() { return },
+                () = reader.silent() => {}
                 () = reader.gone() => return,
             }
         }
