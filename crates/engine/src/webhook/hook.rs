@@ -85,7 +85,7 @@ pub struct DeadLetter {
 impl Hook {
     /// The name it acknowledges under.
     pub(super) fn consumer(&self) -> String {
-        format!("webhook/{}", self.id)
+        consumer(&self.id)
     }
 
     /// The signatures of a message.
@@ -140,15 +140,13 @@ impl Hooks {
         self.0.with(|ledger, space| all(ledger, space)?.iter().map(|hook| show(ledger, space, hook)).collect())
     }
 
-    /// Takes a hook away, with what it could not be told.
+    /// Takes a hook away, with what it could not be told; also what is left of one that is gone.
     pub fn remove(&self, id: &str) -> Result<()> {
         self.0.with(|ledger, space| {
-            let hook = find(ledger, space, id)?;
-            for (key, _) in ledger.kept(space, Document::Dead, &format!("{id}/"), usize::MAX)? {
-                ledger.keep(space, Document::Dead, &key, None)?;
-            }
-            ledger.forget_consumer(space, &hook.namespace, &hook.consumer())?;
-            ledger.keep(space, Document::Hook, id, None)
+            let known = find(ledger, space, id);
+            // Itself first: whoever still delivers looks for it after each write, and clears away what came too late.
+            ledger.keep(space, Document::Hook, id, None)?;
+            if clear(ledger, space, id)? { Ok(()) } else { known.map(drop) }
         })
     }
 
@@ -200,6 +198,10 @@ impl Hooks {
             Ok(found.len())
         })
     }
+}
+
+fn consumer(id: &str) -> String {
+    format!("webhook/{id}")
 }
 
 fn check(url: &str) -> Result<()> {
@@ -260,6 +262,19 @@ pub(super) fn keep(ledger: &mut dyn Domain, space: &Space, id: &str, letter: &De
 
 pub(super) fn bury(ledger: &mut dyn Domain, space: &Space, id: &str, place: u64) -> Result<()> {
     ledger.keep(space, Document::Dead, &key(id, place), None)
+}
+
+/// Clears away what belongs to a hook that is gone; whether a queue waited for it.
+pub(super) fn clear(ledger: &mut dyn Domain, space: &Space, id: &str) -> Result<bool> {
+    for (key, _) in ledger.kept(space, Document::Dead, &format!("{id}/"), usize::MAX)? {
+        ledger.keep(space, Document::Dead, &key, None)?;
+    }
+    let name = consumer(id);
+    let waiting: Vec<_> = ledger.consumers(space)?.into_iter().filter(|known| known.name == name).collect();
+    for Consumer { namespace, name, .. } in &waiting {
+        ledger.forget_consumer(space, namespace, name)?;
+    }
+    Ok(!waiting.is_empty())
 }
 
 /// Up to where a hook was told everything.

@@ -5,8 +5,9 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::http::{Allowed, Http, Rules};
 use edgewise_engine::webhook::{ATTEMPTS, Delivering, Hooks, Means, Reply, Secret, verify};
-use edgewise_store::Domain;
+use edgewise_store::{Consumer, Document, Domain};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 
@@ -225,6 +226,59 @@ async fn a_hook_that_answers_410_is_switched_off_until_it_is_replayed() {
     engine.stop().unwrap();
 }
 
+/// A hook is taken away by its own target, just before that gives its last answer to the first event.
+async fn taken_away_during_a_delivery(status: u16, attempts: u32) {
+    let place = Place::default();
+    let hooks = Hooks::new(place.shelf());
+    let (id, _) = add(&hooks, "https://a.example/", &[]);
+    let engine = place.engine();
+    let run = run(&engine, flow(FLOW)).await;
+    end(&engine, run).await;
+    while place.queue("f").len() < 3 {
+        tokio::task::yield_now().await;
+    }
+    let (removing, asked) = (hooks.clone(), AtomicU32::new(0));
+    let answer = move |_: &str| {
+        if asked.fetch_add(1, Ordering::Relaxed) + 1 == attempts {
+            removing.remove(&id).unwrap();
+        }
+        Some(Reply::Status(status, None))
+    };
+    let mut world = World::new(engine.listeners().watch_queues(), answer);
+    let looks = Arc::new(AtomicU32::new(0));
+    let looked = Arc::clone(&looks);
+    // Nobody looks a second time: whoever delivers is not stopped by that.
+    world.means.sleep = Arc::new(move |span| {
+        if span == LOOK {
+            looked.fetch_add(1, Ordering::Relaxed);
+            return Box::pin(std::future::pending());
+        }
+        Box::pin(tokio::task::yield_now())
+    });
+    let delivering = Delivering::start(hooks.clone(), world.means.clone());
+    for _ in 0..attempts {
+        world.next().await;
+    }
+    // It ends, or goes on until there is nothing more to deliver.
+    let ended = async {
+        while Arc::strong_count(&world.means.post) > 2 && looks.load(Ordering::Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    within("the delivery", ended).await;
+    let mut ledger = place.ledger.clone();
+    assert_eq!(ledger.consumers(&space()).unwrap(), [], "{status}");
+    assert_eq!(ledger.kept(&space(), Document::Dead, "", 9).unwrap(), [], "{status}");
+    delivering.stop();
+    engine.stop().unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_hook_that_was_taken_away_during_a_delivery() {
+    taken_away_during_a_delivery(200, 1).await;
+    taken_away_during_a_delivery(500, ATTEMPTS).await;
+}
+
 #[tokio::test]
 async fn a_private_address_is_refused_unless_it_is_allowed() {
     let post = |http: Http| async move { http.post("http://127.0.0.1:9/", Vec::new(), String::new()).await };
@@ -250,4 +304,15 @@ fn hooks_are_kept_without_showing_their_secret_and_bad_addresses_are_refused() {
     hooks.remove(&id).unwrap();
     assert!(hooks.list().unwrap().is_empty());
     assert_eq!(hooks.remove(&id).unwrap_err().code, "webhook_not_found");
+}
+
+#[test]
+fn what_is_left_of_a_hook_that_is_gone_can_be_taken_away() {
+    let place = Place::default();
+    let (hooks, mut ledger) = (Hooks::new(place.shelf()), place.ledger.clone());
+    let left = Consumer { namespace: name("f"), name: "webhook/gone".into(), place: 7, at: NOW };
+    ledger.acknowledge(&space(), &left).unwrap();
+    hooks.remove("gone").unwrap();
+    assert_eq!(ledger.consumers(&space()).unwrap(), []);
+    assert_eq!(hooks.remove("gone").unwrap_err().code, "webhook_not_found");
 }
