@@ -1,6 +1,7 @@
 //! The tasks that send events to hooks. Time, chance, waiting and the network come from outside.
 
-use super::hook::{self, DeadLetter, Hook, Hooks};
+use super::dead::{self, DeadLetter};
+use super::hook::{self, Hook, Hooks};
 use super::judge::{Next, judge};
 use crate::engine::Clock;
 use crate::publish::place_of;
@@ -143,7 +144,7 @@ impl Courier {
             .ask(move |ledger, space| {
                 let after = place_of(ledger, space, &hook.namespace, &hook.consumer())?;
                 let page = ledger.queued(space, &hook.namespace, after, PAGE)?;
-                Ok((page, hook::letters(ledger, space, &hook.id)?))
+                Ok((page, dead::letters(ledger, space, &hook.id)?))
             })
             .await?;
         for letter in letters.into_iter().filter(|letter| letter.again) {
@@ -171,8 +172,8 @@ impl Courier {
                 Next::Again(wait) => (self.means.sleep)(wait).await,
                 Next::Gone => return self.switch_off().await,
                 Next::Dead(why) => {
-                    let letter = hook::letter(queued, why, (self.means.clock)());
-                    self.write(move |ledger, space, hook| hook::keep(ledger, space, &hook.id, &letter)).await?;
+                    let letter = dead::letter(queued, why, (self.means.clock)());
+                    self.write(move |ledger, space, hook| dead::rest(ledger, space, &hook.id, letter)).await?;
                     return Ok(Goes::On);
                 }
             }
@@ -186,12 +187,12 @@ impl Courier {
         match judge(&reply, super::ATTEMPTS, 0) {
             Next::Gone => return self.switch_off().await,
             Next::Done => {
-                self.write(move |ledger, space, hook| hook::bury(ledger, space, &hook.id, letter.place)).await?;
+                self.write(move |ledger, space, hook| dead::bury(ledger, space, &hook.id, letter.place)).await?;
             }
             Next::Again(_) | Next::Dead(_) => {
                 let at = (self.means.clock)();
-                let dead = DeadLetter { again: false, why: format!("sent again: {reply:?}"), at, ..letter };
-                self.write(move |ledger, space, hook| hook::keep(ledger, space, &hook.id, &dead)).await?;
+                let dead = DeadLetter { why: format!("sent again: {reply:?}"), at, ..letter };
+                self.write(move |ledger, space, hook| dead::rest(ledger, space, &hook.id, dead)).await?;
             }
         }
         Ok(Goes::On)

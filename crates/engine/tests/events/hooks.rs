@@ -185,7 +185,7 @@ async fn what_is_never_taken_becomes_a_dead_letter_the_next_goes_on_and_a_replay
     let waits: Vec<u64> = world.waits.lock().unwrap().iter().map(|span| span.0).take(9).collect();
     assert!(waits.windows(2).all(|pair| pair[0] < pair[1] || pair[1] >= 1_800_000), "{waits:?}");
     *broken.lock().unwrap() = false;
-    assert_eq!(hooks.replay(&id, None, NOW).unwrap(), 2);
+    assert_eq!(hooks.replay(&id, None, NOW).unwrap().events, 2);
     for expected in ["one", "two"] {
         let again = world.next().await;
         assert_eq!(type_of(&again), expected);
@@ -195,7 +195,7 @@ async fn what_is_never_taken_becomes_a_dead_letter_the_next_goes_on_and_a_replay
         tokio::task::yield_now().await;
     }
     let place_of_two = dead.iter().find(|letter| letter.name.as_str() == "two").unwrap().place;
-    assert_eq!(hooks.replay(&id, Some((place_of_two, place_of_two)), NOW).unwrap(), 1);
+    assert_eq!(hooks.replay(&id, Some((place_of_two, place_of_two)), NOW).unwrap().events, 1);
     assert_eq!(type_of(&world.next().await), "two");
     delivering.stop();
     engine.stop().unwrap();
@@ -218,7 +218,7 @@ async fn a_hook_that_answers_410_is_switched_off_until_it_is_replayed() {
     assert!(world.sent.try_recv().is_err(), "nothing more is sent");
     assert_eq!(hooks.list().unwrap()[0].place, 0, "it was told nothing");
     assert_eq!(place.ledger.clone().consumers(&space()).unwrap(), [], "the queue does not wait for it");
-    assert_eq!(hooks.replay(&id, None, NOW).unwrap(), 0);
+    assert_eq!(hooks.replay(&id, None, NOW).unwrap().events, 0);
     assert_eq!(hooks.list().unwrap()[0].off, None);
     assert_eq!(place.ledger.clone().consumers(&space()).unwrap().len(), 1, "and waits again");
     world.next().await;
