@@ -154,12 +154,12 @@ impl Shelves {
     }
 
     /// Sends again what could not be told, or what stands between two places; how much that is.
-    pub fn replay(&self, id: &str, range: Option<(u64, u64)>) -> Result<usize> {
+    pub fn replay(&self, id: &str, range: Option<(u64, u64)>) -> Result<Replayed> {
         match self {
-            Here(shelf) => Ok(Hooks::new(shelf.clone()).replay(id, range, wall_clock())?),
+            Here(shelf) => Ok(listed::replayed(Hooks::new(shelf.clone()).replay(id, range, wall_clock())?)),
             There(server) => {
                 let (from, to) = (range.map(|range| range.0), range.map(|range| range.1));
-                Ok(server.post::<Replayed>(&hook(id, "replay"), &ReplayRequest { from, to })?.events)
+                server.post(&hook(id, "replay"), &ReplayRequest { from, to })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What is asked again, and what is not.
 
-use edgewise_client::{Backoff, Client, wire};
+use edgewise_client::{Backoff, Client, Worker, wire};
 use edgewise_core::Kind;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -131,4 +131,27 @@ async fn a_stream_without_an_end_goes_on_behind_the_last_event_that_has_an_id() 
     };
     assert_eq!((ids, error.code.as_str()), (vec!["5".to_owned(), String::new(), String::new()], "bad_token"));
     assert_eq!(asked(&served.await.unwrap()), ["", "5", "5", "5"]);
+}
+
+#[tokio::test]
+async fn a_worker_reports_until_an_answer_decides_and_goes_on() {
+    const BUSY: &str = r#"{"type":"urn:x","title":"x","status":409,"detail":"try again","code":"too_busy"}"#;
+    const BROKEN: &str = r#"{"type":"urn:x","title":"x","status":500,"detail":"a rule of ours","code":"unprintable"}"#;
+    const LEASES: &str = r#"{"leases":[{"lease":"l","run":"r","task":"t","attempt":1,"max_attempts":1,"key":"k",
+        "action":"greet","input":null,"deadline":null}]}"#;
+    const DONE: &str = r#"{"results":[{"lease":"l","status":200}]}"#;
+    let (client, served) = answers(&[
+        ("200 OK", LEASES),
+        ("409 Conflict", BUSY),
+        ("500 Broken", BROKEN),
+        ("200 OK", DONE),
+        ("200 OK", r#"{"leases":[]}"#),
+    ])
+    .await;
+    let working = Worker::new(&client, "w").slots(1).on("greet", async |_, _| Ok(serde_json::json!(7))).start();
+    let heads = served.await.unwrap();
+    let paths: Vec<&str> = heads.iter().filter_map(|head| head.split(' ').nth(1)).collect();
+    let (claim, complete) = ("/api/v1/work/claim", "/api/v1/work/complete");
+    assert_eq!(paths, [claim, complete, complete, complete, claim]);
+    working.stop(Duration::ZERO).await.unwrap();
 }

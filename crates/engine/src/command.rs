@@ -305,7 +305,7 @@ pub struct LeaseRef {
 }
 
 /// A report: how an attempt ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Finish {
     /// Which attempt.
     pub lease: LeaseRef,

@@ -139,7 +139,8 @@ impl<R> Committer<R> {
                 Landed::Conflict if attempt < TRIES => self.wait_again(grants),
                 Landed::Conflict => {
                     self.wait_again(grants);
-                    let error = Error::conflict("too_busy", "other engines were first several times: try again");
+                    // Nothing was decided: whoever asked comes again.
+                    let error = Error::unavailable("too_busy", "other engines were first several times: try again");
                     refuse(open, &error, &mut answers);
                     break;
                 }

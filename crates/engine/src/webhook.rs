@@ -10,13 +10,15 @@
 //! Each hook has a place in its queue, a task and a connection of its own, and holds one page of events: one that hangs
 //! delays neither a run nor another hook. The events of one hook are sent in their order, one after another.
 
+mod dead;
 mod deliver;
 mod hook;
 mod judge;
 mod sign;
 
+pub use dead::{DeadLetter, Replay};
 pub use deliver::{Delivering, Dice, Means, Post, Reply, Sleep};
-pub use hook::{DeadLetter, Hook, Hooks, Shown};
+pub use hook::{Hook, Hooks, Shown};
 pub use judge::{ATTEMPTS, Next, judge};
 pub(crate) use sign::{Former, OVERLAP, signatures};
 pub use sign::{Secret, TOLERANCE, verify};

@@ -3,7 +3,10 @@
 //! Slots are conserved: what is finished is reported together with a claim for the slots it frees, in one
 //! bundle and so in one commit. One report is under way at a time, so whatever finishes during a commit is
 //! in the next one: batches grow with the load by themselves. What could not be reported is reported again
-//! until the engine answers: nothing done is lost to a full disk.
+//! until an answer decides it: nothing done is lost to a full disk, or to other engines that are faster.
+
+mod reports;
+mod wind_down;
 
 use crate::command::{Answer, Claim, Command, Finish, Grant, Job, LeaseRef, Outcome};
 use crate::committer::Request;
@@ -13,19 +16,20 @@ use crate::handler::Handlers;
 use crate::http::{Attempt, Http};
 use crate::runner::{self, Stop};
 use crate::secrets::{Masks, Secrets};
+use edgewise_core::Result;
 use edgewise_core::event::{Failure, TaskIx};
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
 use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
-use edgewise_core::{Kind, Result};
 use edgewise_store::quick::QuickMap;
+use reports::{Next, Reports};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
-use tokio::time::Instant;
+use wind_down::WindDown;
 
 /// Most reports in one bundle.
 const REPORTS: usize = 1_000;
@@ -130,8 +134,7 @@ struct AtWork {
     finished: (mpsc::UnboundedSender<Finish>, mpsc::UnboundedReceiver<Finish>),
     /// Slots that are claimed and not yet filled.
     claimed: u32,
-    /// The report under way; kept until the engine has answered it.
-    reported: Option<Arc<[Finish]>>,
+    reports: Reports,
 }
 
 impl AtWork {
@@ -157,7 +160,7 @@ impl AtWork {
             answers: mpsc::unbounded_channel(),
             finished: mpsc::unbounded_channel(),
             claimed: 0,
-            reported: None,
+            reports: Reports::default(),
         }
     }
 
@@ -167,13 +170,13 @@ impl AtWork {
         let mut going = self.ask_for_more(Vec::new()).await;
         self.show.send_modify(|seen| seen.claimed = true);
         while going.is_ok() {
-            let may_report = self.reported.is_none();
+            let may_report = self.reports.is_empty();
             // Answers before revocations, so that nothing is revoked before it was heard of; and before reports, so that
             // what was granted begins before the next one goes off.
             going = tokio::select! {
                 biased;
                 Some(patience) = stopped.recv() => {
-                    return WindDown { worker: self, revoked, stopped }.run(patience).await;
+                    return WindDown::new(self, revoked, stopped).run(patience).await;
                 },
                 Some(answer) = self.answers.1.recv() => self.hear(answer).await,
                 Some(lease) = revoked.recv() => {
@@ -196,15 +199,16 @@ impl AtWork {
                 self.show_at_work();
                 self.ask_for_more(Vec::new()).await
             }
-            Err(error) if error.kind == Kind::Unavailable => {
-                let Some(finishes) = self.reported.clone() else { return Ok(()) };
-                tokio::time::sleep(REPORT_AGAIN).await;
-                self.engine.send(vec![self.request(Command::Complete(finishes))]).await
-            }
-            // Reports that did not count are about attempts that are over: there is nothing left to do.
-            _ => {
-                self.reported = None;
-                Ok(())
+            answer => {
+                let bundle = match self.reports.heard(answer.as_ref().err()) {
+                    Next::Nothing => return Ok(()),
+                    Next::Say(bundle) => bundle,
+                    Next::Again(bundle) => {
+                        tokio::time::sleep(REPORT_AGAIN).await;
+                        bundle
+                    }
+                };
+                self.engine.send(vec![self.request(Command::Complete(bundle))]).await
             }
         }
     }
@@ -223,7 +227,7 @@ impl AtWork {
     /// Reports what is finished and claims the slots it frees, in one commit.
     async fn report(&mut self, finishes: Arc<[Finish]>) -> Result<()> {
         self.forget(&finishes);
-        self.reported = Some(Arc::clone(&finishes));
+        self.reports.begin(Arc::clone(&finishes));
         let report = self.request(Command::Complete(finishes));
         self.ask_for_more(vec![report]).await
     }
@@ -280,73 +284,6 @@ impl AtWork {
             // The worker is gone only when the engine is, and then the lease ends with it.
             let _ = report.send(Finish { lease, outcome });
         });
-    }
-
-    /// Takes waiting claims back. What was granted in that moment has not begun: it is given back unspent.
-    async fn leave(&mut self) {
-        self.engine.leave(&self.answers.0).await;
-        let mut unspent = Vec::new();
-        while let Ok(answer) = self.answers.1.try_recv() {
-            if let Ok(Answer::Granted { grants, .. }) = answer {
-                unspent.extend(grants.into_iter().map(|grant| grant.lease));
-            }
-        }
-        if let Some(finishes) = self.reported.take() {
-            // Whether it was heard is not known: hearing it twice is harmless.
-            let _ = self.engine.ask(Command::Complete(finishes)).await;
-        }
-        if !unspent.is_empty() {
-            // If it is not heard, the leases end with this process.
-            let _ = self.engine.ask(Command::GiveBack(unspent)).await;
-        }
-    }
-}
-
-/// A worker that takes no more work: what is at work may finish, then is stopped and given up.
-struct WindDown {
-    worker: AtWork,
-    revoked: mpsc::UnboundedReceiver<Revoked>,
-    stopped: mpsc::UnboundedReceiver<Duration>,
-}
-
-impl WindDown {
-    async fn run(mut self, patience: Duration) {
-        self.worker.leave().await;
-        let (mut deadline, mut stopping) = (Instant::now().checked_add(patience), false);
-        while !self.worker.running.is_empty() {
-            tokio::select! {
-                Some(finish) = self.worker.finished.1.recv() => self.report(finish, stopping).await,
-                Some(lease) = self.revoked.recv() => self.worker.revoke(lease),
-                Some(less) = self.stopped.recv(), if !stopping => {
-                    let sooner = Instant::now().checked_add(less);
-                    deadline = deadline.map_or(sooner, |known| Some(sooner.map_or(known, |s| s.min(known))));
-                },
-                () = at(deadline) => {
-                    if stopping {
-                        return;
-                    }
-                    stopping = true;
-                    deadline = Some(Instant::now() + runner::STOP_GRACE * 2);
-                    self.worker.running.values().for_each(Stop::cancel);
-                },
-            }
-        }
-    }
-
-    async fn report(&mut self, mut finish: Finish, stopping: bool) {
-        if stopping && finish.outcome.is_err() {
-            finish.outcome = Err(Failure::new("worker_lost", "the engine was stopped"));
-        }
-        let finish = [finish];
-        self.worker.forget(&finish);
-        let _ = self.worker.engine.ask(Command::Complete(Arc::from(finish))).await;
-    }
-}
-
-async fn at(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -362,27 +362,54 @@ async fn a_stopped_engine_loses_nothing() {
     assert_eq!(place.rows.clone().watermark().unwrap(), tail, "the rows are up to date");
 }
 
-#[tokio::test]
-async fn a_full_disk_delays_reports_and_loses_none() {
+/// While a task works its store begins to fail so often; its report meets that.
+async fn reported_in_spite_of(fault: Fault, times: u64) {
     let place = Place::default();
     let engine = place.engine();
     let (disk, plan) = (place.faults.clone(), Arc::new(AtomicU64::new(0)));
     let handlers = Handlers::default().on(name("fill"), move |_| {
-        // While it works, the disk is full; two tries to report meet that.
         if plan.fetch_add(1, Ordering::Relaxed) == 0 {
-            let next = disk.count(Op::Append) + 1;
-            let _ = disk.clone().fail_nth_of(Op::Append, next, Fault::DiskFull).fail_nth_of(
-                Op::Append,
-                next + 1,
-                Fault::DiskFull,
-            );
+            (0..times).for_each(|good| disk.fail_after(Op::Append, good, fault));
         }
         noop_now()
     });
     let _worker = work(&engine, 1, handlers);
     let id = run(&engine, one("fill")).await;
+    assert_eq!(end(&engine, id).await, RunState::Complete, "{fault:?}");
+    assert_eq!(place.task(id, "a").1, 1, "done once: {fault:?}");
+    assert_eq!(place.faults.take_fired().values().sum::<u64>(), times, "{fault:?}");
+}
+
+#[tokio::test]
+async fn a_store_that_fails_delays_reports_and_loses_none() {
+    reported_in_spite_of(Fault::DiskFull, 2).await;
+    // So often a commit is decided anew before it is refused, and once more.
+    reported_in_spite_of(Fault::Conflict, 6).await;
+    reported_in_spite_of(Fault::Damaged, 2).await;
+}
+
+#[tokio::test]
+async fn a_worker_that_ends_reports_what_it_has_done_in_spite_of_a_store_that_fails() {
+    let place = Place::default();
+    let engine = place.engine();
+    let (began, mut beginning) = mpsc::unbounded_channel();
+    let go = Arc::new(Semaphore::new(0));
+    let wait = Arc::clone(&go);
+    let handlers = Handlers::default().on(name("slow"), move |_| {
+        let (began, wait) = (began.clone(), Arc::clone(&wait));
+        async move {
+            began.send(()).unwrap();
+            wait.acquire().await.unwrap().forget();
+            Ok(Value::Null)
+        }
+    });
+    let worker = work(&engine, 1, handlers);
+    let id = run(&engine, one("slow")).await;
+    within("the task", beginning.recv()).await.unwrap();
+    worker.wind_down(HANG);
+    (0..2).for_each(|good| place.faults.fail_after(Op::Append, good, Fault::DiskFull));
+    go.add_permits(1);
     assert_eq!(end(&engine, id).await, RunState::Complete);
-    assert_eq!(place.task(id, "a").1, 1, "done once");
 }
 
 fn noop_now() -> std::future::Ready<Result<Value, Failure>> {

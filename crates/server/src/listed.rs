@@ -2,13 +2,13 @@
 
 use crate::audit::Line;
 use edgewise_client::wire::{
-    AuditLine, ConsumerListed, DeadLetterListed, DomainEventAt, NamespaceListed, WebhookListed,
+    AuditLine, ConsumerListed, DeadLetterListed, DomainEventAt, NamespaceListed, Replayed, WebhookListed,
 };
 use edgewise_core::name::Name;
 use edgewise_core::{Error, Result};
 use edgewise_engine::facts::rfc3339;
 use edgewise_engine::publish::Shelf;
-use edgewise_engine::webhook::{DeadLetter, Shown};
+use edgewise_engine::webhook::{DeadLetter, Replay, Shown};
 use edgewise_store::Queued;
 
 /// All queues, with whoever reads them.
@@ -44,6 +44,12 @@ pub fn webhook(hook: Shown) -> WebhookListed {
 pub fn dead_letter(letter: DeadLetter) -> DeadLetterListed {
     let DeadLetter { place, id, name, why, at, .. } = letter;
     DeadLetterListed { place, id, name: name.to_string(), why, at: rfc3339(at) }
+}
+
+/// What a webhook is sent again.
+pub fn replayed(replay: Replay) -> Replayed {
+    let Replay { events, next } = replay;
+    Replayed { events, next }
 }
 
 /// A line of the trail.

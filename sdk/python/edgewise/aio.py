@@ -262,9 +262,8 @@ class AsyncClient:
         while True:
             trouble: EdgewiseError = Unreachable(f"{self._address} ended a stream that has no end", sent=True)
             try:
-                async for event in self._stream(path, last):
+                async for event in self._stream(path, last, backoff):
                     last = last if event.id is None else event.id
-                    backoff.reset()
                     yield event
             except (Unreachable, Unavailable, TooMany) as problem:
                 trouble = problem
@@ -280,9 +279,8 @@ class AsyncClient:
         while True:
             try:
                 news = False
-                async for event in self._stream(calls.events(run), str(after)):
+                async for event in self._stream(calls.events(run), str(after), backoff):
                     after, news = event.seq, True
-                    backoff.reset()
                     yield event
                 if over and not news:
                     return
@@ -298,10 +296,10 @@ class AsyncClient:
                 raise trouble
             await asyncio.sleep(pause)
 
-    async def _stream(self, path: str, last: str | None) -> AsyncIterator[Event]:
+    async def _stream(self, path: str, last: str | None, backoff: Backoff) -> AsyncIterator[Event]:
         connection = await self._connect()
         headers = {**self._headers, "Accept": "text/event-stream"}
-        if last is not None:
+        if last:
             headers["Last-Event-ID"] = last
         path = self._address.prefix + path
         lines = Lines()
@@ -310,8 +308,11 @@ class AsyncClient:
             chunks = connection.chunks(said)
             if status >= 400:
                 raise Problem.of(status, decoded(b"".join([chunk async for chunk in chunks])))
+            backoff.answered()
             while True:
-                for event in lines.feed(await asyncio.wait_for(anext(chunks), SILENCE_SECONDS)):
+                chunk = await asyncio.wait_for(anext(chunks), SILENCE_SECONDS)
+                backoff.reset()
+                for event in lines.feed(chunk):
                     yield event
         except StopAsyncIteration:
             return

@@ -14,18 +14,26 @@ class Backoff:
 
     def __init__(self, patience: float | None = None) -> None:
         self._patience = patience
-        self._until = None if patience is None else time.monotonic() + patience
+        #: When patience is over; none while all is well: it begins with the first trouble, however long all was well.
+        self._until: float | None = None
         self._pause = FIRST_SECONDS
 
     def next(self) -> float | None:
         """The next pause in seconds; none if patience is over."""
-        if self._until is not None and time.monotonic() >= self._until:
-            return None
+        if self._patience is not None:
+            now = time.monotonic()
+            self._until = now + self._patience if self._until is None else self._until
+            if now >= self._until:
+                return None
         pause = self._pause * random.uniform(0.5, 1.0)
         self._pause = min(self._pause * 2, MOST_SECONDS)
         return pause
 
+    def answered(self) -> None:
+        """Somebody is there: the next trouble is a new one. Until something comes of it, pauses grow on."""
+        self._until = None
+
     def reset(self) -> None:
-        """It worked: the next trouble is a new one."""
+        """It worked."""
+        self._until = None
         self._pause = FIRST_SECONDS
-        self._until = None if self._patience is None else time.monotonic() + self._patience

@@ -67,7 +67,8 @@ def fresh_key() -> str:
 class Client:
     """A server, as a caller sees it.
 
-    What cannot be answered now is asked again for `patience` seconds, as far as a repetition can do no harm.
+    What cannot be answered now is asked again, as far as a repetition can do no harm, until trouble has lasted for
+    `patience` seconds.
     """
 
     def __init__(
@@ -238,9 +239,8 @@ class Client:
         while True:
             trouble: EdgewiseError = Unreachable(f"{self._address} ended a stream that has no end", sent=True)
             try:
-                for event in self._stream(path, last):
+                for event in self._stream(path, last, backoff):
                     last = last if event.id is None else event.id
-                    backoff.reset()
                     yield event
             except (Unreachable, Unavailable, TooMany) as problem:
                 trouble = problem
@@ -256,9 +256,8 @@ class Client:
         while True:
             try:
                 news = False
-                for event in self._stream(calls.events(run), str(after)):
+                for event in self._stream(calls.events(run), str(after), backoff):
                     after, news = event.seq, True
-                    backoff.reset()
                     yield event
                 if over and not news:
                     return
@@ -274,10 +273,10 @@ class Client:
                 raise trouble
             time.sleep(pause)
 
-    def _stream(self, path: str, last: str | None) -> Iterator[Event]:
+    def _stream(self, path: str, last: str | None, backoff: Backoff) -> Iterator[Event]:
         connection = self._address.connect(SILENCE_SECONDS)
         headers = {**self._headers, "Accept": "text/event-stream"}
-        if last is not None:
+        if last:
             headers["Last-Event-ID"] = last
         lines = Lines()
         try:
@@ -285,8 +284,10 @@ class Client:
             response = connection.getresponse()
             if response.status >= 400:
                 raise Problem.of(response.status, decoded(response.read()))
+            backoff.answered()
             # Not by lines: reading those takes a connection that broke off for the end.
             while chunk := response.read1(1 << 16):
+                backoff.reset()
                 yield from lines.feed(chunk)
         except (OSError, HTTPException) as error:
             raise Unreachable(f"{self._address} broke off: {error!r}", sent=True) from error

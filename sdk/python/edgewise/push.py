@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import inspect
 import json
+import re
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -146,15 +147,22 @@ class PushWorker:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                length = int(self.headers.get("content-length") or 0)
-                if length > BODY_BYTES:
-                    return self.send_error(413)
+                length = self._length()
+                if not 0 <= length <= BODY_BYTES:
+                    # What was sent is not read: nothing else can come on this connection.
+                    self.close_connection = True
+                    return self.send_error(400 if length < 0 else 413)
                 status, text = worker.answer(dict(self.headers.items()), self.rfile.read(length))
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(text.encode())))
                 self.end_headers()
                 self.wfile.write(text.encode())
+
+            def _length(self) -> int:
+                """How long the body is; less than nothing if that is not said in a few digits."""
+                said = self.headers.get("content-length") or "0"
+                return int(said) if re.fullmatch("[0-9]{1,18}", said) else -1
 
             def log_message(self, *_: Any) -> None:
                 """Nothing: whoever wants lines wraps `answer`."""

@@ -66,7 +66,8 @@ class Lines:
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "id":
-            self._id = value
+            # An empty one is none: a stream does not go on behind it.
+            self._id = value or None
         elif name == "event":
             self._name = value
         elif name == "data":

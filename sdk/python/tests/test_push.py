@@ -7,6 +7,7 @@ import base64
 import hashlib
 import hmac
 import json
+import socket
 import threading
 import time
 import unittest
@@ -129,6 +130,20 @@ class Called(unittest.TestCase):
         self.assertEqual(answers[2][1]["error"]["type"], "unknown_action")
         main = threading.current_thread()
         self.assertEqual((places["co"] is main, places["plain"] is main), (True, False))
+
+
+    def test_a_request_that_does_not_say_how_long_it_is_is_not_read(self) -> None:
+        target = PushWorker(SECRET).serve()
+        self.addCleanup(target.server_close)
+        self.addCleanup(target.shutdown)
+        threading.Thread(target=target.serve_forever, args=(0.01,), daemon=True).start()
+        bad = ["-1", "+5", "1_0", "much", "9" * 5_000]
+        said = [*((length, 400) for length in bad), (str((32 << 20) + 1), 413), ("0", 401)]
+        for length, status in said:
+            with self.subTest(length), socket.create_connection(("127.0.0.1", target.server_address[1]), 30) as caller:
+                caller.sendall(f"POST / HTTP/1.1\r\nContent-Length: {length}\r\n\r\n".encode())
+                # Without an end of what is sent: whoever waits for one never answers.
+                self.assertEqual(caller.makefile("rb").readline().split()[1], str(status).encode())
 
 
 def signed(action: str) -> tuple[dict[str, str], bytes]:

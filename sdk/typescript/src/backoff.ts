@@ -6,26 +6,35 @@ const MOST_MS = 2_000;
 /** The pauses of one request, or of one loop that goes on until it is stopped (no patience given). */
 export class Backoff {
   readonly #patience: number | undefined;
+  /** When patience is over; none while all is well: it begins with the first trouble, however long all was well. */
   #until: number | undefined;
   #pause = FIRST_MS;
 
   constructor(patience?: number) {
     this.#patience = patience;
-    this.reset();
   }
 
   /** The next pause in milliseconds; none if patience is over. */
   next(): number | undefined {
-    if (this.#until !== undefined && performance.now() >= this.#until) return undefined;
+    if (this.#patience !== undefined) {
+      const now = performance.now();
+      this.#until ??= now + this.#patience;
+      if (now >= this.#until) return undefined;
+    }
     const pause = this.#pause * (0.5 + Math.random() / 2);
     this.#pause = Math.min(this.#pause * 2, MOST_MS);
     return pause;
   }
 
-  /** It worked: the next trouble is a new one. */
+  /** Somebody is there: the next trouble is a new one. Until something comes of it, pauses grow on. */
+  answered(): void {
+    this.#until = undefined;
+  }
+
+  /** It worked. */
   reset(): void {
+    this.#until = undefined;
     this.#pause = FIRST_MS;
-    this.#until = this.#patience === undefined ? undefined : performance.now() + this.#patience;
   }
 }
 

@@ -23,7 +23,7 @@ export interface ClientOptions {
   who?: string;
   /** How long an answer may take, in milliseconds. */
   timeout?: number;
-  /** For how long what cannot be answered now is asked again, in milliseconds. */
+  /** For how long what cannot be answered now is asked again, in milliseconds from the first trouble. */
   patience?: number;
 }
 
@@ -272,9 +272,8 @@ export class Client {
     for (;;) {
       let trouble: unknown = new Unreachable(`${this.#url} ended a stream that has no end`, true);
       try {
-        for await (const event of this.#stream(path, last)) {
+        for await (const event of this.#stream(path, last, backoff)) {
           last = event.id ?? last;
-          backoff.reset();
           yield event;
         }
       } catch (error) {
@@ -295,9 +294,8 @@ export class Client {
       let trouble: unknown;
       try {
         const before = after;
-        for await (const event of this.#stream(API + at(run, "/events"), String(after))) {
+        for await (const event of this.#stream(API + at(run, "/events"), String(after), backoff)) {
           after = Number(event.id);
-          backoff.reset();
           yield { ...event, seq: after };
         }
         if (over && after === before) return;
@@ -315,17 +313,19 @@ export class Client {
     }
   }
 
-  async *#stream(path: string, last: string | undefined): AsyncGenerator<StreamEvent> {
+  async *#stream(path: string, last: string | undefined, backoff: Backoff): AsyncGenerator<StreamEvent> {
     const silence = new AbortController();
     let alarm = setTimeout(() => silence.abort(), SILENCE_MS);
     const headers: Record<string, string> = { ...this.#headers, accept: "text/event-stream" };
-    if (last !== undefined) headers["last-event-id"] = last;
+    if (last) headers["last-event-id"] = last;
     const lines = new Lines();
     try {
       const response = await fetch(this.#url + path, { headers, signal: silence.signal });
       if (response.status >= 400) throw Problem.of(response.status, decoded(await response.text()));
+      backoff.answered();
       const decoder = new TextDecoder();
       for await (const chunk of response.body ?? []) {
+        backoff.reset();
         clearTimeout(alarm);
         alarm = setTimeout(() => silence.abort(), SILENCE_MS);
         yield* lines.feed(decoder.decode(chunk, { stream: true }));

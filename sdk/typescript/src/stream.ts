@@ -46,7 +46,8 @@ export class Lines {
     const at = line.indexOf(":");
     const [name, rest] = at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
     const value = rest.startsWith(" ") ? rest.slice(1) : rest;
-    if (name === "id") this.#id = value;
+    // An empty id is none: a stream does not go on behind it.
+    if (name === "id") this.#id = value === "" ? undefined : value;
     else if (name === "event") this.#name = value;
     else if (name === "data") this.#data.push(value);
     return undefined;

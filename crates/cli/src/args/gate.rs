@@ -18,7 +18,7 @@ Examples:
   edgewise gate approve @ release --comment 'looks good'
   edgewise gate approve @ release --as lead
   edgewise gate withdraw @ release
-  edgewise gate reject @ release --comment 'not on a Friday'
+  edgewise gate reject @ release --why 'not on a Friday'
   edgewise gate create --approver ann --approver bob --count 1 --for ew-7k2
   edgewise gate create --until 2027-01-31 --for ew-7k2
   edgewise gate create --external ci 4711 --for ew-7k2
@@ -91,7 +91,7 @@ pub struct GateAct {
     #[arg(value_name = "TASK")]
     pub task: Option<String>,
     /// What you want to say
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, visible_alias = "why", value_name = "TEXT")]
     pub comment: Option<String>,
 }
 
@@ -105,7 +105,7 @@ pub struct GateOpen {
     #[arg(value_name = "TASK")]
     pub task: Option<String>,
     /// What you want to say
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, visible_alias = "why", value_name = "TEXT")]
     pub comment: Option<String>,
     /// What comes with it: the output of a gate of a run, kept with a gate of items
     #[arg(long, value_name = "JSON", value_parser = json)]

@@ -187,6 +187,28 @@ fn what_the_help_shows_is_understood() {
 }
 
 #[test]
+fn why_somebody_acts_is_said_of_gates_as_of_everything_else() {
+    let spoken = |line: &str| {
+        let EveryCommand::Gate(gate) = parse(line).unwrap_or_else(|error| panic!("{line}: {error}")).command else {
+            panic!("{line}")
+        };
+        match gate.command {
+            GateCommand::Approve(act) | GateCommand::Withdraw(act) | GateCommand::Reject(act) => act.comment,
+            GateCommand::Satisfy(open) => open.comment,
+            other => panic!("{other:?}"),
+        }
+    };
+    for verb in ["approve", "withdraw", "reject", "satisfy"] {
+        for flag in ["--comment", "--why"] {
+            assert_eq!(spoken(&format!("gate {verb} @ release {flag} fine")).as_deref(), Some("fine"), "{verb} {flag}");
+        }
+        let help = parse(&format!("gate {verb} --help")).unwrap_err().to_string();
+        assert!(help.contains("[alias: --why]"), "{help}");
+        assert_eq!(parse(&format!("gate {verb} @ a --why b --comment c")).unwrap_err().exit_code(), 2, "{verb}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_a_usage_error() {
     for line in [
         "",

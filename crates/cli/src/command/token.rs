@@ -25,6 +25,8 @@ use serde_json::json;
 use std::path::Path;
 
 const HEADER: [&str; 5] = ["name", "role", "expires", "made", "by"];
+/// The role of a token whose setting says something else than a token's does: it lets nobody in, and can be revoked.
+const UNREADABLE: &str = "unreadable";
 
 pub(super) fn perform(args: &TokenArgs, context: &mut Context<'_>) -> Result<Exit> {
     let config = match (&args.workspaces, &args.workspace) {
@@ -74,16 +76,18 @@ fn create(args: &TokenCreate, context: &mut Context<'_>) -> Result<Exit> {
 
 fn list(context: &mut Context<'_>) -> Result<Exit> {
     let clock = Clock::local(wall_clock());
-    let row = |(name, kept, setting): (Name, Kept, Known)| {
-        let role = format!("{:?}", kept.role).to_lowercase();
+    let row = |(name, kept, setting): (Name, Option<Kept>, Known)| {
+        let role = kept.as_ref().map_or_else(|| UNREADABLE.into(), |kept| format!("{:?}", kept.role).to_lowercase());
+        let expires = kept.as_ref().and_then(|kept| kept.expires);
+        let never = if kept.is_some() { "never" } else { "-" };
         let cells = vec![
             Cell::new(name.as_str(), Ink::Bold),
             Cell::from(role.clone()),
-            Cell::from(kept.expires.map_or_else(|| "never".into(), |at| clock.short(at))),
+            Cell::from(expires.map_or_else(|| never.into(), |at| clock.short(at))),
             Cell::from(clock.short(setting.at)),
             Cell::new(setting.by.as_str(), Ink::Dim),
         ];
-        let facts = json!({ "name": name, "role": kept.role, "expires_at": kept.expires.and_then(rfc3339),
+        let facts = json!({ "name": name, "role": role, "expires_at": expires.and_then(rfc3339),
             "made_at": rfc3339(setting.at), "by": setting.by });
         Row::new(name.to_string(), cells, &facts)
     };
@@ -109,14 +113,14 @@ fn revoke(name: &Name, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 /// The tokens there are; none where nothing was ever run.
-fn known(place: &Place, context: &Context<'_>) -> Result<Vec<(Name, Kept, Known)>> {
+fn known(place: &Place, context: &Context<'_>) -> Result<Vec<(Name, Option<Kept>, Known)>> {
     if place.there_are_runs().is_err() {
         return Ok(Vec::new());
     }
     let settings = View::open(context.config)?.reader.control()?.settings;
     let tokens = settings.into_iter().filter_map(|(key, setting)| {
         let name = Name::parse(key.strip_prefix(PREFIX)?).ok()?;
-        Some((name, serde_json::from_value(setting.value.clone()).ok()?, setting))
+        Some((name, serde_json::from_value(setting.value.clone()).ok(), setting))
     });
     Ok(tokens.collect())
 }

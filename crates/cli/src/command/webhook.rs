@@ -9,7 +9,7 @@ use crate::problem::Result;
 use crate::shelves::Shelves;
 use crate::style::Ink;
 use crate::table::Cell;
-use edgewise_client::wire::{DeadLetterListed, WebhookListed, WebhookMade};
+use edgewise_client::wire::{DeadLetterListed, Replayed, WebhookListed, WebhookMade};
 use serde_json::json;
 
 const HOOKS: [&str; 6] = ["id", "namespace", "url", "names", "place", "dead"];
@@ -93,8 +93,19 @@ fn dead(id: &str, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 fn replay(args: &WebhookReplay, context: &mut Context<'_>) -> Result<Exit> {
-    let events = shelves(context, true)?.replay(&args.id, args.from.zip(args.to))?;
+    let Replayed { events, next } = shelves(context, true)?.replay(&args.id, args.from.zip(args.to))?;
     let line = format!("{events} events are sent again to {}", args.id);
-    context.printer.one(args.id.clone(), &[line], &json!({ "id": args.id, "events": events }))?;
+    let mut facts = json!({ "id": args.id, "events": events });
+    if let Some(next) = next {
+        facts["next"] = next.into();
+    }
+    context.printer.one(args.id.clone(), &[line], &facts)?;
+    if let Some(next) = next {
+        let range = args.to.map_or(String::new(), |to| format!(" --from {next} --to {to}"));
+        context.printer.say(&format!(
+            "that was not all, {next} is the next: when these were sent, `edgewise webhook replay {}{range}` goes on",
+            args.id
+        ));
+    }
     Ok(Exit::Ok)
 }

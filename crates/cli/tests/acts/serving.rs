@@ -1,6 +1,11 @@
 //! The server as a process: what the guide says about it is done here, line by line.
 
 use crate::process::{Ended, Process, Project};
+use edgewise_core::control::SettingChanged;
+use edgewise_core::name::Name;
+use edgewise_engine::Home;
+use edgewise_engine::folder::{Ask, Door, Folder, Options};
+use serde_json::json;
 use std::process::{Command, Stdio};
 
 const GUIDE: &str = include_str!("../../../../docs/guide/server.md");
@@ -148,6 +153,37 @@ fn the_tokens_of_the_guide_are_made_listed_and_taken_away() {
         let (_, secret) = secret.rsplit_once('.').unwrap();
         assert!(!kept.windows(secret.len()).any(|bytes| bytes == secret.as_bytes()), "a secret is kept");
     }
+}
+
+/// Sets what only a program can: a setting of the workspace.
+fn set(project: &Project, key: &str, value: serde_json::Value) {
+    let name = |text: &str| Name::parse(text).unwrap();
+    let change = SettingChanged { key: name(key), value: Some(value), by: name("ada"), why: None };
+    let options = Options { home: Home::local(), work: None, background: false, queues: Default::default() };
+    let set = async {
+        let mut door = Door::open(Folder::at(project.path().join(".edgewise")), options).await.unwrap();
+        door.ask(Ask::ChangeSetting(change)).await.unwrap();
+        door.close().await.unwrap();
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(set);
+}
+
+#[test]
+fn a_token_that_cannot_be_read_is_listed_and_can_be_taken_away() {
+    let project = Project::new();
+    set(&project, "token/ann", json!({ "hash": "x", "role": "emperor" }));
+    set(&project, "token/bob", json!(7));
+    let listed = project.run("token list").out;
+    assert_eq!(listed.matches("unreadable").count(), 2, "{listed}");
+    let facts = project.run("token list --json").out;
+    assert!(facts.contains(r#""role":"unreadable""#), "{facts}");
+    let taken = project.run("token create ann --role viewer");
+    assert!(taken.code == 4 && taken.err.contains("ann has a token already"), "{taken:?}");
+    for name in ["ann", "bob"] {
+        assert_eq!(project.run(&format!("token revoke {name}")).code, 0, "{name}");
+    }
+    assert_eq!(project.run("token list -q").out, "");
+    assert_eq!(project.run("token create ann --role viewer").code, 0);
 }
 
 #[test]

@@ -182,4 +182,7 @@ pub struct ReplayRequest {
 pub struct Replayed {
     /// So many events.
     pub events: usize,
+    /// The place of the first that is left, if they were too many at once: go on there when these were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
 }

@@ -165,7 +165,7 @@ impl AtWork {
         self.reporting += 1;
         let client = self.client.clone();
         self.asked.spawn(async move {
-            let answer = client.complete(&sent).await;
+            let answer = decided(&client, &sent).await;
             Heard::Reported(sent, answer)
         });
     }
@@ -267,6 +267,20 @@ impl AtWork {
         let client = self.client.clone();
         self.asked.spawn(async move { Heard::Beats(client.heartbeat(leases).await) });
     }
+}
+
+/// Reports until an answer decides about it. What breaks in the server, and whoever was faster there, says nothing about
+/// the attempts.
+async fn decided(client: &Client, sent: &Complete) -> Result<Completed> {
+    for tries in 1.. {
+        match client.complete(sent).await {
+            Err(error) if matches!(error.kind, Kind::Conflict | Kind::Bug) => {
+                tokio::time::sleep(client.backoff().after(tries)).await;
+            }
+            answer => return answer,
+        }
+    }
+    unreachable!("it is tried until it ends")
 }
 
 fn claimed(sent: &Complete) -> usize {

@@ -1,12 +1,13 @@
 //! The tasks that send events to hooks. Time, chance, waiting and the network come from outside.
 
-use super::hook::{self, DeadLetter, Hook, Hooks};
+use super::dead::{self, DeadLetter};
+use super::hook::{self, Hook, Hooks};
 use super::judge::{Next, judge};
 use crate::engine::Clock;
 use crate::publish::place_of;
-use edgewise_core::Result;
 use edgewise_core::time::Millis;
-use edgewise_store::{Consumer, Queued};
+use edgewise_core::{Kind, Result};
+use edgewise_store::{Consumer, Domain, Queued, Space};
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -120,6 +121,8 @@ impl Courier {
             let goes = match self.round().await {
                 Ok((Goes::Off, _)) => return,
                 Ok((Goes::On, more)) => more,
+                // It was taken away.
+                Err(error) if error.kind == Kind::NotFound => return,
                 // The store did not answer: it is asked again a little later.
                 Err(_) => false,
             };
@@ -141,7 +144,7 @@ impl Courier {
             .ask(move |ledger, space| {
                 let after = place_of(ledger, space, &hook.namespace, &hook.consumer())?;
                 let page = ledger.queued(space, &hook.namespace, after, PAGE)?;
-                Ok((page, hook::letters(ledger, space, &hook.id)?))
+                Ok((page, dead::letters(ledger, space, &hook.id)?))
             })
             .await?;
         for letter in letters.into_iter().filter(|letter| letter.again) {
@@ -169,9 +172,8 @@ impl Courier {
                 Next::Again(wait) => (self.means.sleep)(wait).await,
                 Next::Gone => return self.switch_off().await,
                 Next::Dead(why) => {
-                    let (id, at) = (self.hook.id.clone(), (self.means.clock)());
-                    let letter = hook::letter(queued, why, at);
-                    self.hooks.0.ask(move |ledger, space| hook::keep(ledger, space, &id, &letter)).await?;
+                    let letter = dead::letter(queued, why, (self.means.clock)());
+                    self.write(move |ledger, space, hook| dead::rest(ledger, space, &hook.id, letter)).await?;
                     return Ok(Goes::On);
                 }
             }
@@ -182,16 +184,15 @@ impl Courier {
     /// One attempt at a dead letter: it goes, or it stays dead.
     async fn again(&self, letter: DeadLetter) -> Result<Goes> {
         let reply = self.send(&letter.id, &letter.body).await;
-        let id = self.hook.id.clone();
         match judge(&reply, super::ATTEMPTS, 0) {
             Next::Gone => return self.switch_off().await,
             Next::Done => {
-                self.hooks.0.ask(move |ledger, space| hook::bury(ledger, space, &id, letter.place)).await?;
+                self.write(move |ledger, space, hook| dead::bury(ledger, space, &hook.id, letter.place)).await?;
             }
             Next::Again(_) | Next::Dead(_) => {
                 let at = (self.means.clock)();
-                let dead = DeadLetter { again: false, why: format!("sent again: {reply:?}"), at, ..letter };
-                self.hooks.0.ask(move |ledger, space| hook::keep(ledger, space, &id, &dead)).await?;
+                let dead = DeadLetter { why: format!("sent again: {reply:?}"), at, ..letter };
+                self.write(move |ledger, space, hook| dead::rest(ledger, space, &hook.id, dead)).await?;
             }
         }
         Ok(Goes::On)
@@ -215,9 +216,32 @@ impl Courier {
     }
 
     async fn acknowledge(&self, place: u64) -> Result<()> {
-        let (namespace, name, at) = (self.hook.namespace.clone(), self.hook.consumer(), (self.means.clock)());
-        let consumer = Consumer { namespace, name, place, at };
-        self.hooks.0.ask(move |ledger, space| ledger.acknowledge(space, &consumer)).await.map(drop)
+        let at = (self.means.clock)();
+        self.write(move |ledger, space, hook| {
+            let (namespace, name) = (hook.namespace.clone(), hook.consumer());
+            ledger.acknowledge(space, &Consumer { namespace, name, place, at }).map(drop)
+        })
+        .await
+    }
+
+    /// Writes something about the hook. Of one that was taken away meanwhile nothing stays: its queue would wait for it
+    /// for good.
+    async fn write(
+        &self,
+        work: impl FnOnce(&mut dyn Domain, &Space, &Hook) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let hook = self.hook.clone();
+        let written = move |ledger: &mut dyn Domain, space: &Space| {
+            work(ledger, space, &hook)?;
+            match hook::find(ledger, space, &hook.id) {
+                Err(error) if error.kind == Kind::NotFound => {
+                    hook::clear(ledger, space, &hook.id)?;
+                    Err(error)
+                }
+                found => found.map(drop),
+            }
+        };
+        self.hooks.0.ask(written).await
     }
 
     async fn switch_off(&self) -> Result<Goes> {

@@ -1,20 +1,17 @@
-//! Hooks as they are kept: who is told what, and what they could not be told.
+//! Hooks as they are kept: who is told what.
 
+use super::dead::{self, DeadLetter, Replay};
 use super::sign::{Former, OVERLAP, Secret, signatures};
 use crate::entropy::Entropy;
 use crate::publish::Shelf;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Result};
-use edgewise_store::{Consumer, Document, Domain, Queued, Space};
+use edgewise_store::{Consumer, Document, Domain, Space};
 use serde::{Deserialize, Serialize};
 
 /// Most hooks of a workspace.
 const HOOKS: usize = 1_000;
-/// Dead letters kept for one hook; more of them push the oldest out.
-const DEAD: usize = 1_000;
-/// Most events that are sent again at once.
-const REPLAYED: usize = 1_000;
 /// Longest address.
 const URL_BYTES: usize = 2_048;
 
@@ -62,30 +59,10 @@ pub struct Shown {
     pub dead: usize,
 }
 
-/// An event that a hook could not be told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeadLetter {
-    /// Its place in the queue.
-    pub place: u64,
-    /// Its id.
-    pub id: String,
-    /// What it is called.
-    pub name: Name,
-    /// What is sent.
-    pub body: String,
-    /// Why it was not taken.
-    pub why: String,
-    /// When it was given up.
-    pub at: Time,
-    /// Whether it is to be sent again.
-    #[serde(default)]
-    pub again: bool,
-}
-
 impl Hook {
     /// The name it acknowledges under.
     pub(super) fn consumer(&self) -> String {
-        format!("webhook/{}", self.id)
+        consumer(&self.id)
     }
 
     /// The signatures of a message.
@@ -140,15 +117,13 @@ impl Hooks {
         self.0.with(|ledger, space| all(ledger, space)?.iter().map(|hook| show(ledger, space, hook)).collect())
     }
 
-    /// Takes a hook away, with what it could not be told.
+    /// Takes a hook away, with what it could not be told; also what is left of one that is gone.
     pub fn remove(&self, id: &str) -> Result<()> {
         self.0.with(|ledger, space| {
-            let hook = find(ledger, space, id)?;
-            for (key, _) in ledger.kept(space, Document::Dead, &format!("{id}/"), usize::MAX)? {
-                ledger.keep(space, Document::Dead, &key, None)?;
-            }
-            ledger.forget_consumer(space, &hook.namespace, &hook.consumer())?;
-            ledger.keep(space, Document::Hook, id, None)
+            let known = find(ledger, space, id);
+            // Itself first: whoever still delivers looks for it after each write, and clears away what came too late.
+            ledger.keep(space, Document::Hook, id, None)?;
+            if clear(ledger, space, id)? { Ok(()) } else { known.map(drop) }
         })
     }
 
@@ -168,27 +143,16 @@ impl Hooks {
     pub fn dead(&self, id: &str) -> Result<Vec<DeadLetter>> {
         self.0.with(|ledger, space| {
             find(ledger, space, id)?;
-            letters(ledger, space, id)
+            dead::letters(ledger, space, id)
         })
     }
 
     /// Has events sent again: those between two places (both included), or all dead letters. Switches the hook on
-    /// again. How many there are.
-    pub fn replay(&self, id: &str, range: Option<(u64, u64)>, at: Time) -> Result<usize> {
+    /// again.
+    pub fn replay(&self, id: &str, range: Option<(u64, u64)>, at: Time) -> Result<Replay> {
         self.0.with(|ledger, space| {
             let mut hook = find(ledger, space, id)?;
-            let found = match range {
-                None => letters(ledger, space, id)?,
-                Some((from, to)) => {
-                    let after = from.saturating_sub(1);
-                    let queued = ledger.queued(space, &hook.namespace, after, REPLAYED)?;
-                    let wanted = queued.into_iter().filter(|q| q.place <= to && hook.wants(&q.event.name));
-                    wanted.map(|queued| letter(queued, "it is to be sent again".into(), at)).collect()
-                }
-            };
-            for letter in &found {
-                keep(ledger, space, id, &DeadLetter { again: true, ..letter.clone() })?;
-            }
+            let replay = dead::replay(ledger, space, &hook, range, at)?;
             if hook.off.take().is_some() {
                 // Its place first: without one it would be told everything from the beginning.
                 if let Some(place) = hook.place.take() {
@@ -197,9 +161,13 @@ impl Hooks {
                 }
                 put(ledger, space, &hook)?;
             }
-            Ok(found.len())
+            Ok(replay)
         })
     }
+}
+
+fn consumer(id: &str) -> String {
+    format!("webhook/{id}")
 }
 
 fn check(url: &str) -> Result<()> {
@@ -235,31 +203,15 @@ pub(super) fn put(ledger: &mut dyn Domain, space: &Space, hook: &Hook) -> Result
     ledger.keep(space, Document::Hook, &hook.id, Some(&written(hook)?))
 }
 
-pub(super) fn letters(ledger: &mut dyn Domain, space: &Space, id: &str) -> Result<Vec<DeadLetter>> {
-    let kept = ledger.kept(space, Document::Dead, &format!("{id}/"), DEAD + REPLAYED)?;
-    kept.iter().map(|(_, body)| read(body)).collect()
-}
-
-pub(super) fn letter(queued: Queued, why: String, at: Time) -> DeadLetter {
-    let Queued { place, event } = queued;
-    DeadLetter { place, id: event.id, name: event.name, body: event.body, why, at, again: false }
-}
-
-fn key(id: &str, place: u64) -> String {
-    format!("{id}/{place:020}")
-}
-
-/// Keeps a dead letter; of too many the oldest goes.
-pub(super) fn keep(ledger: &mut dyn Domain, space: &Space, id: &str, letter: &DeadLetter) -> Result<()> {
-    let there = ledger.kept(space, Document::Dead, &format!("{id}/"), DEAD)?;
-    if let Some((oldest, _)) = there.first().filter(|_| there.len() >= DEAD) {
-        ledger.keep(space, Document::Dead, oldest, None)?;
+/// Clears away what belongs to a hook that is gone; whether a queue waited for it.
+pub(super) fn clear(ledger: &mut dyn Domain, space: &Space, id: &str) -> Result<bool> {
+    dead::clear(ledger, space, id)?;
+    let name = consumer(id);
+    let waiting: Vec<_> = ledger.consumers(space)?.into_iter().filter(|known| known.name == name).collect();
+    for Consumer { namespace, name, .. } in &waiting {
+        ledger.forget_consumer(space, namespace, name)?;
     }
-    ledger.keep(space, Document::Dead, &key(id, letter.place), Some(&written(letter)?))
-}
-
-pub(super) fn bury(ledger: &mut dyn Domain, space: &Space, id: &str, place: u64) -> Result<()> {
-    ledger.keep(space, Document::Dead, &key(id, place), None)
+    Ok(!waiting.is_empty())
 }
 
 /// Up to where a hook was told everything.
@@ -278,15 +230,15 @@ pub(super) fn switch_off(ledger: &mut dyn Domain, space: &Space, id: &str, why: 
 
 fn show(ledger: &mut dyn Domain, space: &Space, hook: &Hook) -> Result<Shown> {
     let place = place(ledger, space, hook)?;
-    let dead = letters(ledger, space, &hook.id)?.len();
+    let dead = dead::letters(ledger, space, &hook.id)?.len();
     let Hook { id, namespace, url, names, at, off, .. } = hook.clone();
     Ok(Shown { id, namespace, url, names, at, off, place, dead })
 }
 
-fn read<'b, T: Deserialize<'b>>(body: &'b str) -> Result<T> {
+pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b str) -> Result<T> {
     serde_json::from_str(body).map_err(|e| Error::corrupt("bad_document", format!("a webhook cannot be read: {e}")))
 }
 
-fn written(document: &impl Serialize) -> Result<String> {
+pub(super) fn written(document: &impl Serialize) -> Result<String> {
     serde_json::to_string(document).map_err(|e| Error::bug("unprintable", format!("a webhook has no JSON form: {e}")))
 }

@@ -5,8 +5,9 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::http::{Allowed, Http, Rules};
 use edgewise_engine::webhook::{ATTEMPTS, Delivering, Hooks, Means, Reply, Secret, verify};
-use edgewise_store::Domain;
+use edgewise_store::{Consumer, Document, Domain};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 
@@ -184,7 +185,7 @@ async fn what_is_never_taken_becomes_a_dead_letter_the_next_goes_on_and_a_replay
     let waits: Vec<u64> = world.waits.lock().unwrap().iter().map(|span| span.0).take(9).collect();
     assert!(waits.windows(2).all(|pair| pair[0] < pair[1] || pair[1] >= 1_800_000), "{waits:?}");
     *broken.lock().unwrap() = false;
-    assert_eq!(hooks.replay(&id, None, NOW).unwrap(), 2);
+    assert_eq!(hooks.replay(&id, None, NOW).unwrap().events, 2);
     for expected in ["one", "two"] {
         let again = world.next().await;
         assert_eq!(type_of(&again), expected);
@@ -194,7 +195,7 @@ async fn what_is_never_taken_becomes_a_dead_letter_the_next_goes_on_and_a_replay
         tokio::task::yield_now().await;
     }
     let place_of_two = dead.iter().find(|letter| letter.name.as_str() == "two").unwrap().place;
-    assert_eq!(hooks.replay(&id, Some((place_of_two, place_of_two)), NOW).unwrap(), 1);
+    assert_eq!(hooks.replay(&id, Some((place_of_two, place_of_two)), NOW).unwrap().events, 1);
     assert_eq!(type_of(&world.next().await), "two");
     delivering.stop();
     engine.stop().unwrap();
@@ -217,12 +218,65 @@ async fn a_hook_that_answers_410_is_switched_off_until_it_is_replayed() {
     assert!(world.sent.try_recv().is_err(), "nothing more is sent");
     assert_eq!(hooks.list().unwrap()[0].place, 0, "it was told nothing");
     assert_eq!(place.ledger.clone().consumers(&space()).unwrap(), [], "the queue does not wait for it");
-    assert_eq!(hooks.replay(&id, None, NOW).unwrap(), 0);
+    assert_eq!(hooks.replay(&id, None, NOW).unwrap().events, 0);
     assert_eq!(hooks.list().unwrap()[0].off, None);
     assert_eq!(place.ledger.clone().consumers(&space()).unwrap().len(), 1, "and waits again");
     world.next().await;
     delivering.stop();
     engine.stop().unwrap();
+}
+
+/// A hook is taken away by its own target, just before that gives its last answer to the first event.
+async fn taken_away_during_a_delivery(status: u16, attempts: u32) {
+    let place = Place::default();
+    let hooks = Hooks::new(place.shelf());
+    let (id, _) = add(&hooks, "https://a.example/", &[]);
+    let engine = place.engine();
+    let run = run(&engine, flow(FLOW)).await;
+    end(&engine, run).await;
+    while place.queue("f").len() < 3 {
+        tokio::task::yield_now().await;
+    }
+    let (removing, asked) = (hooks.clone(), AtomicU32::new(0));
+    let answer = move |_: &str| {
+        if asked.fetch_add(1, Ordering::Relaxed) + 1 == attempts {
+            removing.remove(&id).unwrap();
+        }
+        Some(Reply::Status(status, None))
+    };
+    let mut world = World::new(engine.listeners().watch_queues(), answer);
+    let looks = Arc::new(AtomicU32::new(0));
+    let looked = Arc::clone(&looks);
+    // Nobody looks a second time: whoever delivers is not stopped by that.
+    world.means.sleep = Arc::new(move |span| {
+        if span == LOOK {
+            looked.fetch_add(1, Ordering::Relaxed);
+            return Box::pin(std::future::pending());
+        }
+        Box::pin(tokio::task::yield_now())
+    });
+    let delivering = Delivering::start(hooks.clone(), world.means.clone());
+    for _ in 0..attempts {
+        world.next().await;
+    }
+    // It ends, or goes on until there is nothing more to deliver.
+    let ended = async {
+        while Arc::strong_count(&world.means.post) > 2 && looks.load(Ordering::Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    within("the delivery", ended).await;
+    let mut ledger = place.ledger.clone();
+    assert_eq!(ledger.consumers(&space()).unwrap(), [], "{status}");
+    assert_eq!(ledger.kept(&space(), Document::Dead, "", 9).unwrap(), [], "{status}");
+    delivering.stop();
+    engine.stop().unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_hook_that_was_taken_away_during_a_delivery() {
+    taken_away_during_a_delivery(200, 1).await;
+    taken_away_during_a_delivery(500, ATTEMPTS).await;
 }
 
 #[tokio::test]
@@ -250,4 +304,15 @@ fn hooks_are_kept_without_showing_their_secret_and_bad_addresses_are_refused() {
     hooks.remove(&id).unwrap();
     assert!(hooks.list().unwrap().is_empty());
     assert_eq!(hooks.remove(&id).unwrap_err().code, "webhook_not_found");
+}
+
+#[test]
+fn what_is_left_of_a_hook_that_is_gone_can_be_taken_away() {
+    let place = Place::default();
+    let (hooks, mut ledger) = (Hooks::new(place.shelf()), place.ledger.clone());
+    let left = Consumer { namespace: name("f"), name: "webhook/gone".into(), place: 7, at: NOW };
+    ledger.acknowledge(&space(), &left).unwrap();
+    hooks.remove("gone").unwrap();
+    assert_eq!(ledger.consumers(&space()).unwrap(), []);
+    assert_eq!(hooks.remove("gone").unwrap_err().code, "webhook_not_found");
 }

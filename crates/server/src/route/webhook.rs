@@ -83,5 +83,5 @@ pub async fn replay(
         }
     };
     let (hooks, now) = (hooks(&app).await?, app.now());
-    Ok(Json(Replayed { events: blocking(move || hooks.replay(&id, range, now)).await? }))
+    Ok(Json(listed::replayed(blocking(move || hooks.replay(&id, range, now)).await?)))
 }

@@ -1,5 +1,6 @@
 //! Stores that fail: nothing is lost, nothing spins, and what could not be read is read later.
 
+use edgewise_core::Kind;
 use edgewise_core::state::RunState;
 use edgewise_core::time::Millis;
 use edgewise_engine::command::Command;
@@ -121,7 +122,8 @@ fn many_conflicts_are_told_as_busy_and_lose_nothing() {
         w.faults = w.faults.clone().fail_nth_of(Op::Append, w.faults.count(Op::Append) + n, Fault::Conflict);
     }
     let act = w.act(run);
-    assert_eq!(w.must_fail(Command::Pause(act.clone())).code, "too_busy");
+    let busy = w.must_fail(Command::Pause(act.clone()));
+    assert_eq!((busy.kind, busy.code), (Kind::Unavailable, "too_busy"), "whoever asked comes again");
     w.must(Command::Pause(act));
     assert!(w.run(run).paused);
 }
