@@ -5,6 +5,7 @@
 //! append the runs concerned are forgotten and loaded anew; hints are only ever hints.
 
 mod adopt;
+mod answers;
 mod bounds;
 mod control;
 mod frozen;
