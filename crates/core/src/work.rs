@@ -39,6 +39,7 @@ mod table;
 mod tree;
 mod undo;
 mod urgency;
+mod waiters;
 mod waits;
 mod whole;
 mod why;
@@ -61,6 +62,7 @@ pub use rows::{DependencyRow, GateRow, ItemRow, RunEndRow, WorkRows};
 pub use standing::{Blocker, Facts, Obstacle, Standing};
 pub use stats::Stats;
 pub use tree::{Branch, Direction};
+pub use waiters::GateWaiters;
 
 use crate::id::{EventId, RunId};
 use crate::time::Time;
@@ -90,6 +92,8 @@ pub struct Work {
     claims: BTreeSet<(Time, u32)>,
     /// When timer gates open.
     timers: BTreeSet<(Time, u32)>,
+    /// Where tasks of runs stand at gates.
+    places: waiters::Places,
     /// When ephemeral instances go away.
     ephemeral: BTreeSet<(Time, u32)>,
     /// Where each node of the waits-for graph stands.

@@ -211,16 +211,10 @@ impl Cached {
             return;
         }
         self.run.release(std::mem::take(&mut self.over));
-        let settling = std::mem::take(&mut self.settling);
-        if !self.run.disowned.is_empty() {
-            // Whoever lets a child go must know what its task was.
-            self.settled.extend(settling);
-        } else {
-            for task in settling {
-                // What was opened again meanwhile has rows that are behind.
-                if self.run.is_settled(task) && !self.dirty.has(task) {
-                    self.put_by |= self.run.put_by(task);
-                }
+        for task in std::mem::take(&mut self.settling) {
+            // What was opened again meanwhile has rows that are behind.
+            if self.run.is_settled(task) && !self.dirty.has(task) {
+                self.put_by |= self.run.put_by(task);
             }
         }
         self.given.retain(|task| *task == WHOLE_RUN || self.run.task(*task).is_some());

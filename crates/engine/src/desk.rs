@@ -5,6 +5,7 @@
 //! append the runs concerned are forgotten and loaded anew; hints are only ever hints.
 
 mod adopt;
+mod answers;
 mod bounds;
 mod control;
 mod frozen;
@@ -112,8 +113,8 @@ pub(crate) struct Desk {
     pub cached_tasks: u64,
     /// Runs that were put on the desk since somebody last looked whether they must stay.
     pub fresh: Vec<RunId>,
-    /// Runs that the sweep has still to look at.
-    pub to_sweep: Vec<RunId>,
+    /// Runs that the sweep has still to look at, and from which task on if it has looked at a part.
+    pub to_sweep: Vec<(RunId, Option<TaskIx>)>,
     /// Runs that were forgotten and could not be loaded yet.
     pub unloaded: BTreeSet<RunId>,
     /// Leases of a commit in doubt: if it landed, nobody was told of them.

@@ -13,6 +13,11 @@ impl Work {
         [&self.timers, &self.claims, &self.ephemeral].into_iter().filter_map(|set| set.first()).map(|(at, _)| *at).min()
     }
 
+    /// Whether a gate that tasks of runs wait for opens by itself.
+    pub fn opens_for_tasks(&self) -> bool {
+        self.timers.iter().any(|(_, n)| !self.gates[*n as usize].gate.tasks.is_empty())
+    }
+
     /// What has happened by itself up to an instant, as events that have yet to be written: one after another, since
     /// an instance that goes takes along what is below it.
     pub fn overdue(&self, now: Time) -> Vec<WorkEvent> {

@@ -320,13 +320,6 @@ pub struct GateWaiter {
     pub link: LinkRef,
 }
 
-impl GateWaiter {
-    /// Whether it is this task of this run.
-    pub fn is(&self, run: RunId, link: LinkRef) -> bool {
-        (self.run, self.link) == (run, link)
-    }
-}
-
 /// See [`WorkEvent::RunEnded`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEnded {

@@ -1,6 +1,6 @@
 //! Gates of the work graph: waits on the world that items share.
 
-use super::{GateWaiter, ItemId};
+use super::{GateWaiters, ItemId};
 use crate::error::{Error, Result};
 use crate::gate::Approval;
 use crate::limits;
@@ -58,8 +58,8 @@ pub struct WorkGate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<GateEnded>,
     /// The tasks of runs that open with it, or did.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tasks: Vec<GateWaiter>,
+    #[serde(default, skip_serializing_if = "GateWaiters::is_empty")]
+    pub tasks: GateWaiters,
     /// Who made it.
     pub created_by: Name,
     /// When.

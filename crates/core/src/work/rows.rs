@@ -319,6 +319,7 @@ impl Work {
         }
         let target = Target::from(gate.id.clone());
         self.gates.push(GateSlot { gate, into: Vec::new() });
+        self.find_waiters(n, true);
         self.introduce(&target);
     }
 }

@@ -98,6 +98,9 @@ pub fn disagreements(work: &Work) -> Vec<String> {
     if kept != ready {
         found.push(format!("the ready order is kept as {kept:?}, and follows as {ready:?}"));
     }
+    if !work.finds_all_waiters() {
+        found.push("tasks are looked for at other gates than those that they wait for".to_owned());
+    }
     if work.out_of_order() > 0 {
         found.push(format!("{} edges of the waits-for graph go against its order", work.out_of_order()));
     }

@@ -180,6 +180,7 @@ impl Work {
         if let Some(at) = self.gates[n as usize].gate.opens_at() {
             set(&mut self.timers, (at, n), found);
         }
+        self.find_waiters(n, found);
     }
 }
 

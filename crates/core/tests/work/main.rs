@@ -7,4 +7,5 @@ mod joined;
 mod random;
 mod refusals;
 mod rules;
+mod waiters;
 mod world;

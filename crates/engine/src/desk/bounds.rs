@@ -122,12 +122,19 @@ impl Desk {
         batch.given.add(queue, bound.map(|bound| &bound.key), 1);
         batch.given.bounded |= bound.is_some() || queues.is_bounded(queue);
         queues.begin(queue, *now);
-        let Some((bound, rate)) = bound.and_then(|bound| Some((bound, bound.rate?))) else { return };
-        self.rates.begin(&bound.key, rate, self.now);
-        match self.rates.opens(&bound.key, rate, self.now) {
-            _ if !self.lanes.is_aside(&bound.key) => {}
-            opens if opens > self.now => self.rates.wake_at(&bound.key, opens),
-            _ => self.lanes.rouse(&bound.key, 1),
+        let Some(bound) = bound else { return };
+        let opens = bound.rate.map(|rate| {
+            self.rates.begin(&bound.key, rate, self.now);
+            self.rates.opens(&bound.key, rate, self.now)
+        });
+        let full = bound.max.is_some_and(|max| self.holding(&bound.key) >= max);
+        if full || !self.lanes.is_aside(&bound.key) {
+            return;
+        }
+        // One wakes the next: all may have been set aside while nobody could say who holds the key.
+        match opens.filter(|opens| *opens > self.now) {
+            Some(opens) => self.rates.wake_at(&bound.key, opens),
+            None => self.lanes.rouse(&bound.key, 1),
         }
     }
 

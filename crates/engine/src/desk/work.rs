@@ -5,6 +5,7 @@
 //! of two engines that give the same item to two people one conflicts, folds what the other wrote, and decides again.
 
 use super::Desk;
+use super::answers::Answers;
 use super::own::stage;
 use crate::load::{fold_work, load_work};
 use crate::publish::Noted;
@@ -20,8 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most records of others read at once.
 const PAGE: usize = 1_000;
-/// Most answers to keyed operations that are kept at hand.
-const ANSWERS: usize = 1_000;
 
 /// The work graph, and what of it is where.
 #[derive(Default)]
@@ -45,7 +44,7 @@ pub(crate) struct CachedWork {
     /// Up to which event runs were looked at for gates of theirs that are waited for.
     pub looked_at: BTreeMap<RunId, u64>,
     /// What keyed operations that are durable were answered lately.
-    answers: BTreeMap<String, Vec<Done>>,
+    answers: Answers,
     /// Events folded but not yet appended, and the id of the first.
     events: Vec<WorkEvent>,
     first_id: EventId,
@@ -333,10 +332,7 @@ impl Desk {
     /// What was staged of the work graph is durable.
     pub fn work_durable(&mut self) {
         for (key, done) in std::mem::take(&mut self.batch.answers) {
-            if self.work.answers.len() >= ANSWERS {
-                self.work.answers.pop_first();
-            }
-            self.work.answers.insert(key, done);
+            self.work.answers.keep(&key, done);
         }
         if self.work.is_staged() {
             self.work.durable = self.work.state.seq;

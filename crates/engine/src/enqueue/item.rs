@@ -103,7 +103,8 @@ fn lineage(desk: &mut Desk, run: RunId) -> Option<Vec<RunId>> {
     Some(within)
 }
 
-fn is_of(item: &Item, run: RunId, link: LinkRef) -> bool {
+/// Whether an item is that of an attempt.
+pub(super) fn is_of(item: &Item, run: RunId, link: LinkRef) -> bool {
     item.waiter.as_ref().is_some_and(|waiter| waiter.is(run, link))
 }
 

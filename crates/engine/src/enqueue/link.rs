@@ -15,7 +15,6 @@ use super::{item, shared};
 use crate::committer::CHORES;
 use crate::desk::Desk;
 use crate::result::check_output;
-use edgewise_core::Kind;
 use edgewise_core::event::{
     Event, Failure, LinkRef, LinkRequested, LinkResolved, PlanCreated, RULES, Request, Rerun, RerunFrom, RunTriggered,
     TaskIx,
@@ -23,10 +22,12 @@ use edgewise_core::event::{
 use edgewise_core::id::RunId;
 use edgewise_core::input;
 use edgewise_core::name::Name;
-use edgewise_core::run::{Adopted, DISOWNED, Outcome, Run};
+use edgewise_core::plan::Work;
+use edgewise_core::run::{Adopted, DISOWNED, Outcome, Run, item_id};
 use edgewise_core::state::RunState;
 use edgewise_core::trace::{Context, LABEL, span_of_run};
 use edgewise_core::work::ItemId;
+use edgewise_core::{Kind, Result};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -54,6 +55,19 @@ enum Kin {
 fn kind_of(run: &Run, link: LinkRef) -> Option<Kin> {
     run.task(link.task)?;
     if run.shares_gate(link.task) { Some(Kin::Gate) } else { run.item_of(link).map(Kin::Item) }
+}
+
+/// Whether tasks of a run wait for something of the work graph.
+fn knows_graph(run: &Run) -> bool {
+    run.plan.specs.iter().any(|spec| spec.work.is_linked() && !matches!(spec.work, Work::SubRun(_)))
+}
+
+/// What of the work graph an attempt waited for whose task is gone, with the scope that it was in. The graph says so: for
+/// an attempt that is over nothing more is made.
+fn kind_in_graph(desk: &mut Desk, run: RunId, link: LinkRef, child: RunId) -> Result<Option<Kin>> {
+    let work = desk.newest_work()?;
+    let made = item_id(child).filter(|id| work.item(id.as_str()).is_some_and(|found| item::is_of(found, run, link)));
+    Ok(made.map(Kin::Item).or_else(|| work.shared_gate(run, link).map(|_| Kin::Gate)))
 }
 
 /// Looks at links until nothing is missing, or enough is done for one commit.
@@ -97,11 +111,18 @@ fn look(desk: &mut Desk, run: RunId, task: TaskIx) -> usize {
     let all = cached.run.disowned.iter().filter(|(link, _)| of_task(link));
     let disowned: Vec<(LinkRef, RunId)> = all.take(CHORES).map(|(link, child)| (*link, *child)).collect();
     let awaited = if task == DISOWNED { None } else { cached.run.awaited(task) };
+    let in_graph = !disowned.is_empty() && knows_graph(&cached.run);
     for (link, child) in &disowned {
-        match desk.runs.get(&run).and_then(|cached| kind_of(&cached.run, *link)) {
-            Some(Kin::Item(id)) => item::let_go(desk, run, (*link, *child), &id),
-            Some(Kin::Gate) => shared::let_go(desk, run, (*link, *child)),
-            None => let_go(desk, run, *link, *child),
+        let Some(known) = desk.runs.get(&run).map(|cached| &cached.run) else { break };
+        let kind = match known.task(link.task) {
+            None if in_graph => kind_in_graph(desk, run, *link, *child),
+            _ => Ok(kind_of(known, *link)),
+        };
+        match kind {
+            Ok(Some(Kin::Item(id))) => item::let_go(desk, run, (*link, *child), &id),
+            Ok(Some(Kin::Gate)) => shared::let_go(desk, run, (*link, *child)),
+            Ok(None) => let_go(desk, run, *link, *child),
+            Err(_) => drop(desk.links.later.insert((run, DISOWNED))),
         }
     }
     if disowned.len() == CHORES {

@@ -37,7 +37,9 @@ pub(super) fn wait_for(desk: &mut Desk, run: RunId, link: LinkRef) {
             resolve(desk, run, link, child, state, outcome);
         }
         (None, Ok(Some(gate))) => {
-            let waiter = waiter(desk, run, link);
+            // A gate waits for nobody, so it does not matter to it which runs are around this one.
+            let path = desk.runs.get(&run).map(|cached| cached.run.path(link.task)).unwrap_or_default();
+            let waiter = GateWaiter { run, path, link };
             // One that is known to wait is refused here, and that is no harm.
             if desk.record_work(WorkEvent::GateAwaited(GateAwaited { gate, waiter })).is_ok() {
                 desk.rely_on(run);
@@ -53,11 +55,11 @@ pub(super) fn let_go(desk: &mut Desk, run: RunId, (link, child): (LinkRef, RunId
         desk.links.later.insert((run, edgewise_core::run::DISOWNED));
         return;
     }
-    let named = desk.runs.get(&run).and_then(|cached| cached.run.shared_gate(link.task).ok().flatten());
-    if let Some(gate) = named {
-        let waiter = waiter(desk, run, link);
-        // One that has just ended, or never heard of the task, has nothing to forget.
-        let _ = desk.record_work(WorkEvent::GateLeft(GateAwaited { gate, waiter }));
+    // Which one that is the graph knows: the task itself may be gone.
+    if let Some((gate, waiter)) = desk.work.state.shared_gate(run, link) {
+        let left = GateAwaited { gate: gate.id.clone(), waiter: waiter.clone() };
+        // One that has just ended has nothing to forget.
+        let _ = desk.record_work(WorkEvent::GateLeft(left));
     }
     desk.rely_on(RunId::WORK);
     resolve(desk, run, link, child, RunState::Cancelled, Ok(Value::Null));
@@ -65,16 +67,8 @@ pub(super) fn let_go(desk: &mut Desk, run: RunId, (link, child): (LinkRef, RunId
 
 /// Whether a gate is not there, has ended, or does not know who waits for it: then something should have moved.
 pub(super) fn is_missing(desk: &mut Desk, run: RunId, link: LinkRef) -> bool {
-    let named = desk.runs.get(&run).and_then(|cached| cached.run.shared_gate(link.task).ok().flatten());
-    let (Some(id), Ok(work)) = (named, desk.work()) else { return false };
-    work.gate(id.as_str())
-        .is_none_or(|gate| gate.ended.is_some() || !gate.tasks.iter().any(|known| known.is(run, link)))
-}
-
-/// A gate waits for nobody, so it does not matter to it which runs are around this one.
-fn waiter(desk: &Desk, run: RunId, link: LinkRef) -> GateWaiter {
-    let path = desk.runs.get(&run).map(|cached| cached.run.path(link.task)).unwrap_or_default();
-    GateWaiter { run, path, link }
+    let Ok(work) = desk.work() else { return false };
+    work.shared_gate(run, link).is_none_or(|(gate, _)| gate.ended.is_some())
 }
 
 fn unknown(id: &ItemId) -> Failure {

@@ -7,12 +7,12 @@ use crate::desk::{Desk, lost_lease, offer};
 use crate::lanes::{Lanes, Offer};
 use crate::queues;
 use crate::turns::Bound;
-use edgewise_core::event::{LinkRef, TaskIx};
+use edgewise_core::event::TaskIx;
 use edgewise_core::id::RunId;
 use edgewise_core::run::{DISOWNED, Run};
 use edgewise_core::state::TaskState;
 
-/// Most tasks looked at in one sweep; the next one goes on with the next runs.
+/// Most tasks looked at in one sweep; the next one goes on with the next runs, and within one that was too large.
 const TASKS: u64 = 200_000;
 
 /// So many tasks are looked at in the time of one look into the store.
@@ -22,48 +22,63 @@ const STORE_LOOK: u64 = 20;
 pub(crate) fn sweep(desk: &mut Desk) -> usize {
     desk.ticks.look_again();
     super::join::look_again(desk);
+    desk.rouse_forgotten();
+    look_through(desk, TASKS)
+}
+
+/// Looks at so many tasks.
+fn look_through(desk: &mut Desk, mut most: u64) -> usize {
     if desk.to_sweep.is_empty() {
-        desk.to_sweep = desk.runs.keys().copied().collect();
+        desk.to_sweep = desk.runs.keys().map(|run| (*run, None)).collect();
         // The same order every time, so that what is found in a simulation is found again.
         desk.to_sweep.sort_unstable();
     }
-    desk.rouse_forgotten();
-    let (mut looked_at, mut found) = (0, 0);
-    while looked_at < TASKS
-        && let Some(run) = desk.to_sweep.pop()
+    let mut found = 0;
+    while most > 0
+        && let Some((run, from)) = desk.to_sweep.pop()
     {
         if desk.frozen.contains_key(&run) {
             continue;
         }
-        looked_at += desk.runs.get(&run).map_or(0, |cached| cached.counted);
-        found += look_at(desk, run);
-        found += look_at_links(desk, run, &mut looked_at);
+        if from.is_none() {
+            most = most.saturating_sub(desk.runs.get(&run).map_or(0, |cached| cached.counted));
+            found += look_at(desk, run);
+        }
+        let (missing, rest) = look_at_links(desk, run, from, &mut most);
+        found += missing;
+        if rest.is_some() {
+            desk.to_sweep.push((run, rest));
+            break;
+        }
     }
     found
 }
 
-/// Tasks whose child is not there, or is over and was not told; and children that nobody waits for.
-fn look_at_links(desk: &mut Desk, run: RunId, looked_at: &mut u64) -> usize {
-    let Some(run) = desk.runs.get(&run).map(|cached| &cached.run) else { return 0 };
-    let (id, mut missing) = (run.id, Vec::new());
+/// Tasks whose child is not there, or is over and was not told; and children that nobody waits for. Gives where to go on
+/// if that was too much.
+fn look_at_links(desk: &mut Desk, run: RunId, from: Option<TaskIx>, most: &mut u64) -> (usize, Option<TaskIx>) {
+    let Some(run) = desk.runs.get(&run).map(|cached| &cached.run) else { return (0, None) };
+    let (id, mut missing, mut waiting, mut rest) = (run.id, Vec::new(), Vec::new(), None);
     // One that is frozen is let go of when it goes on.
     if run.disowned.values().any(|child| !desk.frozen.contains_key(child)) {
         missing.push(DISOWNED);
     }
-    let waiting: Vec<(TaskIx, LinkRef)> =
-        run.waiting_for_children().filter_map(|task| Some((task, run.awaited(task)?))).collect();
     // A run that is paused begins nothing.
-    let paused = run.paused;
-    for (task, link) in waiting {
-        // A look into the store is worth many looks at a task.
-        *looked_at += STORE_LOOK;
-        if !paused && super::link::is_missing(desk, id, link) {
-            missing.push(task);
+    for task in run.waiting_for_children().filter(|task| !run.paused && Some(*task) >= from) {
+        // A look into the store is worth many looks at a task; what is of the work graph is at hand.
+        let cost = if run.sub_run(task).is_some() { STORE_LOOK } else { 1 };
+        if *most < cost {
+            rest = Some(task);
+            break;
         }
+        *most -= cost;
+        waiting.extend(run.awaited(task).map(|link| (task, link)));
     }
+    missing
+        .extend(waiting.into_iter().filter(|(_, link)| super::link::is_missing(desk, id, *link)).map(|(task, _)| task));
     // What is put off is not forgotten.
     missing.retain(|task| !desk.links.later.contains(&(id, *task)));
-    missing.into_iter().filter(|task| desk.links.due.insert((id, *task))).count()
+    (missing.into_iter().filter(|task| desk.links.due.insert((id, *task))).count(), rest)
 }
 
 fn look_at(desk: &mut Desk, run: RunId) -> usize {

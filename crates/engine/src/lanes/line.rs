@@ -14,6 +14,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+/// So many turns of runs that left are not worth a look.
+const SLACK: usize = 16;
+
 /// A task in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Waiting {
@@ -87,6 +90,7 @@ impl Line {
                     At::Back => level.turns.push_back((run, level.stamp)),
                     At::Front => level.turns.push_front((run, level.stamp)),
                 }
+                level.tidy();
                 true
             }
         }
@@ -160,6 +164,14 @@ impl Line {
 }
 
 impl Level {
+    /// Forgets the turns of runs that left without them, once they are more than the others.
+    fn tidy(&mut self) {
+        if self.turns.len() > 2 * self.runs.len() + SLACK {
+            let Self { turns, runs, .. } = self;
+            turns.retain(|(run, stamp)| runs.get(run).is_some_and(|of| of.stamp == *stamp));
+        }
+    }
+
     fn pop(&mut self) -> Option<(RunId, TaskIx, Slim)> {
         while let Some((run, stamp)) = self.turns.pop_front() {
             let Entry::Occupied(mut of) = self.runs.entry(run) else { continue };
@@ -245,6 +257,19 @@ mod tests {
         }
         (1..3).for_each(|task| assert!(line.put(waiting(2, task, 0), At::Back)));
         assert_eq!(order(&mut line), [(2, 0), (1, 0), (2, 1), (1, 1), (2, 2), (1, 2)]);
+    }
+
+    #[test]
+    fn runs_that_come_and_go_beside_one_that_waits_leave_nothing_behind() {
+        let mut line = line(&[(0, 0, 0)]);
+        for run in 1..10_000 {
+            line.put(waiting(run, 0, 0), At::Back);
+            assert!(line.take(RunId(run), TaskIx(0)));
+        }
+        let turns: usize = line.levels.values().map(|level| level.turns.len()).sum();
+        assert!(turns <= 2 + SLACK, "{turns}");
+        (1..3).for_each(|run| assert!(line.put(waiting(run, 0, 0), At::Back)));
+        assert_eq!(order(&mut line), [(0, 0), (1, 0), (2, 0)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use edgewise_core::Result;
 use edgewise_core::gate::Approval;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
-use edgewise_core::work::{Done, GateEnded, GateMade, GateWait, ItemId, WorkEvent, WorkGate};
+use edgewise_core::work::{Done, GateEnded, GateMade, GateWait, GateWaiters, ItemId, WorkEvent, WorkGate};
 
 pub(super) fn make_gate(
     stage: &mut Stage<'_>,
@@ -41,7 +41,7 @@ fn plain(id: &ItemId, wait: &GateWait, (by, at): (&Name, Time)) -> WorkGate {
         title: None,
         approvals: Vec::new(),
         ended: None,
-        tasks: Vec::new(),
+        tasks: GateWaiters::default(),
         created_by: by.clone(),
         created_at: at,
     }

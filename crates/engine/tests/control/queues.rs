@@ -28,9 +28,13 @@ fn five(engine: &mut Engine) {
     }
 }
 
-fn claim() -> Command {
+fn claim_of_five() -> Claim {
     let actions = Arc::new([name("work")]);
-    Command::Claim(Claim { worker: "w".into(), actions, queues: None, max: 5, lease: Some(Millis(60_000)) })
+    Claim { worker: "w".into(), actions, queues: None, max: 5, lease: Some(Millis(60_000)) }
+}
+
+fn claim() -> Command {
+    Command::Claim(claim_of_five())
 }
 
 /// What a claim is given at once, after the engine has looked around; the claim waits on otherwise.
@@ -144,4 +148,20 @@ fn no_engine_is_told_of_slots_that_no_queue_can_have() {
         assert_eq!(ask(&mut engine, set(Some(SLOTS(bad)))).unwrap_err().code, "bad_slots", "{bad}");
     }
     assert_eq!(world.control().seq, 0);
+}
+
+#[test]
+fn tasks_that_were_set_aside_while_the_store_did_not_answer_all_begin_once_it_does() {
+    const KEYED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 5 } } } }";
+    let world = World::default();
+    let mut engine = world.engine(1);
+    for _ in 0..7 {
+        ask(&mut engine, start(KEYED)).unwrap();
+    }
+    world.faults.fail_next(Op::ReadAll, Fault::Refused);
+    let all = Claim { max: 7, ..claim_of_five() };
+    let step = engine.step(Time(1_600), vec![Request { command: Command::Claim(all), reply: 2 }]).unwrap();
+    assert_eq!(given(step.answers), 0, "nobody knows who holds the key");
+    let next = engine.step(Time(2_100), Vec::new()).unwrap();
+    assert_eq!(given(next.answers), 5, "as many as may, without a sweep");
 }

@@ -1,7 +1,9 @@
 //! What time brings, for whoever asks first after it.
 
+use super::gates::start_flow;
 use super::ground::{LEASE, NOW, add, needs};
-use super::ground::{World, all, claim, depend, name, ready};
+use super::ground::{World, all, claim, depend, name, one, ready};
+use edgewise_core::state::RunState;
 use edgewise_core::time::Time;
 use edgewise_core::work::{Add, DependencyKind, Filter, GateWait, ItemId, ItemKind, Op};
 use edgewise_engine::command::{Answer, Command};
@@ -81,4 +83,35 @@ fn whoever_has_an_item_is_given_another_one() {
         all(&mut engine, "bob", vec![op]).unwrap()[0].id.as_ref().map(ToString::to_string)
     };
     assert_eq!([next(), next(), next()], [Some("ew-a".to_owned()), Some("ew-b".to_owned()), None]);
+}
+
+#[test]
+fn an_engine_is_not_idle_while_time_opens_a_gate_that_a_run_waits_for() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let (wait, id) = (GateWait::Timer { wait_until: Time(50_000) }, Some(ItemId::parse("ew-t").unwrap()));
+    let gate = Op::MakeGate { wait, title: None, id, name: None, approvals: vec![] };
+    let item = depend("ew-a", "ew-t", DependencyKind::Awaits);
+    all(&mut engine, "ada", vec![gate, add("ew-a"), item]).unwrap();
+    assert!(engine.is_idle(), "whom it opens for are people");
+    let run = start_flow(&mut engine, "{ flow: f, tasks: { ok: { gate: { shared: ew-t } } } }", "f.yaml");
+    assert!(!engine.is_idle(), "it moves the run");
+    engine.step(Time(50_000), vec![]).unwrap();
+    assert_eq!(world.reader().run(run).unwrap().state, RunState::Complete);
+    assert!(engine.is_idle(), "and then nothing more");
+}
+
+#[test]
+fn an_engine_is_not_idle_while_items_may_have_to_be_told_of_a_run() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let text = "{ flow: f, tasks: { ok: { gate: { approval: { from: [lead] } } } } }";
+    let run = start_flow(&mut engine, text, "f.yaml").to_string();
+    one(&mut engine, add("ew-a")).unwrap();
+    one(&mut engine, depend("ew-a", &run, DependencyKind::Awaits)).unwrap();
+    assert!(engine.is_idle());
+    engine.sweep(NOW);
+    assert!(!engine.is_idle(), "it was not looked at yet");
+    engine.step(NOW, vec![]).unwrap();
+    assert!(engine.is_idle());
 }

@@ -1,6 +1,7 @@
 //! The work graph in the engine: operations are one commit, undone as one, the same for all engines and after any crash.
 
 mod alone;
+mod dropped;
 mod due;
 mod expect;
 mod explained;

@@ -9,7 +9,7 @@ use edgewise_core::work::{DependencyKind, GateWait, ItemId, Op};
 use edgewise_engine::command::{Command, Rerun, RerunOf, RunAct};
 use serde_json::json;
 
-fn gate(id: &str) -> Op {
+pub fn gate(id: &str) -> Op {
     let wait = GateWait::Approval { required_approvers: vec![], approval_count: Some(1) };
     Op::MakeGate { wait, title: None, id: Some(ItemId::parse(id).unwrap()), name: None, approvals: vec![] }
 }

@@ -7,7 +7,7 @@ use crate::work::{GateAwaited, Work};
 pub(super) fn check(work: &Work, event: &GateAwaited) -> Result<u32> {
     let n = work.gate_waiting(&event.gate)?;
     let GateAwaited { gate, waiter } = event;
-    if !work.gates[n as usize].gate.tasks.iter().any(|known| known.is(waiter.run, waiter.link)) {
+    if !work.waits_at(n, waiter) {
         let message = format!("no such task of run {} waits for gate {gate}", waiter.run);
         return Err(Error::conflict("already_known", message));
     }
@@ -15,7 +15,6 @@ pub(super) fn check(work: &Work, event: &GateAwaited) -> Result<u32> {
 }
 
 pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateAwaited) {
-    let Some(n) = work.gate_number(event.gate.as_str()) else { return };
-    work.gate_mut(n).gate.tasks.retain(|known| !known.is(event.waiter.run, event.waiter.link));
+    work.leave(&event.gate, &event.waiter);
     turn.changed.gates.insert(event.gate.clone());
 }

@@ -3,7 +3,7 @@
 use super::said;
 use crate::error::Result;
 use crate::work::settle::Turn;
-use crate::work::{GateMade, NoteKind, Work, WorkGate};
+use crate::work::{GateMade, GateWaiters, NoteKind, Work, WorkGate};
 
 pub(super) fn check(work: &Work, event: &GateMade) -> Result<()> {
     work.free(&event.id)?;
@@ -17,7 +17,7 @@ pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateMade) {
         wait: event.wait.clone(),
         title: event.title.clone(),
         approvals: Vec::new(),
-        tasks: Vec::new(),
+        tasks: GateWaiters::default(),
         ended: None,
         created_by: event.by.clone(),
         created_at: turn.stamp.at,

@@ -11,6 +11,7 @@ use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
 use edgewise_store::memory::{MemoryLedger, MemoryProjections};
 use serde_json::value::RawValue;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A desk with one run of a ready task and a closed gate.
@@ -152,4 +153,17 @@ fn a_run_that_stopped_in_the_middle_of_evaluating_is_found() {
     assert_eq!(sweep(&mut desk), 1);
     assert!(desk.advancing.contains(&run));
     assert_eq!(sweep(&mut desk), 0);
+}
+
+#[test]
+fn a_run_in_which_much_waits_is_looked_through_some_at_a_time() {
+    let (mut desk, run) = begun("{ flow: f, tasks: { s: { each: 'range(50)', item: Look } } }");
+    desk.work().unwrap();
+    desk.links = Default::default();
+    let waiting: BTreeSet<_> = desk.runs[&run].run.waiting_for_children().map(|task| (run, task)).collect();
+    assert_eq!(waiting.len(), 50);
+    desk.runs.get_mut(&run).unwrap().counted = 51;
+    let found: Vec<usize> = (0..5).map(|_| look_through(&mut desk, 20)).collect();
+    assert_eq!(found, [0, 20, 20, 10, 0], "its tasks themselves are looked at first");
+    assert_eq!(desk.links.due, waiting);
 }
