@@ -165,7 +165,8 @@ fn accepts(input: &Input, value: &Value) -> bool {
     input.kind.holds(value) || (value.is_null() && !input.required && input.default.is_none())
 }
 
-fn shallow(value: &Value, depth: usize) -> bool {
+/// Whether a value is nested no deeper than so many levels; what is below is not walked.
+pub(crate) fn shallow(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(list) => depth > 0 && list.iter().all(|v| shallow(v, depth - 1)),
         Value::Object(map) => depth > 0 && map.values().all(|v| shallow(v, depth - 1)),
