@@ -75,6 +75,9 @@ pub const ARGUMENTS: usize = 256;
 pub const PATTERN_BYTES: usize = 1_000;
 /// Most parts of a pattern, once what it repeats is written out.
 pub const PATTERN_PARTS: usize = 5_000;
+/// Most steps in which the inputs of one run are held to their patterns: an engine that starts runs does nothing else
+/// meanwhile.
+pub const INPUT_PATTERN_STEPS: u64 = 1_000_000;
 /// Deepest nesting of one expression, also along a chain such as `a + b + c`.
 pub const EXPR_DEPTH: u32 = 200;
 /// Most parts of one expression, once named values stand in place of their names.

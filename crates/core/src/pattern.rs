@@ -96,6 +96,11 @@ impl Pattern {
         (bytes as u64 + 8) * (self.parts.len() as u64 + 8) / 64
     }
 
+    /// About how long a text can be that is matched in so many steps.
+    pub(crate) fn most_bytes(&self, steps: u64) -> u64 {
+        (steps.saturating_mul(64) / (self.parts.len() as u64 + 8)).saturating_sub(8)
+    }
+
     /// Whether it fits somewhere in a text; `^` and `$` tie it to the ends.
     pub fn is_match(&self, text: &str) -> bool {
         let (mut now, mut next) = (Ways::new(self.parts.len()), Ways::new(self.parts.len()));
