@@ -116,11 +116,28 @@ pub fn parse_argument(declared: &[Input], name: &str, text: &str) -> Result<Valu
 impl Input {
     /// What is wrong with a value, if it is a text that does not fit the pattern.
     pub(crate) fn misfit(&self, value: &Value) -> Option<String> {
-        let (pattern, text) = (self.pattern.as_ref()?, value.as_str()?);
-        let fits = Pattern::parse(pattern).is_ok_and(|pattern| pattern.is_match(text));
-        let message =
-            || format!("input `{}` expects a text that fits {}, found {}", self.name, shown(pattern), shown(text));
-        (!fits).then(message)
+        let mut steps = limits::INPUT_PATTERN_STEPS;
+        self.misfit_within(value, &mut steps)
+    }
+
+    /// The same in so many steps, of which those that it takes are taken away.
+    fn misfit_within(&self, value: &Value, left: &mut u64) -> Option<String> {
+        let (written, text) = (self.pattern.as_ref()?, value.as_str()?);
+        let (name, shape) = (&self.name, shown(written));
+        let unfit = || Some(format!("input `{name}` expects a text that fits {shape}, found {}", shown(text)));
+        let (pattern, steps) = Pattern::read(written);
+        let Ok(pattern) = pattern else { return unfit() };
+        let within = left.saturating_sub(steps);
+        let Some(rest) = within.checked_sub(pattern.cost(text.len())) else {
+            let most = pattern.most_bytes(within);
+            return Some(format!(
+                "input `{name}` has {} bytes, too many to find out whether they fit {shape}: give at most {most}, or \
+                 make the pattern shorter",
+                text.len()
+            ));
+        };
+        *left = rest;
+        if pattern.is_match(text) { None } else { unfit() }
     }
 }
 
@@ -129,10 +146,11 @@ impl Input {
 pub fn complete(declared: &[Input], given: &Map<String, Value>) -> Result<String> {
     let mut problems = Vec::new();
     let mut full = Map::new();
+    let mut steps = limits::INPUT_PATTERN_STEPS;
     for input in declared {
         match given.get(&*input.name) {
             Some(value) if accepts(input, value) => {
-                problems.extend(input.misfit(value));
+                problems.extend(input.misfit_within(value, &mut steps));
                 full.insert(input.name.to_string(), value.clone());
             }
             Some(value) => problems.push(wrong(input, value).message),
@@ -165,7 +183,8 @@ fn accepts(input: &Input, value: &Value) -> bool {
     input.kind.holds(value) || (value.is_null() && !input.required && input.default.is_none())
 }
 
-fn shallow(value: &Value, depth: usize) -> bool {
+/// Whether a value is nested no deeper than so many levels; what is below is not walked.
+pub(crate) fn shallow(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(list) => depth > 0 && list.iter().all(|v| shallow(v, depth - 1)),
         Value::Object(map) => depth > 0 && map.values().all(|v| shallow(v, depth - 1)),
@@ -264,6 +283,26 @@ mod tests {
         assert!(complete("1.10").is_ok());
         let message = complete("1.10-rc").unwrap_err().message;
         assert_eq!(message, r"input `version` expects a text that fits `^\d+\.\d+$`, found `1.10-rc`");
+    }
+
+    #[test]
+    fn a_text_too_long_for_its_pattern_is_refused_instead_of_matched() {
+        let slow = |name: &str| Input { pattern: Some("[a-c]{0,2400}d".into()), ..input(name, InputType::String) };
+        let given = json!({"a": "a".repeat(1 << 20)});
+        let error = complete(&[slow("a")], given.as_object().unwrap()).unwrap_err();
+        assert!(error.message.contains("has 1048576 bytes"), "{}", error.message);
+        assert!(error.message.contains("at most 13"), "{}", error.message);
+        // All inputs of a run share what may be spent.
+        let names = ["a", "b", "c"];
+        let given: Map<String, Value> = names.iter().map(|name| ((*name).into(), "d".repeat(5_000).into())).collect();
+        let declared = names.map(slow);
+        assert!(complete(&declared[..2], &given).unwrap_err().message.contains("no input `c`"));
+        let message = complete(&declared, &given).unwrap_err().message;
+        assert!(message.starts_with("input `c` has 5000 bytes"), "{message}");
+        // A short pattern leaves room for long texts.
+        let words = Input { pattern: Some("^[a-z ]+$".into()), ..input("a", InputType::String) };
+        let given = json!({"a": "word ".repeat(100_000)});
+        assert!(complete(&[words], given.as_object().unwrap()).is_ok());
     }
 
     #[test]

@@ -15,6 +15,11 @@ pub const FLOW_BYTES: usize = 64 << 20;
 pub const PLAN_BYTES: usize = 512 << 20;
 /// Deepest nesting of a flow file, a value or a template.
 pub const DEPTH: usize = 64;
+/// Deepest nesting of stored JSON: whoever reads it back gives up beyond.
+pub const STORED_LEVELS: usize = 127;
+/// Deepest nesting of what a template comes to: with the values in it that can be more than a value, and where it is
+/// kept there are levels around it.
+pub const FILLED_DEPTH: usize = 96;
 /// Most nodes in one plan, over all its regions.
 pub const PLAN_NODES: usize = 2_000_000;
 /// Most statements of functions that one file compiles again because several flows call them, and most defaults that
@@ -75,6 +80,9 @@ pub const ARGUMENTS: usize = 256;
 pub const PATTERN_BYTES: usize = 1_000;
 /// Most parts of a pattern, once what it repeats is written out.
 pub const PATTERN_PARTS: usize = 5_000;
+/// Most steps in which the inputs of one run are held to their patterns: an engine that starts runs does nothing else
+/// meanwhile.
+pub const INPUT_PATTERN_STEPS: u64 = 1_000_000;
 /// Deepest nesting of one expression, also along a chain such as `a + b + c`.
 pub const EXPR_DEPTH: u32 = 200;
 /// Most parts of one expression, once named values stand in place of their names.

@@ -14,13 +14,14 @@ use classes::Set;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     parts: Vec<Part>,
+    sets: Vec<Set>,
 }
 
 /// One step of a way through a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    /// A character of this set, then the next part.
-    One(Set),
+    /// A character of the set of this number, then the next part.
+    One(u32),
     /// Either way.
     Split(u32, u32),
     Jump(u32),
@@ -57,11 +58,13 @@ impl Edge {
 struct Ways {
     at: Vec<u32>,
     seen: Vec<bool>,
+    /// Where to go on, while a way is followed.
+    open: Vec<u32>,
 }
 
 impl Ways {
     fn new(parts: usize) -> Self {
-        Self { at: Vec::with_capacity(parts), seen: vec![false; parts] }
+        Self { at: Vec::with_capacity(parts), seen: vec![false; parts], open: Vec::new() }
     }
 
     fn clear(&mut self) {
@@ -73,15 +76,29 @@ impl Ways {
 impl Pattern {
     /// Reads a pattern; what is wrong with it is said in words.
     pub fn parse(text: &str) -> Result<Self, String> {
+        Self::read(text).0
+    }
+
+    /// The same, with about how many steps it took. What cannot be read costs more: nobody pays for matching it.
+    pub(crate) fn read(text: &str) -> (Result<Self, String>, u64) {
         if text.len() > limits::PATTERN_BYTES {
-            return Err(format!("it has {} bytes, at most {} are allowed", text.len(), limits::PATTERN_BYTES));
+            let why = format!("it has {} bytes, at most {} are allowed", text.len(), limits::PATTERN_BYTES);
+            return (Err(why), 1);
         }
-        compile::compile(text).map(|parts| Self { parts })
+        let (read, visits) = compile::compile(text);
+        let looked_at = (text.len() + visits) as u64;
+        let steps = if read.is_ok() { looked_at / 16 } else { looked_at / 2 };
+        (read, steps)
     }
 
     /// About how many steps it takes to match a text of so many bytes.
     pub(crate) fn cost(&self, bytes: usize) -> u64 {
         (bytes as u64 + 8) * (self.parts.len() as u64 + 8) / 64
+    }
+
+    /// About how long a text can be that is matched in so many steps.
+    pub(crate) fn most_bytes(&self, steps: u64) -> u64 {
+        (steps.saturating_mul(64) / (self.parts.len() as u64 + 8)).saturating_sub(8)
     }
 
     /// Whether it fits somewhere in a text; `^` and `$` tie it to the ends.
@@ -98,8 +115,8 @@ impl Pattern {
             let around = (Some(c), chars.clone().next());
             next.clear();
             for at in &now.at {
-                let Part::One(set) = &self.parts[*at as usize] else { continue };
-                if set.has(c) && self.follow(*at + 1, around, &mut next) {
+                let Part::One(set) = self.parts[*at as usize] else { continue };
+                if self.sets[set as usize].has(c) && self.follow(*at + 1, around, &mut next) {
                     return true;
                 }
             }
@@ -110,16 +127,17 @@ impl Pattern {
 
     /// Adds a way, with all that it comes to without another character; whether that is the end of the pattern.
     fn follow(&self, at: u32, around: Around, ways: &mut Ways) -> bool {
-        let mut stack = vec![at];
-        while let Some(at) = stack.pop() {
-            if std::mem::replace(&mut ways.seen[at as usize], true) {
+        let Ways { at: ways, seen, open } = ways;
+        open.push(at);
+        while let Some(at) = open.pop() {
+            if std::mem::replace(&mut seen[at as usize], true) {
                 continue;
             }
             match &self.parts[at as usize] {
-                Part::One(_) => ways.at.push(at),
-                Part::Split(first, second) => stack.extend([*second, *first]),
-                Part::Jump(to) => stack.push(*to),
-                Part::At(edge) if edge.holds(around) => stack.push(at + 1),
+                Part::One(_) => ways.push(at),
+                Part::Split(first, second) => open.extend([*second, *first]),
+                Part::Jump(to) => open.push(*to),
+                Part::At(edge) if edge.holds(around) => open.push(at + 1),
                 Part::At(_) => {}
                 Part::Match => return true,
             }

@@ -15,6 +15,7 @@ mod publish;
 mod region;
 mod script;
 mod share;
+mod stored;
 
 pub use build::{PlanDraft, Problem, RegionDraft};
 pub use composite::{Arm, Branch, Call, For, Handler, Parallel, Spread, Try, While};
@@ -26,6 +27,7 @@ pub use publish::{Condition, Delivery, Emit, Publish, Tells};
 pub use region::{InEdge, OutEdge, Region};
 pub use script::{Statement, Var};
 pub use share::{Limit, Share};
+pub(crate) use stored::{FLATTER, too_deep};
 
 use crate::expr::Expr;
 use crate::gate::Gate;

@@ -90,6 +90,17 @@ impl Template {
         }
     }
 
+    /// How many levels of JSON its stored form has at most.
+    pub(crate) fn levels(&self) -> usize {
+        match self {
+            Self::Value(value) => 1 + levels(value),
+            Self::Expr(_) => 6,
+            Self::Text(_) => 8,
+            Self::List(list) => 2 + list.iter().map(Self::levels).max().unwrap_or_default(),
+            Self::Map(map) => 3 + map.iter().map(|(_, t)| t.levels()).max().unwrap_or_default(),
+        }
+    }
+
     /// Calls `see` with every expression in the template.
     pub fn expressions(&self, see: &mut dyn FnMut(&Expr)) {
         match self {
@@ -105,5 +116,14 @@ impl Template {
             Self::List(list) => list.iter().for_each(|t| t.expressions(see)),
             Self::Map(map) => map.iter().for_each(|(_, t)| t.expressions(see)),
         }
+    }
+}
+
+/// How deep a value is nested.
+fn levels(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => 1 + list.iter().map(levels).max().unwrap_or_default(),
+        Value::Object(map) => 1 + map.values().map(levels).max().unwrap_or_default(),
+        _ => 0,
     }
 }

@@ -6,6 +6,7 @@ use super::scalar::{literal, value_of};
 use super::source::{Source, Span};
 use super::tree::{Entry, Kind, Node};
 use crate::expr::{self, Ast, Expr, Fault, Hyphens};
+use crate::plan;
 use crate::suggest::shown;
 use crate::template::{Part, Root, Template};
 use serde_json::Value;
@@ -29,7 +30,19 @@ impl<'s, 'n> Holes<'s, 'n> {
 
     /// Any value; what has no expression in it becomes a plain value.
     pub(super) fn template(&mut self, node: &Node<'_>, sink: &mut Sink<'_>) -> Template {
-        if has_hole(node) { self.with_holes(node, sink) } else { Template::Value(literal(node, sink)) }
+        if !has_hole(node) {
+            return Template::Value(literal(node, sink));
+        }
+        let template = self.with_holes(node, sink);
+        if let Some(message) = plan::too_deep(&template) {
+            sink.error(node.span, "too_deep", message).help(Some(plan::FLATTER.into()));
+            // The keys stay, so that nobody misses one of them as well.
+            return match template {
+                Template::Map(map) => Template::Map(map.into_iter().map(|(k, _)| (k, Template::default())).collect()),
+                _ => Template::default(),
+            };
+        }
+        template
     }
 
     fn with_holes(&mut self, node: &Node<'_>, sink: &mut Sink<'_>) -> Template {

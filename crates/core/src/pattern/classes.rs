@@ -2,13 +2,13 @@
 
 use regex_syntax::ast::{ClassAscii, ClassAsciiKind, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem};
 
-/// Characters from one to another, several times; or all but these.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The highest number of a character.
+const LAST: u32 = char::MAX as u32;
+
+/// Ranges of the numbers of characters, in order and apart from each other: however many are written, few are looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Set {
-    ranges: Vec<(char, char)>,
-    /// Sets within this one that are "all but".
-    others: Vec<Set>,
-    negated: bool,
+    ranges: Vec<(u32, u32)>,
 }
 
 type Ranges = &'static [(char, char)];
@@ -28,12 +28,25 @@ impl Set {
     }
 
     fn of(ranges: &[(char, char)], negated: bool) -> Self {
-        Self { ranges: ranges.to_vec(), others: Vec::new(), negated }
+        Self::made(ranges.iter().map(|(from, to)| (u32::from(*from), u32::from(*to))).collect(), negated)
+    }
+
+    fn made(mut ranges: Vec<(u32, u32)>, negated: bool) -> Self {
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, last| {
+            let joins = next.0 <= last.1 + 1;
+            if joins {
+                last.1 = last.1.max(next.1);
+            }
+            joins
+        });
+        Self { ranges: if negated { others(&ranges) } else { ranges } }
     }
 
     pub(super) fn has(&self, c: char) -> bool {
-        let within = self.ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
-        (within || self.others.iter().any(|set| set.has(c))) != self.negated
+        let c = u32::from(c);
+        let at = self.ranges.partition_point(|(_, to)| *to < c);
+        self.ranges.get(at).is_some_and(|(from, _)| *from <= c)
     }
 
     pub(super) fn perl(class: &ClassPerl) -> Self {
@@ -67,27 +80,43 @@ impl Set {
 
     /// What stands between brackets.
     pub(super) fn bracketed(class: &ClassBracketed) -> Result<Self, String> {
-        let mut set = Self { negated: class.negated, ..Self::default() };
+        let mut ranges = Vec::new();
         match &class.kind {
-            ClassSet::Item(item) => set.add(item)?,
+            ClassSet::Item(item) => add(item, &mut ranges)?,
             ClassSet::BinaryOp(_) => return Err("sets cannot be combined with `&&`, `--` or `~~`".into()),
         }
-        Ok(set)
+        Ok(Self::made(ranges, class.negated))
     }
+}
 
-    fn add(&mut self, item: &ClassSetItem) -> Result<(), String> {
-        match item {
-            ClassSetItem::Empty(_) => {}
-            ClassSetItem::Literal(literal) => self.ranges.push((literal.c, literal.c)),
-            ClassSetItem::Range(range) => self.ranges.push((range.start.c, range.end.c)),
-            ClassSetItem::Ascii(class) => self.others.push(Self::ascii(class)),
-            ClassSetItem::Perl(class) => self.others.push(Self::perl(class)),
-            ClassSetItem::Unicode(_) => return Err(no_unicode()),
-            ClassSetItem::Bracketed(class) => self.others.push(Self::bracketed(class)?),
-            ClassSetItem::Union(union) => union.items.iter().try_for_each(|item| self.add(item))?,
-        }
-        Ok(())
+fn add(item: &ClassSetItem, to: &mut Vec<(u32, u32)>) -> Result<(), String> {
+    match item {
+        ClassSetItem::Empty(_) => {}
+        ClassSetItem::Literal(literal) => to.push((literal.c.into(), literal.c.into())),
+        ClassSetItem::Range(range) => to.push((range.start.c.into(), range.end.c.into())),
+        ClassSetItem::Ascii(class) => to.extend(Set::ascii(class).ranges),
+        ClassSetItem::Perl(class) => to.extend(Set::perl(class).ranges),
+        ClassSetItem::Unicode(_) => return Err(no_unicode()),
+        ClassSetItem::Bracketed(class) => to.extend(Set::bracketed(class)?.ranges),
+        ClassSetItem::Union(union) => union.items.iter().try_for_each(|item| add(item, to))?,
     }
+    Ok(())
+}
+
+/// What lies between and around ranges that are in order.
+fn others(ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let mut from = 0;
+    let mut gaps = Vec::with_capacity(ranges.len() + 1);
+    for (first, last) in ranges {
+        if *first > from {
+            gaps.push((from, first - 1));
+        }
+        from = last + 1;
+    }
+    if from <= LAST {
+        gaps.push((from, LAST));
+    }
+    gaps
 }
 
 pub(super) fn no_unicode() -> String {

@@ -1,24 +1,34 @@
 //! From the text of a pattern to its parts.
 
 use super::classes::{Set, no_unicode};
-use super::{Edge, Part};
+use super::{Edge, Part, Pattern};
 use crate::limits;
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{AssertionKind, Ast, Group, GroupKind, Repetition, RepetitionKind, RepetitionRange};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Deepest nesting of brackets.
 const DEEPEST: u32 = 50;
 
-pub(super) fn compile(text: &str) -> Result<Vec<Part>, String> {
-    let ast = ParserBuilder::new().nest_limit(DEEPEST).build().parse(text).map_err(|error| error.kind().to_string())?;
-    let mut compiler = Compiler { parts: Vec::new(), visits: 0 };
-    compiler.put(&ast)?;
-    compiler.push(Part::Match)?;
-    Ok(compiler.parts)
+/// The pattern, or what is wrong with it; and how often something was looked at to find out.
+pub(super) fn compile(text: &str) -> (Result<Pattern, String>, usize) {
+    let mut compiler = Compiler::default();
+    let parsed = ParserBuilder::new().nest_limit(DEEPEST).build().parse(text).map_err(|error| error.kind().to_string());
+    let whole = parsed.and_then(|ast| {
+        compiler.put(&ast)?;
+        compiler.push(Part::Match)
+    });
+    let Compiler { parts, sets, visits, .. } = compiler;
+    (whole.map(|_| Pattern { parts, sets }), visits)
 }
 
+#[derive(Default)]
 struct Compiler {
     parts: Vec<Part>,
+    sets: Vec<Set>,
+    /// The sets of what was met before: what is repeated a thousand times is one set.
+    known: BTreeMap<*const Ast, u32>,
     /// Counted beside the parts, because nothing repeated a million times has none.
     visits: usize,
 }
@@ -48,18 +58,30 @@ impl Compiler {
         match ast {
             Ast::Empty(_) => {}
             Ast::Flags(_) => return Err(no_flags()),
-            Ast::Literal(literal) => drop(self.push(Part::One(Set::one(literal.c)))?),
-            Ast::Dot(_) => drop(self.push(Part::One(Set::any()))?),
+            Ast::Literal(literal) => self.one(ast, || Ok(Set::one(literal.c)))?,
+            Ast::Dot(_) => self.one(ast, || Ok(Set::any()))?,
             Ast::Assertion(assertion) => drop(self.push(Part::At(edge(&assertion.kind)?))?),
             Ast::ClassUnicode(_) => return Err(no_unicode()),
-            Ast::ClassPerl(class) => drop(self.push(Part::One(Set::perl(class)))?),
-            Ast::ClassBracketed(class) => drop(self.push(Part::One(Set::bracketed(class)?))?),
+            Ast::ClassPerl(class) => self.one(ast, || Ok(Set::perl(class)))?,
+            Ast::ClassBracketed(class) => self.one(ast, || Set::bracketed(class))?,
             Ast::Repetition(repetition) => self.repeat(repetition)?,
             Ast::Group(group) => self.group(group)?,
             Ast::Alternation(either) => self.either(&either.asts)?,
             Ast::Concat(row) => row.asts.iter().try_for_each(|ast| self.put(ast))?,
         }
         Ok(())
+    }
+
+    /// One character, of a set that is made when it is met first.
+    fn one(&mut self, ast: &Ast, set: impl FnOnce() -> Result<Set, String>) -> Result<(), String> {
+        let number = match self.known.entry(std::ptr::from_ref(ast)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(free) => {
+                self.sets.push(set()?);
+                *free.insert(self.sets.len() as u32 - 1)
+            }
+        };
+        self.push(Part::One(number)).map(drop)
     }
 
     fn group(&mut self, group: &Group) -> Result<(), String> {

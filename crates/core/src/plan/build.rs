@@ -97,6 +97,7 @@ impl PlanDraft {
         self.check_size(&mut problems);
         self.check_regions(&mut problems);
         self.check_output(&mut problems);
+        self.check_stored(&mut problems);
         if !problems.is_empty() {
             return Err(problems);
         }

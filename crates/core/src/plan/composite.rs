@@ -9,6 +9,7 @@ use super::{Items, Work, is_default};
 use crate::expr::Expr;
 use crate::gate::{Gate, Wait};
 use crate::name::Name;
+use crate::template::Template;
 use serde::{Deserialize, Serialize};
 
 /// A spread: one scope of `region` for each item, joined by the composite itself.
@@ -174,21 +175,29 @@ impl Work {
         }
     }
 
+    /// Calls `see` with every template in it.
+    pub(super) fn templates(&self, see: &mut dyn FnMut(&Template)) {
+        match self {
+            Work::Action { with, .. } => see(with),
+            Work::Command(command) => command.env.iter().for_each(|(_, value)| see(value)),
+            Work::Http(http) => http.templates().for_each(see),
+            Work::SubRun(sub) => see(&sub.with),
+            Work::Item(item) => see(&item.fields),
+            Work::Emit(emit) => see(&emit.payload),
+            Work::Gate(Gate { wait: Wait::External { id, .. } | Wait::Shared { gate: id }, .. }) => see(id),
+            _ => {}
+        }
+    }
+
     /// Calls `see` with every expression in it.
     pub fn expressions(&self, see: &mut dyn FnMut(&Expr)) {
+        self.templates(&mut |template| template.expressions(see));
         match self {
-            Work::Action { with, .. } => with.expressions(see),
-            Work::Command(command) => command.env.iter().for_each(|(_, value)| value.expressions(see)),
-            Work::Http(http) => http.expressions(see),
             Work::Spread(Spread { items: Items::Expr(items), .. }) => see(items),
             Work::Branch(branch) => branch.arms.iter().filter_map(|arm| arm.when.as_ref()).for_each(see),
             Work::For(each) => see(&each.items),
             Work::While(each) => see(&each.when),
             Work::Sleep(span) => see(span),
-            Work::SubRun(sub) => sub.with.expressions(see),
-            Work::Item(item) => item.fields.expressions(see),
-            Work::Emit(emit) => emit.payload.expressions(see),
-            Work::Gate(Gate { wait: Wait::External { id, .. } | Wait::Shared { gate: id }, .. }) => id.expressions(see),
             Work::Call(call) => call.args.iter().for_each(|(_, arg)| see(arg)),
             _ => {}
         }

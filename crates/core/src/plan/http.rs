@@ -1,7 +1,6 @@
 //! A request for the built-in HTTP runner: what is sent where. Everything in it is evaluated at the grant.
 
 use super::is_default;
-use crate::expr::Expr;
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
 
@@ -74,12 +73,6 @@ impl Http {
             Body::Json(template) | Body::Text(template) => template,
         });
         [&self.url, &self.headers].into_iter().chain(body)
-    }
-
-    pub(super) fn expressions(&self, see: &mut dyn FnMut(&Expr)) {
-        for template in self.templates() {
-            template.expressions(see);
-        }
     }
 }
 

@@ -92,7 +92,10 @@ fn next_shown(cron: &Cron, zone: &TimeZone, after: Timestamp) -> Option<Timestam
 
 /// The first time of a day that fits, wherever it falls.
 fn next_of_day(cron: &Cron, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
-    let mut from = zone.to_datetime(whole_second_after(after)?);
+    // The next second of the clock, not of time: the clock may be put forward between the two, and what is asked for
+    // in between must not be stepped over.
+    let second = Timestamp::from_second(after.as_millisecond().div_euclid(1_000)).ok()?;
+    let mut from = zone.to_datetime(second).checked_add(1.second()).ok()?;
     loop {
         let civil = cron.next_civil(from)?;
         let instant = instant_of(zone, civil)?;

@@ -7,6 +7,7 @@
 use super::{Part, Root, Template};
 use crate::event::Failure;
 use crate::expr::Expr;
+use crate::input::shallow;
 use crate::limits;
 use crate::plan::Items;
 use crate::suggest::shown;
@@ -26,7 +27,7 @@ impl Template {
     /// The value of this template. An expression that has none fails as it says; a value that is too large
     /// is a failure of type `bad_input`.
     pub fn eval<'v>(&'v self, values: &dyn Values<'v>) -> Result<Cow<'v, Value>, Failure> {
-        Filler { values, left: limits::INPUT_BYTES }.fill(self)
+        Filler { values, left: limits::INPUT_BYTES }.fill(self, 0)
     }
 }
 
@@ -65,25 +66,32 @@ struct Filler<'f, 'v> {
 }
 
 impl<'v> Filler<'_, 'v> {
-    fn fill(&mut self, template: &'v Template) -> Result<Cow<'v, Value>, Failure> {
+    /// The value of a template that stands so deep in another.
+    fn fill(&mut self, template: &'v Template, depth: usize) -> Result<Cow<'v, Value>, Failure> {
         Ok(match template {
             Template::Value(value) => Cow::Borrowed(value),
             Template::Expr(expr) => expr.eval(self.values)?,
             Template::Text(parts) => Cow::Owned(Value::String(self.text(parts)?)),
             Template::List(list) => {
-                let filled: Result<_, Failure> = list.iter().map(|t| self.copy(t)).collect();
+                let filled: Result<_, Failure> = list.iter().map(|t| self.copy(t, depth + 1)).collect();
                 Cow::Owned(Value::Array(filled?))
             }
             Template::Map(map) => {
-                let filled: Result<_, Failure> = map.iter().map(|(k, t)| Ok((k.clone(), self.copy(t)?))).collect();
+                let mut field = |(key, t): &'v (String, Template)| Ok((key.clone(), self.copy(t, depth + 1)?));
+                let filled: Result<_, Failure> = map.iter().map(&mut field).collect();
                 Cow::Owned(Value::Object(filled?))
             }
         })
     }
 
-    fn copy(&mut self, template: &'v Template) -> Result<Value, Failure> {
-        let value = self.fill(template)?;
+    fn copy(&mut self, template: &'v Template, depth: usize) -> Result<Value, Failure> {
+        let value = self.fill(template, depth)?;
         if matches!(template, Template::Expr(_)) {
+            // What is kept must be readable again, also after it was put into other values again and again.
+            if !shallow(&value, limits::FILLED_DEPTH.saturating_sub(depth)) {
+                let most = limits::FILLED_DEPTH;
+                return Err(bad_input(format!("what is given comes to more than the {most} nested levels allowed")));
+            }
             self.spend(weight(&value))?;
         }
         Ok(value.into_owned())
@@ -250,6 +258,27 @@ mod tests {
         assert!(many.eval(&&fixed).unwrap_err().message.contains("16777216 bytes"));
         let text = Template::Text(vec![Part::Expr(expr("tasks.n0.output")); 100]);
         assert_eq!(text.eval(&&fixed).unwrap_err().kind, "bad_input");
+    }
+
+    #[test]
+    fn what_holds_a_deep_value_is_bounded_too() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |value, _| json!([value]));
+        let around = |levels: usize| {
+            (0..levels).fold(Template::Expr(expr("tasks.n0.output")), |inner, n| match n % 2 {
+                0 => Template::List(vec![inner]),
+                _ => Template::Map(vec![("a".into(), inner)]),
+            })
+        };
+        let eval = |template: &Template, output: Value| {
+            let fixed = Fixed { input: json!({}), output, lend: true };
+            template.eval(&&fixed).map(Cow::into_owned)
+        };
+        let most = limits::FILLED_DEPTH - limits::DEPTH;
+        let made = eval(&around(most), nested(limits::DEPTH)).unwrap();
+        assert!(shallow(&made, limits::FILLED_DEPTH) && !shallow(&made, limits::FILLED_DEPTH - 1));
+        let failure = eval(&around(most + 1), nested(limits::DEPTH)).unwrap_err();
+        assert_eq!(failure.kind, "bad_input");
+        assert!(failure.message.contains("96 nested levels"), "{}", failure.message);
     }
 
     #[test]

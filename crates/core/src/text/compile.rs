@@ -12,6 +12,7 @@ mod http;
 mod item;
 mod names;
 mod naming;
+mod place;
 mod policy;
 mod publish;
 mod secrets;

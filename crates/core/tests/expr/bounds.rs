@@ -105,6 +105,20 @@ fn comparing_and_searching_large_values_costs_steps() {
 }
 
 #[test]
+fn a_pattern_costs_steps_whether_it_can_be_read_or_not() {
+    let letters: String = (0..320).map(|n| char::from_u32(0x4e00 + 2 * n).unwrap()).collect();
+    let names = json!({"bad": format!("[{letters}]{{9999}}"), "empty": "(){1000}{4}", "wrong": "(".repeat(900)});
+    for text in [
+        "range(100000).exists(x, 'a'.matches(bad))",
+        "range(100000).exists(x, 'a'.matches(bad) || false)",
+        "range(100000).exists(x, 'a'.matches(empty) && false)",
+        "range(100000).exists(x, 'a'.matches(wrong))",
+    ] {
+        exhausts(text, &names);
+    }
+}
+
+#[test]
 fn a_value_that_could_not_be_read_again_is_not_made() {
     let text = format!("{}x{}", "[".repeat(limits::DEPTH + 1), "]".repeat(limits::DEPTH + 1));
     let failure = eval(&text, &json!({"x": 1})).unwrap_err();

@@ -37,6 +37,28 @@ fn an_item_is_the_same_in_a_program_and_in_yaml() {
     );
 }
 
+/// The names of a body's nodes, in their order.
+#[track_caller]
+fn named(statements: &str, expected: &[&str]) {
+    let lines: String = statements.split("; ").map(|line| format!("    {line}\n")).collect();
+    let plan = program(&format!("flow f():\n{lines}"));
+    let names: Vec<&str> = (0..plan.root().len()).map(|node| plan.root().name(node)).collect();
+    assert_eq!(names, expected, "{statements}");
+}
+
+#[test]
+fn a_number_behind_a_name_never_takes_a_name_that_the_author_wrote() {
+    named("@b(); @b(); @c(); @b()", &["b", "b-2", "c", "b-3"]);
+    named("@b(); @b(); @b-2()", &["b", "b-3", "b-2"]);
+    named("@b-2(); @b(); @b(); @b()", &["b-2", "b", "b-3", "b-4"]);
+    named("@b-3(); @b-3(); @b-2(); @b(); @b(); @b()", &["b-3", "b-3-2", "b-2", "b", "b-4", "b-5"]);
+    named("@b.2(); @b(); @b()", &["b-2", "b", "b-3"]);
+    named("@b-2(); @b-2(); @b-2-2()", &["b-2", "b-2-3", "b-2-2"]);
+    named("x = @b(); x = @b(); x, y = @x-2()", &["x", "x-3", "x-2"]);
+    named("sleep 1s; sleep 1s; return @sleep-2()", &["sleep", "sleep-3", "sleep-2"]);
+    named("x = @b-2(); @b(); @b()", &["x", "b", "b-2"]);
+}
+
 /// One statement, and the task that is the same.
 #[test]
 fn every_kind_of_work_is_the_same_in_a_program_and_in_yaml() {

@@ -44,7 +44,10 @@ impl Machine<'_, '_> {
 
     fn matched(&self, id: Id, this: &str, pattern: &str, at: Id) -> Evaluated<Value> {
         let bad = |why: String| Stop::says("BadValue", at, format!("is no pattern: {why}"));
-        let pattern = Pattern::parse(pattern).map_err(bad)?;
+        let (pattern, steps) = Pattern::read(pattern);
+        // Also for one that cannot be read: `exists` and `||` go on after that, and would read it again for nothing.
+        self.step(id, steps)?;
+        let pattern = pattern.map_err(bad)?;
         self.step(id, pattern.cost(this.len()))?;
         Ok(pattern.is_match(this).into())
     }

@@ -6,6 +6,7 @@ use super::flows::Children;
 use super::http;
 use super::item;
 use super::names::Names;
+use super::place::{Place, name_of_action, name_of_flow};
 use super::policy::Defaults;
 use super::publish;
 use super::secrets;
@@ -15,7 +16,7 @@ use crate::flow::problem::Sink;
 use crate::gate::{Gate, Wait};
 use crate::limits;
 use crate::name::Name;
-use crate::plan::{self, Items, Join, RegionDraft, Spec, Statement as Line, Var};
+use crate::plan::{self, Items, RegionDraft, Spec, Statement as Line, Var};
 use crate::recent::Recent;
 use crate::template::{Root, Template};
 use crate::text::tree::{
@@ -23,7 +24,7 @@ use crate::text::tree::{
     Word, Work,
 };
 use crate::time::Millis;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The regions of a plan in the making, those of the flow first.
 #[derive(Default)]
@@ -33,7 +34,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    fn spec(&mut self, work: plan::Work) -> u32 {
+    pub(super) fn spec(&mut self, work: plan::Work) -> u32 {
         self.specs.push(Spec {
             when: None,
             work,
@@ -49,13 +50,6 @@ impl Regions {
         self.drafts.push(RegionDraft::chain());
         self.drafts.len() - 1
     }
-}
-
-/// What a region is written into while its block is read.
-struct Place {
-    region: usize,
-    /// How often a name was used for a node.
-    used: BTreeMap<String, u32>,
 }
 
 /// What a body can use that stands outside of it.
@@ -100,7 +94,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
 
     /// A block becomes a region of its own, whose number it gives.
     fn block(&mut self, regions: &mut Regions, block: &'t Block) -> u32 {
-        let mut place = Place { region: regions.open(), used: BTreeMap::new() };
+        let mut place = Place::new(regions.open(), block);
         for statement in block {
             self.statement(regions, &mut place, statement);
         }
@@ -282,7 +276,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
 
     /// A call that is a region by itself, beside others.
     fn alone(&mut self, regions: &mut Regions, call: &'t Call, item: Option<&'t Word>) -> u32 {
-        let mut place = Place { region: regions.open(), used: BTreeMap::new() };
+        let mut place = Place::new(regions.open(), &[]);
         let node = self.call(regions, &mut place, call, None, item);
         self.start(regions, &mut place, node, Vec::new());
         place.region as u32
@@ -325,7 +319,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         };
         let told = self.told(call, &work)?;
         let own = matches!(work, plan::Work::Item(_)).then(|| Defaults::of_sub_run(&call.policies));
-        let name = called.map_or_else(|| call.name.replace('.', "-"), str::to_owned);
+        let name = called.map_or_else(|| name_of_action(call), str::to_owned);
         let node = place.node(regions, &name, work);
         if let (Some((retry, timeouts)), Some(spec)) = (own, regions.specs.last_mut()) {
             (spec.retry, spec.timeouts, spec.publish) = (retry, timeouts, told);
@@ -387,7 +381,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
         let with = call.arguments.iter().zip(values).map(|((key, _), value)| (key.text.clone(), given_as(value)));
         let with = Template::Map(with.collect());
         let work = plan::Work::SubRun(plan::SubRun { flow: call.name.clone(), plan: child.hash, with });
-        let name = called.map_or_else(|| call.name.replace(['.', '/'], "-"), str::to_owned);
+        let name = called.map_or_else(|| name_of_flow(call), str::to_owned);
         let told = self.told(call, &work)?;
         let node = place.node(regions, &name, work);
         if let Some(spec) = regions.specs.last_mut() {
@@ -492,43 +486,7 @@ impl<'c, 't, 's> Body<'c, 't, 's> {
     }
 }
 
-impl Place {
-    fn lines(&self, regions: &mut Regions, line: Option<Line>) {
-        if let (Some(script), Some(line)) = (&mut regions.drafts[self.region].script, line) {
-            script.push(line);
-        }
-    }
-
-    fn line(&self, regions: &mut Regions, line: Line) {
-        self.lines(regions, Some(line));
-    }
-
-    /// Adds a node under a name of its own.
-    fn node(&mut self, regions: &mut Regions, name: &str, work: plan::Work) -> u32 {
-        let spec = regions.spec(work);
-        let time = match self.used.get_mut(name) {
-            Some(times) => {
-                *times += 1;
-                *times
-            }
-            None => *self.used.entry(name.to_owned()).or_insert(1),
-        };
-        regions.drafts[self.region].numbered(name, time, spec, Join::All)
-    }
-
-    /// Adds a node whose regions come after it.
-    fn reserve(&mut self, regions: &mut Regions, name: &str) -> u32 {
-        self.node(regions, name, sleep(Millis(0)))
-    }
-
-    fn fill(&self, regions: &mut Regions, node: u32, work: plan::Work) -> u32 {
-        let spec = regions.drafts[self.region].spec_of(node);
-        regions.specs[spec as usize].work = work;
-        node
-    }
-}
-
-fn sleep(span: Millis) -> plan::Work {
+pub(super) fn sleep(span: Millis) -> plan::Work {
     plan::Work::Gate(Gate::new(Wait::After(span)))
 }
 
