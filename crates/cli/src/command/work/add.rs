@@ -95,9 +95,10 @@ fn of_flow(file: &Path, root: Add, args: &args::Add, context: &mut Context<'_>) 
         let items = counted(items - 1, "item", "items");
         let line = format!("added {root}: {items}{with} from {}", file.display());
         context.printer.raw(&crate::text::escape(&line))?;
-        context
-            .printer
-            .say(&format!("`edgewise dep tree {root}` shows them, `edgewise ready --plan {root}` what can begin"));
+        let ephemeral = if args.ephemeral.is_some() { " --ephemeral" } else { "" };
+        context.printer.say(&format!(
+            "`edgewise dep tree {root}` shows them, `edgewise ready --plan {root}{ephemeral}` what can begin"
+        ));
     } else {
         let row = |((op, one), warnings): ((&Op, &Done), &Vec<String>)| {
             let id = one.id.as_ref().filter(|_| made(op))?;
