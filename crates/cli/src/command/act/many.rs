@@ -1,6 +1,6 @@
 //! The same act on all runs that a search finds: listed first, done after a yes, one line a run.
 
-use super::Act;
+use super::{Act, go_on};
 use crate::args::Which;
 use crate::command::{Context, runs};
 use crate::exit::Exit;
@@ -164,7 +164,7 @@ async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Cont
         return Err(error.into());
     }
     if alone && act.moves && counts.done > 0 {
-        context.printer.say("nothing runs here now; `edgewise watch` goes on with them");
+        go_on(place, "`edgewise runs --watch` follows them", context).await?;
     }
     Ok(counts)
 }
