@@ -58,6 +58,30 @@ fn whoever_lets_a_run_go_on_where_no_engine_is_starts_one_in_the_background() {
 }
 
 #[test]
+fn an_engine_that_is_to_stay_takes_over_from_one_in_the_background() {
+    let project = Project::new();
+    project.flow("long", "  long: { run: 'cat hold' }\n");
+    project.fifo("hold");
+    assert_eq!(project.run("run long.yaml --detach").code, 0);
+    let mut engine = project.spawn("engine");
+    engine.until(&["takes over when it ends"]);
+    // Whoever comes to open it for reading has it ended at once.
+    std::fs::write(project.path().join("hold"), "enough").unwrap();
+    engine.until(&["the engine of", "Ctrl-C stops it"]);
+    engine.signal("INT");
+    assert_eq!(engine.end().code, 0);
+
+    // Ctrl-C ends the waiting, too.
+    assert_eq!(project.run("run long.yaml --detach").code, 0);
+    let mut engine = project.spawn("engine");
+    engine.until(&["takes over when it ends"]);
+    engine.signal("INT");
+    assert_eq!(engine.end().code, 0);
+    std::fs::write(project.path().join("hold"), "enough").unwrap();
+    project.until_unlocked("background.lock");
+}
+
+#[test]
 fn a_detached_run_outlives_the_engine_it_was_given_to() {
     let project = Project::new();
     project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n");

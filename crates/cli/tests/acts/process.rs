@@ -29,9 +29,14 @@ impl Project {
 
     /// A pipe with a name, for a task to write to.
     pub fn pipe(&self, name: &str) -> Alive {
+        Alive::listen(self.fifo(name))
+    }
+
+    /// A pipe with a name: who reads from it waits for who writes.
+    pub fn fifo(&self, name: &str) -> PathBuf {
         let path = self.path().join(name);
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-        Alive::listen(path)
+        path
     }
 
     pub fn has(&self, file: &str) -> bool {
