@@ -111,6 +111,11 @@ pub(super) fn print(rows: &[RunRow], place: &Place, context: &mut Context<'_>) -
     context.printer.rows(&HEADER, &listing.printed(context.printer.out_style)?)
 }
 
+/// That none were found is said to people; a program reads a list all the same.
+pub(super) fn print_none(context: &mut Context<'_>) -> Result<()> {
+    if context.printer.for_people() { Ok(()) } else { context.printer.rows(&HEADER, &[]) }
+}
+
 /// Where it is, in a word.
 fn word(run: &Listed) -> (&'static str, Ink) {
     match () {

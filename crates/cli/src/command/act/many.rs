@@ -62,6 +62,7 @@ pub(super) fn perform(
     if runs.is_empty() {
         let what = if reach == Reach::Open { "no run that is not over is like that" } else { "no run is like that" };
         context.printer.say(what);
+        runs::print_none(context)?;
         return Ok((Exit::Ok, 0));
     }
     if which.dry_run {
