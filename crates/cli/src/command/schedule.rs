@@ -23,7 +23,9 @@ use serde_json::{Map, Value, json};
 
 pub(super) fn set(args: &SetArgs, context: &mut Context<'_>) -> Result<Exit> {
     let when = match (&args.cron, args.every, args.at) {
-        (Some(text), _, _) => When::Cron { text: text.clone(), zone: args.zone.clone() },
+        (Some(text), _, _) => {
+            When::Cron { text: text.clone(), zone: args.zone.clone().unwrap_or_else(|| "UTC".to_owned()) }
+        }
         (_, Some(span), _) => When::Every { span, from: args.from.unwrap_or_default() },
         (_, _, Some(time)) => When::At(time),
         _ => return Err(Problem::new(Kind::Invalid, "usage", "say one of --cron, --every and --at")),
