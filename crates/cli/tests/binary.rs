@@ -57,10 +57,15 @@ fn wrong_usage_and_wrong_settings_end_with_two() {
 #[test]
 fn help_and_version_are_no_errors() {
     let folder = tempfile::tempdir().unwrap();
-    for line in ["--help", "-h", "--version", "init --help"] {
+    for line in ["--help", "-h", "--version", "init --help", "help"] {
         let (code, out, err) = run(folder.path(), line);
         assert!(code == 0 && !out.is_empty() && err.is_empty(), "{line}: {code} {err}");
     }
+    for (typed, same) in [("help run", "run --help"), ("help gate approve", "gate approve -h")] {
+        assert_eq!(run(folder.path(), typed), run(folder.path(), same), "{typed}");
+    }
+    let (code, _, err) = run(folder.path(), "help runn");
+    assert!(code == 2 && err.contains("'run'"), "{err}");
 }
 
 #[test]
