@@ -2,7 +2,7 @@
 
 mod watch;
 
-use super::{Context, export};
+use super::{Context, export, lock};
 use crate::args::{Runs, RunsCommand};
 use crate::clock::Clock;
 use crate::exit::Exit;
@@ -50,6 +50,11 @@ impl Listing {
         Listed::new(row, self.frozen.get(&row.id).cloned())
     }
 
+    /// Whether something of it may go on by itself, if somebody is there for it.
+    fn could_move(&self, row: &RunRow) -> bool {
+        !row.state.is_done() && !row.paused && !self.frozen.contains_key(&row.id)
+    }
+
     fn printed(&self, style: Style) -> Result<Vec<Row>> {
         let clock = Clock::local(self.now);
         let row = |row: &RunRow| {
@@ -84,6 +89,9 @@ pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     context.printer.rows(&HEADER, &listing.printed(context.printer.out_style)?)?;
     if let Some(last) = listing.rows.last().filter(|_| more && context.printer.for_people()) {
         context.printer.say(&format!("there are more: --after {}", Cursor(last.triggered_at, last.id)));
+    }
+    if listing.rows.iter().any(|row| listing.could_move(row)) && !lock::is_at_work(context.config) {
+        context.printer.aside("no engine is at work here: `edgewise engine` goes on with what is open");
     }
     Ok(Exit::Ok)
 }
