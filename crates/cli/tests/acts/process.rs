@@ -97,7 +97,7 @@ impl Project {
 }
 
 /// Does something that may block, within bounds.
-fn bounded<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static, seen: impl Fn() -> String) -> T {
+pub fn bounded<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static, seen: impl Fn() -> String) -> T {
     let (tell, told) = channel();
     std::thread::spawn(move || tell.send(act()));
     told.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("it took too long: {}", seen()))
