@@ -191,3 +191,16 @@ fn a_secret_that_nobody_has_fails_its_task_with_where_to_put_it() {
     let said = out + &err;
     assert!(said.contains("secret_missing") && said.contains("EDGEWISE_SECRET_NONE"), "{said}");
 }
+
+#[test]
+fn a_slip_in_the_name_of_a_registered_flow_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let next = || run(folder.path(), "run nightli").2;
+    assert!(next().contains("check the path of the flow") && !next().contains("registered"), "{}", next());
+    std::fs::write(folder.path().join("n.yaml"), "flow: nightly\ntasks:\n  a: { run: 'true' }\n").unwrap();
+    assert_eq!(run(folder.path(), "register n.yaml").0, 0);
+    let (code, _, err) = run(folder.path(), "run nightli");
+    assert!(code == 3 && err.contains("did you mean the registered flow `nightly`?"), "{err}");
+    let (_, _, err) = run(folder.path(), "run release");
+    assert!(err.contains("`edgewise flows` lists those that are registered"), "{err}");
+}
