@@ -192,6 +192,32 @@ fn a_secret_that_nobody_has_fails_its_task_with_where_to_put_it() {
     assert!(said.contains("secret_missing") && said.contains("EDGEWISE_SECRET_NONE"), "{said}");
 }
 
+/// Runs a command line with something on stdin.
+fn fed(folder: &Path, line: &str, text: &str) -> (i32, String, String) {
+    let mut command = edgewise(folder, line);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+#[test]
+fn a_flow_may_come_from_stdin() {
+    let folder = tempfile::tempdir().unwrap();
+    let yaml = "flow: piped\ntasks:\n  a: { run: 'echo here > here' }\n";
+    let (code, out, _) = fed(folder.path(), "check -", yaml);
+    assert!(code == 0 && out.contains("1 task"), "{out}");
+    let (code, out, _) = fed(folder.path(), "check - --json", "flow: piped\ntaks: {}\n");
+    assert!(code == 2 && out.contains("\"file\": \"<stdin>\"") && out.contains("tasks"), "{out}");
+    assert_eq!(fed(folder.path(), "run - --wait", yaml).0, 0);
+    assert!(folder.path().join("here").is_file());
+    let program = "flow load():\n    pass\n\nflow clean():\n    pass\n";
+    let (code, _, err) = fed(folder.path(), "run - --wait", program);
+    assert!(code == 2 && err.contains("say which one, `<stdin>#load`"), "{err}");
+    assert_eq!(fed(folder.path(), "run <stdin>#load --wait", program).0, 0);
+}
+
 #[test]
 fn a_slip_in_the_name_of_a_registered_flow_is_said() {
     let folder = tempfile::tempdir().unwrap();
