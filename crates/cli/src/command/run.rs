@@ -13,7 +13,7 @@ use crate::problem::{Problem, Result};
 use crate::view::{View, there_is_a_ledger};
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
-use edgewise_core::input::{self, InputType};
+use edgewise_core::input;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::state::Phase;
@@ -22,7 +22,7 @@ use edgewise_engine::Door;
 use edgewise_engine::command::Start;
 use edgewise_engine::engine::wall_clock;
 use edgewise_store::Gone;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use serde_json::value::RawValue;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -163,19 +163,5 @@ fn or_registered(problem: Problem, args: &Run, context: &Context<'_>) -> Problem
 
 /// The whole input: what was typed, read as what the flow declares, completed with defaults.
 fn inputs(args: &Run, plan: &Plan) -> Result<String> {
-    let mut given = Map::new();
-    for typed in &args.input {
-        let declared = plan.inputs.iter().find(|declared| declared.name == typed.name);
-        let as_text = declared.is_none_or(|d| matches!(d.kind, InputType::String | InputType::Any));
-        let value = match &typed.value {
-            // `jobs=4` for a number means the number: the flow says so.
-            Value::String(text) if !as_text => input::parse_argument(&plan.inputs, &typed.name, text)?,
-            value => value.clone(),
-        };
-        if given.insert(typed.name.to_string(), value).is_some() {
-            let what = format!("the input `{}` is given twice", typed.name);
-            return Err(Problem::new(Kind::Invalid, "bad_input", what).next("give it once"));
-        }
-    }
-    Ok(input::complete(&plan.inputs, &given)?)
+    Ok(input::complete(&plan.inputs, &super::inputs::read(&args.input, &plan.inputs)?)?)
 }
