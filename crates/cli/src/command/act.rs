@@ -81,7 +81,7 @@ async fn go_on(place: &Place, follows: &str, context: &mut Context<'_>) -> Resul
     context.printer.flush()?;
     match in_background(place, context).await {
         Ok(()) => context.printer.say(&format!("no engine was here: one in the background goes on; {follows}")),
-        Err(problem) => context.printer.problem(&problem),
+        Err(problem) => context.printer.say(&format!("{}: {}", problem.what, problem.next.unwrap_or_default())),
     }
     Ok(())
 }
