@@ -262,9 +262,18 @@ impl Cli {
         };
         let words = words.into_iter().collect();
         let mut command = Self::tree().color(color);
-        let matches = command.try_get_matches_from_mut(searched(words))?;
+        let matches = command.try_get_matches_from_mut(searched(helped(words)))?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// `help run` is the same as `run --help`, as elsewhere.
+fn helped(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// In a search `-state:complete` is no option: there it is the same as `!state:complete`.

@@ -26,6 +26,7 @@ mod give_up;
 mod graph;
 mod history;
 mod init;
+mod inputs;
 mod lock;
 mod logs;
 mod man;

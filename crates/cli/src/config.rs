@@ -5,6 +5,7 @@
 //! with its line, so that a typo never silently means the default.
 
 mod file;
+mod misfit;
 mod queues;
 mod retention;
 mod shown;
@@ -152,7 +153,7 @@ impl Config {
         let send_secrets = look.find(None, "EDGEWISE_SEND_SECRETS", "send_secrets", Names::default)?;
         let retention = look.retention()?;
         let keep_events = look.keep_events()?;
-        let queues = queues::read(look.written("queues")?)?;
+        let queues = queues::read(look.written("queues")?);
         let tables = look.tables()?;
         let project = base;
         let config = Self {
@@ -237,8 +238,9 @@ impl Lookup<'_> {
     fn retention(&self) -> Result<Setting<Option<Retention>>> {
         for file in self.files.iter().flatten() {
             if let Some((table, line)) = file.get::<retention::Table>("retention")? {
-                let origin = Origin::File(file.path.clone(), line);
-                return Ok(Setting { value: Some(table.read(&origin)?), origin });
+                let at = |line| Origin::File(file.path.clone(), line);
+                let of = |key: &str| at(file.line_in("retention", key).unwrap_or(line));
+                return Ok(Setting { value: Some(table.read(&of)?), origin: at(line) });
             }
         }
         Ok(Setting { value: None, origin: Origin::Default })
@@ -278,7 +280,8 @@ fn from_env<T: DeserializeOwned>(env: &str, text: &str) -> Result<T> {
             T::deserialize(number)
         })
         .map_err(|error| {
-            Problem::new(Kind::Invalid, "bad_setting", format!("${env} is {text:?}")).why(error.to_string().trim_end())
+            Problem::new(Kind::Invalid, "bad_setting", format!("${env} is {text:?}"))
+                .why(misfit::expected(error.message()))
         })
 }
 

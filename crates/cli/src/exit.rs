@@ -37,7 +37,7 @@ impl Exit {
         (Exit::Usage, "wrong usage, or the flow is invalid"),
         (Exit::NotFound, "no such run, task or file"),
         (Exit::Conflict, "somebody was first, or the state forbids it"),
-        (Exit::Denied, "not permitted"),
+        (Exit::Denied, "not permitted, here or by the file system"),
         (Exit::Waiting, "not over: it waits for somebody"),
         (Exit::Unreachable, "nobody answered: try again"),
         (Exit::Timeout, "the time given was not enough"),

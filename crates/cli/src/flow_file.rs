@@ -1,14 +1,17 @@
-//! A flow as it is typed: a file, and which of its flows is meant if it has several: `etl.flow#load`.
+//! A flow as it is typed: a file, and which of its flows is meant if it has several: `etl.flow#load`. `-` is stdin.
 
 use crate::problem::{Problem, Result};
 use crate::siblings::Siblings;
 use edgewise_core::Kind;
 use edgewise_core::flow::{Compiled, Problems, choose, compile_file_with};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// The endings of case files, which stand beside flows.
 pub const CASES: [&str; 2] = [".test.yaml", ".test.yml"];
+
+/// What is typed for standard input, and what it is called.
+const STDIN: (&str, &str) = ("-", "<stdin>");
 
 /// The file of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +31,12 @@ impl FlowFile {
     pub fn typed(typed: &Path, cwd: &Path) -> Self {
         let (whole, path) = (typed.display().to_string(), cwd.join(typed));
         let here = cwd.to_owned();
+        // With a name behind it, a `-` would be taken for an option: so that is typed as it is shown.
+        let flow = whole.strip_prefix(STDIN.1).and_then(|rest| rest.strip_prefix('#')).filter(|flow| !flow.is_empty());
+        if whole == STDIN.0 || flow.is_some() {
+            let flow = flow.map(str::to_owned);
+            return Self { shown: STDIN.1.into(), path: STDIN.0.into(), flow, cwd: here };
+        }
         match whole.rsplit_once('#').filter(|(file, flow)| !file.is_empty() && !flow.is_empty() && !path.exists()) {
             Some((file, flow)) => Self { shown: file.into(), path: cwd.join(file), flow: Some(flow.into()), cwd: here },
             None => Self { shown: whole, path, flow: None, cwd: here },
@@ -36,7 +45,12 @@ impl FlowFile {
 
     /// The text of the file.
     pub fn text(&self) -> Result<String> {
-        let bytes = std::fs::read(&self.path).map_err(|error| {
+        // Every other path stands in a folder.
+        let piped = self.path == Path::new(STDIN.0);
+        let mut bytes = Vec::new();
+        let read =
+            if piped { std::io::stdin().read_to_end(&mut bytes).map(|_| bytes) } else { std::fs::read(&self.path) };
+        let bytes = read.map_err(|error| {
             let problem = Problem::file("read", Path::new(&self.shown), &error);
             let missing = error.kind() == ErrorKind::NotFound;
             if missing { problem.next("check the path of the flow") } else { problem }
@@ -87,6 +101,10 @@ mod tests {
             ("odd#one.yaml#x", "odd#one.yaml", Some("x")),
             ("#x", "#x", None),
             ("a.flow#", "a.flow#", None),
+            ("-", "<stdin>", None),
+            ("<stdin>#load", "<stdin>", Some("load")),
+            ("./-", "./-", None),
+            ("-a#load", "-a", Some("load")),
         ] {
             let file = FlowFile::typed(Path::new(typed), folder.path());
             assert_eq!((file.shown.as_str(), file.flow.as_deref()), (shown, flow), "{typed}");

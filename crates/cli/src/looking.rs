@@ -4,9 +4,11 @@
 //! looked at has become. So whoever looks does not hold up the work.
 
 use crate::place::runtime;
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::signals::Signals;
 use edgewise_core::Kind;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{ErrorKind, stdout};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -24,7 +26,8 @@ pub(crate) enum Looked {
     Stopped,
 }
 
-/// Looks until a look says that it was the last one. A store that is busy is looked at again.
+/// Looks until a look says that it was the last one, or nobody reads any more what is seen. A store that is busy is looked
+/// at again.
 pub(crate) fn until_over(pause: Duration, mut look: impl FnMut() -> Result<bool>) -> Result<Looked> {
     runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
@@ -43,6 +46,17 @@ pub(crate) fn until_over(pause: Duration, mut look: impl FnMut() -> Result<bool>
                 () = signals.next() => return Ok(Looked::Stopped),
                 () = tokio::time::sleep_until(next) => {}
             }
+            if reader_left() {
+                return Err(Problem::output(&ErrorKind::BrokenPipe.into()));
+            }
         }
     })
+}
+
+/// Whether whoever read our output has left. While there is nothing to tell, that is not noticed by writing.
+fn reader_left() -> bool {
+    let out = stdout();
+    let mut asked = [PollFd::new(&out, PollFlags::empty())];
+    let answered = poll(&mut asked, Some(&Timespec::default())).is_ok();
+    answered && asked[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }

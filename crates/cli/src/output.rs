@@ -132,6 +132,14 @@ impl Printer {
         }
     }
 
+    /// Says something beside: the same as [`Printer::say`], dimmed, and only to people.
+    pub fn aside(&mut self, line: &str) {
+        if self.for_people() {
+            let _ = self.out.flush();
+            let _ = writeln!(self.err, "{}", self.err_style.paint(Ink::Dim, &text::escape(line)));
+        }
+    }
+
     /// Tells what went wrong: in words, or as JSON if the reader is a program.
     pub fn problem(&mut self, problem: &Problem) {
         if problem.is_quiet() {

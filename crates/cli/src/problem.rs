@@ -50,7 +50,7 @@ impl Problem {
     pub fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::NotFound => Kind::NotFound,
-            io::ErrorKind::PermissionDenied => Kind::Denied,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Kind::Denied,
             io::ErrorKind::AlreadyExists => Kind::Conflict,
             // Trying again would not help: something else must be asked for.
             io::ErrorKind::IsADirectory
@@ -93,8 +93,13 @@ impl Problem {
     }
 }
 
+/// The code of what the file system does not permit. Of a store it is `Unavailable`, as everything that keeps it from
+/// writing; but whoever typed the command is told to ask for permission, not to try again.
+const READ_ONLY: &str = "read_only";
+
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
+        let kind = if error.code == READ_ONLY { Kind::Denied } else { error.kind };
         let mut beneath = Vec::new();
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {
@@ -102,8 +107,8 @@ impl From<Error> for Problem {
             source = cause.source();
         }
         let why = (!beneath.is_empty()).then(|| beneath.join(": "));
-        let next = advice(error.kind).map(str::to_owned);
-        Self { kind: error.kind, code: error.code, what: error.message, why, next }
+        let next = advice(kind).map(str::to_owned);
+        Self { kind, code: error.code, what: error.message, why, next }
     }
 }
 
@@ -140,6 +145,14 @@ mod tests {
         let problem = Problem::from(error);
         assert_eq!((problem.what.as_str(), problem.why.as_deref()), ("the store is busy", Some("locked")));
         assert_eq!(problem.exit(), Exit::Unreachable);
+    }
+
+    #[test]
+    fn what_the_file_system_does_not_permit_is_not_tried_again() {
+        let folder = Error::unavailable("read_only", "the lock cannot be used: check its permissions");
+        assert_eq!(Problem::from(folder).exit(), Exit::Denied);
+        let closed = Problem::file("opened", "x".as_ref(), &io::ErrorKind::ReadOnlyFilesystem.into());
+        assert_eq!(closed.exit(), Exit::Denied);
     }
 
     #[test]

@@ -57,10 +57,15 @@ fn wrong_usage_and_wrong_settings_end_with_two() {
 #[test]
 fn help_and_version_are_no_errors() {
     let folder = tempfile::tempdir().unwrap();
-    for line in ["--help", "-h", "--version", "init --help"] {
+    for line in ["--help", "-h", "--version", "init --help", "help"] {
         let (code, out, err) = run(folder.path(), line);
         assert!(code == 0 && !out.is_empty() && err.is_empty(), "{line}: {code} {err}");
     }
+    for (typed, same) in [("help run", "run --help"), ("help gate approve", "gate approve -h")] {
+        assert_eq!(run(folder.path(), typed), run(folder.path(), same), "{typed}");
+    }
+    let (code, _, err) = run(folder.path(), "help runn");
+    assert!(code == 2 && err.contains("'run'"), "{err}");
 }
 
 #[test]
@@ -185,4 +190,43 @@ fn a_secret_that_nobody_has_fails_its_task_with_where_to_put_it() {
     assert_eq!(code, 1);
     let said = out + &err;
     assert!(said.contains("secret_missing") && said.contains("EDGEWISE_SECRET_NONE"), "{said}");
+}
+
+/// Runs a command line with something on stdin.
+fn fed(folder: &Path, line: &str, text: &str) -> (i32, String, String) {
+    let mut command = edgewise(folder, line);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+#[test]
+fn a_flow_may_come_from_stdin() {
+    let folder = tempfile::tempdir().unwrap();
+    let yaml = "flow: piped\ntasks:\n  a: { run: 'echo here > here' }\n";
+    let (code, out, _) = fed(folder.path(), "check -", yaml);
+    assert!(code == 0 && out.contains("1 task"), "{out}");
+    let (code, out, _) = fed(folder.path(), "check - --json", "flow: piped\ntaks: {}\n");
+    assert!(code == 2 && out.contains("\"file\": \"<stdin>\"") && out.contains("tasks"), "{out}");
+    assert_eq!(fed(folder.path(), "run - --wait", yaml).0, 0);
+    assert!(folder.path().join("here").is_file());
+    let program = "flow load():\n    pass\n\nflow clean():\n    pass\n";
+    let (code, _, err) = fed(folder.path(), "run - --wait", program);
+    assert!(code == 2 && err.contains("say which one, `<stdin>#load`"), "{err}");
+    assert_eq!(fed(folder.path(), "run <stdin>#load --wait", program).0, 0);
+}
+
+#[test]
+fn a_slip_in_the_name_of_a_registered_flow_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let next = || run(folder.path(), "run nightli").2;
+    assert!(next().contains("check the path of the flow") && !next().contains("registered"), "{}", next());
+    std::fs::write(folder.path().join("n.yaml"), "flow: nightly\ntasks:\n  a: { run: 'true' }\n").unwrap();
+    assert_eq!(run(folder.path(), "register n.yaml").0, 0);
+    let (code, _, err) = run(folder.path(), "run nightli");
+    assert!(code == 3 && err.contains("did you mean the registered flow `nightly`?"), "{err}");
+    let (_, _, err) = run(folder.path(), "run release");
+    assert!(err.contains("`edgewise flows` lists those that are registered"), "{err}");
 }

@@ -94,6 +94,10 @@ impl Piece {
     }
 
     fn unknown(&self, key: &str) -> Error {
+        let labelled = key.split_once('.').filter(|(word, _)| nearest(word, ["label"]).is_some());
+        if let Some((_, label)) = labelled {
+            return self.refuse(format!("there is no `{key}`; did you mean `{LABEL}{label}=`?"));
+        }
         let near = nearest(key, KEYS.into_iter().chain(["label"]));
         let near = near.map(|near| if near == "label" { "label.KEY=" } else { near });
         let known = KEYS.map(|key| format!("`{key}:`")).join(", ");
@@ -219,7 +223,8 @@ fn piece(at: usize, chars: &[char]) -> Piece {
     let rest = &chars[usize::from(not)..];
     let label = rest.iter().collect::<String>().to_ascii_lowercase().starts_with(LABEL);
     let end = rest.iter().position(|c| *c == '"').unwrap_or(rest.len());
-    let split = rest[..end].iter().position(|c| *c == ':' || (label && *c == '='));
+    // No name and no id has one of these in it, so whatever has is meant as a pair.
+    let split = rest[..end].iter().position(|c| matches!(c, ':' | '='));
     let unquoted = |chars: &[char]| chars.iter().filter(|c| **c != '"').collect::<String>();
     let key = split.map(|split| rest[..split].iter().collect::<String>());
     // Keys are known words, but for what the author of a label called it.

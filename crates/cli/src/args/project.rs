@@ -20,9 +20,10 @@ pub struct Init {
 #[command(after_help = "\
 Examples:
   edgewise check build.yaml
-  edgewise check build.yaml --json")]
+  edgewise check build.yaml --json
+  edgewise check - < build.yaml        from stdin")]
 pub struct Check {
-    /// The flow
+    /// The flow; `-` is stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }

@@ -20,7 +20,7 @@ Examples:
   edgewise run build.yaml --wait --timeout 10m for scripts: the exit code tells how it ended
   edgewise run build.yaml --detach -q          print the run's id and go")]
 pub struct Run {
-    /// The flow: a file, or the name of a registered flow
+    /// The flow: a file, `-` for stdin, or the name of a registered flow
     #[arg(value_name = "FLOW")]
     pub file: PathBuf,
     /// An input: k=text, or k:=json

@@ -140,14 +140,14 @@ pub struct ScheduleSet {
     /// Minute, hour, day of the month, month, day of the week
     #[arg(long, value_name = "EXPRESSION")]
     pub cron: Option<String>,
-    /// The time zone of --cron
-    #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "cron")]
-    pub zone: String,
+    /// The time zone of --cron [default: UTC]
+    #[arg(long, value_name = "ZONE", conflicts_with_all = ["every", "at"])]
+    pub zone: Option<String>,
     /// How often
     #[arg(long, value_name = "DURATION", value_parser = Millis::parse)]
     pub every: Option<Millis>,
     /// The instant that --every is counted from
-    #[arg(long, value_name = "INSTANT", value_parser = Time::parse, requires = "every")]
+    #[arg(long, value_name = "INSTANT", value_parser = Time::parse, conflicts_with_all = ["cron", "at"])]
     pub from: Option<Time>,
     /// Once, at this instant
     #[arg(long, value_name = "INSTANT", value_parser = Time::parse)]

@@ -91,6 +91,28 @@ fn a_search_may_begin_with_a_minus_and_have_several_words() {
 }
 
 #[test]
+fn what_belongs_to_another_rhythm_of_a_schedule_is_refused() {
+    let read = |line: &str| {
+        let line = format!("edgewise schedule set often --flow nightly {line}");
+        Cli::read(line.split_whitespace().map(OsString::from), ColorChoice::Never).map(|_| ())
+    };
+    for good in
+        ["--every 2s", "--every 2s --from 2027-01-01T00:00:00Z", "--cron @daily --zone Europe/Berlin", "--cron @daily"]
+    {
+        assert!(read(good).is_ok(), "{good}");
+    }
+    for (bad, one, other) in [
+        ("--every 2s --zone Mars/X", "--zone", "--every"),
+        ("--at 2027-01-01T00:00:00Z --zone UTC", "--zone", "--at"),
+        ("--cron @daily --from 2027-01-01T00:00:00Z", "--from", "--cron"),
+    ] {
+        let refused = read(bad).unwrap_err().to_string();
+        let said = [one, other, "cannot be used with"];
+        assert!(said.iter().all(|word| refused.contains(word)), "{bad}: {refused}");
+    }
+}
+
+#[test]
 fn the_tree_is_sound() {
     Every::command().debug_assert();
     Cli::command().debug_assert();

@@ -96,6 +96,8 @@ pub struct Input {
     pub name: Name,
     /// Its value.
     pub value: Value,
+    /// Whether it was given as plain text, which whoever knows what is expected may read as something else.
+    pub plain: bool,
 }
 
 impl Input {
@@ -108,7 +110,7 @@ impl Input {
             ));
         };
         let Some(name) = name.strip_suffix(':') else {
-            return Ok(Self { name: Name::parse(name)?, value: Value::String(value.to_owned()) });
+            return Ok(Self { name: Name::parse(name)?, value: Value::String(value.to_owned()), plain: true });
         };
         let parsed = serde_json::from_str(value).map_err(|error| {
             Error::invalid(
@@ -116,7 +118,7 @@ impl Input {
                 format!("the input `{name}` is not JSON ({error}): use `{name}=…` for plain text"),
             )
         })?;
-        Ok(Self { name: Name::parse(name)?, value: parsed })
+        Ok(Self { name: Name::parse(name)?, value: parsed, plain: false })
     }
 }
 

@@ -1,11 +1,13 @@
 //! What `cancel`, `pause`, `resume` and the answers to gates have in common: something is recorded, and said.
 //!
-//! If no engine is there, this process is one for as long as it takes to commit. No command is started by that.
+//! If no engine is there, this process is one for as long as it takes to commit. No command is started by that: where
+//! something can go on then, it is left to an engine in the background, as `run --detach` does.
 //! Whatever can be done to one run can be done to all that a search finds.
 
 mod many;
 
 use super::Context;
+use super::engine::in_background;
 use crate::args::{RunRef, Which};
 use crate::exit::Exit;
 use crate::place::{Place, runtime};
@@ -62,14 +64,26 @@ pub(super) fn perform(run: &RunRef, act: &Act<'_>, context: &mut Context<'_>) ->
     let place = Place::of(context.config);
     let run = place.find(run)?;
     let ask = (act.ask)(run, context.config.who.value.clone());
-    let (done, alone) = runtime()?.block_on(record(&place, ask))?;
+    let runtime = runtime()?;
+    let (done, alone) = runtime.block_on(record(&place, ask))?;
     let line = act.line(run, done);
     context.printer.one(run.to_string(), &[line], &json!({ "run": run, "task": act.task, "changed": done }))?;
-    let over = place.reader()?.run(run)?.state.is_done();
-    if done && alone && act.moves && !over {
-        context.printer.say(&format!("nothing runs here now; `edgewise watch {}` goes on with it", run.short()));
+    let seen = place.reader()?.run(run)?;
+    if done && alone && act.moves && !seen.state.is_done() && !seen.paused {
+        let follows = format!("`edgewise watch {}` follows it", run.short());
+        runtime.block_on(go_on(&place, &follows, context))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Nobody was here: an engine in the background goes on. What was recorded stays so, also if none can be started.
+async fn go_on(place: &Place, follows: &str, context: &mut Context<'_>) -> Result<()> {
+    context.printer.flush()?;
+    match in_background(place, context).await {
+        Ok(()) => context.printer.say(&format!("no engine was here: one in the background goes on; {follows}")),
+        Err(problem) => context.printer.say(&format!("{}: {}", problem.what, problem.next.unwrap_or_default())),
+    }
+    Ok(())
 }
 
 /// Whether it was new, and whether this process had to record it itself.

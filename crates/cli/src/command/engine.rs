@@ -1,8 +1,8 @@
 //! `edgewise engine`: the folder's engine as a process of its own. People type it to have schedules served; `run
 //! --detach` starts it with `--until-idle`.
 //!
-//! There is at most one of it in a folder. While another process is the engine, it stands by; when that one leaves,
-//! it goes on with whatever is left. With `--until-idle` it ends when nothing could move any more unless a person does
+//! There is at most one of it in a folder. While another process is the engine, in the background or for its own run, it
+//! stands by; when that one leaves, it goes on with whatever is left. With `--until-idle` it ends when nothing could move any more unless a person does
 //! something: a schedule that ticks keeps it.
 
 use super::Context;
@@ -35,20 +35,20 @@ pub(super) fn perform(args: &Engine, context: &mut Context<'_>) -> Result<Exit> 
         // there is one already, which is as good.
         let _ = rustix::process::setsid();
     }
-    let Some(only) = place.folder.background_lock()? else {
-        if !args.until_idle {
-            context.printer.say("another process is the engine here in the background already");
-        }
-        return Ok(Exit::Ok);
-    };
-    if !args.until_idle {
-        context.printer.say(&format!("the engine of {}; Ctrl-C stops it", place.folder.dir().display()));
-    }
-    runtime()?.block_on(serve(&place, only, args.until_idle))
+    runtime()?.block_on(serve(&place, args.until_idle, context))
 }
 
-async fn serve(place: &Place, only: Lock, until_idle: bool) -> Result<Exit> {
+async fn serve(place: &Place, until_idle: bool, context: &mut Context<'_>) -> Result<Exit> {
     let mut signals = Signals::listen()?;
+    let only = tokio::select! {
+        only = only_one(place, until_idle, context) => only?,
+        () = signals.next() => return Ok(Exit::Ok),
+    };
+    // One that ends by itself is as good as this one.
+    let Some(only) = only else { return Ok(Exit::Ok) };
+    if !until_idle {
+        context.printer.say(&format!("the engine of {}; Ctrl-C stops it", place.folder.dir().display()));
+    }
     let options = place.worker(true);
     let mut open = tokio::select! {
         open = become_engine(place, &options) => open?,
@@ -69,6 +69,24 @@ async fn serve(place: &Place, only: Lock, until_idle: bool) -> Result<Exit> {
         open.finish().await?;
     }
     Ok(Exit::Ok)
+}
+
+/// The right to be the engine in the background: waited for by whoever is to stay, `None` for others if it is taken.
+async fn only_one(place: &Place, until_idle: bool, context: &mut Context<'_>) -> Result<Option<Lock>> {
+    let mut said = false;
+    loop {
+        match place.folder.background_lock()? {
+            None if !until_idle => {}
+            taken => return Ok(taken),
+        }
+        if !said {
+            context
+                .printer
+                .say("another process is the engine here in the background: this one takes over when it ends");
+            said = true;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// Waits until no other process is the engine of the folder, and is it.

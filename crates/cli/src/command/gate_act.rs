@@ -14,17 +14,22 @@ use serde_json::value::RawValue;
 
 /// Says yes.
 pub(super) fn approve(args: &args::GateAct, context: &mut Context<'_>) -> Result<Exit> {
-    answer(args, (Ask::Approve, Op::Approve), ("approved", "was approved by you already"), context)
+    answer(args, (Ask::Approve, Op::Approve, true), ("approved", "was approved by you already"), context)
 }
 
 /// Takes a yes back.
 pub(super) fn withdraw(args: &args::GateAct, context: &mut Context<'_>) -> Result<Exit> {
-    answer(args, (Ask::Withdraw, Op::Withdraw), ("withdrew your approval of", "was not approved by you"), context)
+    answer(
+        args,
+        (Ask::Withdraw, Op::Withdraw, false),
+        ("withdrew your approval of", "was not approved by you"),
+        context,
+    )
 }
 
 /// Says no.
 pub(super) fn reject(args: &args::GateAct, context: &mut Context<'_>) -> Result<Exit> {
-    answer(args, (Ask::Reject, Op::Reject), ("rejected", "was rejected already"), context)
+    answer(args, (Ask::Reject, Op::Reject, true), ("rejected", "was rejected already"), context)
 }
 
 /// Opens what waits for something outside.
@@ -41,12 +46,12 @@ pub(super) fn satisfy(args: &args::GateOpen, context: &mut Context<'_>) -> Resul
     act::perform(&run, &act, context)
 }
 
-/// What is asked about a gate of a run, and about one of items.
-type Words = (fn(GateAct) -> Ask, fn(work::Act) -> Op);
+/// What is asked about a gate of a run, and about one of items; and whether the run can go on because of it.
+type Words = (fn(GateAct) -> Ask, fn(work::Act) -> Op, bool);
 
 fn answer(
     args: &args::GateAct,
-    (ask, op): Words,
+    (ask, op, moves): Words,
     (done, already): (&str, &str),
     context: &mut Context<'_>,
 ) -> Result<Exit> {
@@ -54,6 +59,6 @@ fn answer(
         return super::work::gate_act(args, op, context);
     };
     let ask = |run: RunId, by: Name| ask(GateAct { run, task: task.clone(), by, comment: args.comment.clone() });
-    let act = Act { ask: &ask, done, already, task: Some(&task), moves: true };
+    let act = Act { ask: &ask, done, already, task: Some(&task), moves };
     act::perform(&run, &act, context)
 }

@@ -39,6 +39,7 @@ pub(super) fn perform(args: &Retain, context: &mut Context<'_>) -> Result<Exit> 
     old.retain(|row| row.completed_at <= cutoff);
     if old.is_empty() {
         context.printer.say("no run is that old and like that");
+        runs::print_none(context)?;
         return Ok(Exit::Ok);
     }
     if args.dry_run {

@@ -13,16 +13,17 @@ use crate::problem::{Problem, Result};
 use crate::view::{View, there_is_a_ledger};
 use edgewise_core::Kind;
 use edgewise_core::id::RunId;
-use edgewise_core::input::{self, InputType};
+use edgewise_core::input;
 use edgewise_core::name::Name;
 use edgewise_core::plan::Plan;
 use edgewise_core::state::Phase;
+use edgewise_core::suggest::{nearest, shown};
 use edgewise_engine::Door;
 use edgewise_engine::command::Start;
 use edgewise_engine::engine::wall_clock;
 use edgewise_store::Gone;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 use std::io::IsTerminal;
 use std::sync::Arc;
 
@@ -112,7 +113,8 @@ fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
         Some(plan) => (plan, Vec::new()),
         None => {
             let file = FlowFile::typed(&args.file, context.cwd);
-            let compiled = file.one("cannot be run, nothing was started")?;
+            let compiled = file.one("cannot be run, nothing was started");
+            let compiled = compiled.map_err(|problem| or_registered(problem, args, context))?;
             if context.printer.for_people() {
                 compiled.warnings.to_string().lines().for_each(|line| context.printer.say(line));
             }
@@ -134,33 +136,32 @@ fn prepare(args: &Run, context: &mut Context<'_>) -> Result<Start> {
     })
 }
 
-/// The newest plan of a registered flow, if its name was typed and no file is called so.
+/// The name that was typed, if no file is called so.
+fn name(args: &Run, context: &Context<'_>) -> Option<Name> {
+    let name = args.file.to_str().and_then(|typed| Name::parse(typed).ok())?;
+    (!context.cwd.join(&args.file).exists() && there_is_a_ledger(context.config).is_ok()).then_some(name)
+}
+
+/// The newest plan of a registered flow, if its name was typed.
 fn registered(args: &Run, context: &Context<'_>) -> Result<Option<Arc<Plan>>> {
-    let name = args.file.to_str().and_then(|typed| Name::parse(typed).ok());
-    let (Some(name), false) = (name, context.cwd.join(&args.file).exists()) else { return Ok(None) };
-    if there_is_a_ledger(context.config).is_err() {
-        return Ok(None);
-    }
+    let Some(name) = name(args, context) else { return Ok(None) };
     let mut view = View::open(context.config)?;
     let flow = view.reader.control()?.flows.get(&name).map(|flow| flow.plan);
     Ok(flow.map(|plan| view.reader.plan(plan)).transpose()?)
 }
 
+/// What is no file may be a slip in the name of a registered flow.
+fn or_registered(problem: Problem, args: &Run, context: &Context<'_>) -> Problem {
+    let Some(name) = name(args, context).filter(|_| problem.kind == Kind::NotFound) else { return problem };
+    let control = View::open(context.config).and_then(|mut view| Ok(view.reader.control()?));
+    let Some(control) = control.ok().filter(|control| !control.flows.is_empty()) else { return problem };
+    match nearest(&name, control.flows.keys().map(Name::as_str)) {
+        Some(near) => problem.next(format!("did you mean the registered flow {}? If not, check the path", shown(near))),
+        None => problem.next("check the path of the flow; `edgewise flows` lists those that are registered"),
+    }
+}
+
 /// The whole input: what was typed, read as what the flow declares, completed with defaults.
 fn inputs(args: &Run, plan: &Plan) -> Result<String> {
-    let mut given = Map::new();
-    for typed in &args.input {
-        let declared = plan.inputs.iter().find(|declared| declared.name == typed.name);
-        let as_text = declared.is_none_or(|d| matches!(d.kind, InputType::String | InputType::Any));
-        let value = match &typed.value {
-            // `jobs=4` for a number means the number: the flow says so.
-            Value::String(text) if !as_text => input::parse_argument(&plan.inputs, &typed.name, text)?,
-            value => value.clone(),
-        };
-        if given.insert(typed.name.to_string(), value).is_some() {
-            let what = format!("the input `{}` is given twice", typed.name);
-            return Err(Problem::new(Kind::Invalid, "bad_input", what).next("give it once"));
-        }
-    }
-    Ok(input::complete(&plan.inputs, &given)?)
+    Ok(input::complete(&plan.inputs, &super::inputs::read(&args.input, &plan.inputs)?)?)
 }

@@ -2,7 +2,7 @@
 
 mod watch;
 
-use super::{Context, export};
+use super::{Context, export, lock};
 use crate::args::{Runs, RunsCommand};
 use crate::clock::Clock;
 use crate::exit::Exit;
@@ -50,6 +50,11 @@ impl Listing {
         Listed::new(row, self.frozen.get(&row.id).cloned())
     }
 
+    /// Whether something of it may go on by itself, if somebody is there for it.
+    fn could_move(&self, row: &RunRow) -> bool {
+        !row.state.is_done() && !row.paused && !self.frozen.contains_key(&row.id)
+    }
+
     fn printed(&self, style: Style) -> Result<Vec<Row>> {
         let clock = Clock::local(self.now);
         let row = |row: &RunRow| {
@@ -85,6 +90,9 @@ pub(super) fn perform(args: &Runs, context: &mut Context<'_>) -> Result<Exit> {
     if let Some(last) = listing.rows.last().filter(|_| more && context.printer.for_people()) {
         context.printer.say(&format!("there are more: --after {}", Cursor(last.triggered_at, last.id)));
     }
+    if listing.rows.iter().any(|row| listing.could_move(row)) && !lock::is_at_work(context.config) {
+        context.printer.aside("no engine is at work here: `edgewise engine` goes on with what is open");
+    }
     Ok(Exit::Ok)
 }
 
@@ -109,6 +117,11 @@ fn filter(args: &Runs) -> Result<RunFilter> {
 pub(super) fn print(rows: &[RunRow], place: &Place, context: &mut Context<'_>) -> Result<()> {
     let listing = Listing::with(rows.to_vec(), &mut place.reader()?)?;
     context.printer.rows(&HEADER, &listing.printed(context.printer.out_style)?)
+}
+
+/// That none were found is said to people; a program reads a list all the same.
+pub(super) fn print_none(context: &mut Context<'_>) -> Result<()> {
+    if context.printer.for_people() { Ok(()) } else { context.printer.rows(&HEADER, &[]) }
 }
 
 /// Where it is, in a word.

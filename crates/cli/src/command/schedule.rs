@@ -11,7 +11,7 @@ use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
 use crate::view::View;
 use edgewise_core::control::{Control, ScheduleSet, Scheduled};
-use edgewise_core::input::{self, InputType};
+use edgewise_core::input;
 use edgewise_core::name::Name;
 use edgewise_core::schedule::{Backfill, Overlap, Schedule, When};
 use edgewise_core::suggest::{nearest, shown};
@@ -23,7 +23,9 @@ use serde_json::{Map, Value, json};
 
 pub(super) fn set(args: &SetArgs, context: &mut Context<'_>) -> Result<Exit> {
     let when = match (&args.cron, args.every, args.at) {
-        (Some(text), _, _) => When::Cron { text: text.clone(), zone: args.zone.clone() },
+        (Some(text), _, _) => {
+            When::Cron { text: text.clone(), zone: args.zone.clone().unwrap_or_else(|| "UTC".to_owned()) }
+        }
         (_, Some(span), _) => When::Every { span, from: args.from.unwrap_or_default() },
         (_, _, Some(time)) => When::At(time),
         _ => return Err(Problem::new(Kind::Invalid, "usage", "say one of --cron, --every and --at")),
@@ -52,16 +54,7 @@ fn inputs(args: &SetArgs, control: &Control, view: &mut View) -> Result<Map<Stri
         return Err(Problem::new(Kind::NotFound, "flow_not_found", what).next(help));
     };
     let plan = view.reader.plan(flow.plan)?;
-    let mut given = Map::new();
-    for typed in &args.input {
-        let declared = plan.inputs.iter().find(|declared| declared.name == typed.name);
-        let as_text = declared.is_none_or(|d| matches!(d.kind, InputType::String | InputType::Any));
-        let value = match &typed.value {
-            Value::String(text) if !as_text => input::parse_argument(&plan.inputs, &typed.name, text)?,
-            value => value.clone(),
-        };
-        given.insert(typed.name.to_string(), value);
-    }
+    let given = super::inputs::read(&args.input, &plan.inputs)?;
     let mut whole = given.clone();
     if plan.inputs.iter().any(|declared| declared.name.as_str() == "scheduled_at") {
         whole.entry("scheduled_at").or_insert_with(|| Value::from(Time::NEVER.to_string()));

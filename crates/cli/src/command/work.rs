@@ -24,6 +24,7 @@ mod show;
 mod stats;
 mod template;
 mod tree;
+mod unknown;
 mod why;
 
 pub(super) use add::perform as add;

@@ -1,12 +1,13 @@
 //! One settings file: its keys with their lines. Every key is known, or the file is refused.
 
+use super::misfit::Text;
 use super::{Problem, Result};
-use edgewise_core::Kind;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use toml::de::DeTable;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 /// The keys there are.
 pub(super) const KEYS: [&str; 12] = [
@@ -28,16 +29,9 @@ pub(super) const KEYS: [&str; 12] = [
 pub struct File {
     /// Where it is.
     pub path: PathBuf,
-    values: BTreeMap<String, Entry>,
-}
-
-/// A value, where it stands, and how it was written.
-struct Entry {
-    value: toml::Value,
-    line: usize,
-    written: String,
-    /// Where the keys in it stand, if it is a table.
-    inner: BTreeMap<String, usize>,
+    text: String,
+    /// The keys that it has, with their lines.
+    keys: BTreeMap<String, usize>,
 }
 
 impl File {
@@ -52,28 +46,18 @@ impl File {
 
     /// Reads the text of a file.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
-        let refuse = |line: usize, why: String| {
-            Problem::new(Kind::Invalid, "bad_config", format!("{}:{line}: {why}", path.display()))
-        };
-        let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
-        let spans = DeTable::parse(text)
-            .map_err(|error| refuse(error.span().map_or(1, |span| line(span.start)), error.message().to_owned()))?;
-        let mut table: toml::Table = toml::from_str(text).map_err(|error| refuse(1, error.message().to_owned()))?;
-        let mut values = BTreeMap::new();
-        for (key, value) in spans.get_ref() {
-            let (name, at) = (key.get_ref().as_ref(), line(key.span().start));
+        let within = Text { path, text };
+        let table = DeTable::parse(text)
+            .map_err(|error| within.refuse(error.span().map_or(0, |span| span.start), error.message()))?;
+        let mut keys = BTreeMap::new();
+        for key in table.get_ref().keys() {
+            let (name, at) = (key.get_ref().as_ref(), key.span().start);
             if !KEYS.contains(&name) {
-                let problem = refuse(at, format!("there is no setting `{name}`"));
-                return Err(problem.next(advice(name)));
+                return Err(within.refuse(at, &format!("there is no setting `{name}`")).next(advice(name)));
             }
-            let written = text.get(value.span()).unwrap_or_default().to_owned();
-            let keys = value.get_ref().as_table().into_iter().flatten();
-            let inner = keys.map(|(key, _)| (key.get_ref().to_string(), line(key.span().start))).collect();
-            if let Some(value) = table.remove(name) {
-                values.insert(name.to_owned(), Entry { value, line: at, written, inner });
-            }
+            keys.insert(name.to_owned(), within.line(at));
         }
-        Ok(Self { path: path.to_owned(), values })
+        Ok(Self { path: path.to_owned(), text: text.to_owned(), keys })
     }
 
     /// The folder it is in.
@@ -83,26 +67,33 @@ impl File {
 
     /// A value with its line, if the file has the key.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<(T, usize)>> {
-        let Some(Entry { value, line, written, .. }) = self.values.get(key) else { return Ok(None) };
-        match T::deserialize(value.clone()) {
+        let (Some(line), Some(value)) = (self.keys.get(key), self.value(key)) else { return Ok(None) };
+        match T::deserialize(ValueDeserializer::from(value.clone())) {
             Ok(found) => Ok(Some((found, *line))),
-            Err(error) => {
-                let what = format!("{}:{line}: `{key}` cannot be {written}", self.path.display());
-                Err(Problem::new(Kind::Invalid, "bad_config", what).why(error.to_string().trim_end()))
-            }
+            Err(error) => Err(self.within().misfit(key, &value, &error)),
         }
     }
-}
 
-impl File {
     /// Whether it says anything about a key.
     pub fn has(&self, key: &str) -> bool {
-        self.values.contains_key(key)
+        self.keys.contains_key(key)
     }
 
     /// Where a key of a table stands.
     pub fn line_in(&self, table: &str, key: &str) -> Option<usize> {
-        self.values.get(table)?.inner.get(key).copied()
+        let value = self.value(table)?;
+        let found = value.get_ref().as_table()?.keys().find(|known| known.get_ref() == key)?.span().start;
+        Some(self.within().line(found))
+    }
+
+    /// A value with its place: read again, since the file is small and was read before.
+    fn value(&self, key: &str) -> Option<Spanned<DeValue<'_>>> {
+        let table = DeTable::parse(&self.text).ok()?.into_inner();
+        table.into_iter().find(|(known, _)| known.get_ref() == key).map(|(_, value)| value)
+    }
+
+    fn within(&self) -> Text<'_> {
+        Text { path: &self.path, text: &self.text }
     }
 }
 
@@ -114,7 +105,7 @@ fn advice(name: &str) -> String {
 }
 
 /// The name that is at most two typos away.
-fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+pub(super) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let near = names.iter().map(|other| (distance(name, other), *other)).min()?;
     (near.0 <= 2 && near.0 < near.1.len()).then_some(near.1)
 }

@@ -26,9 +26,11 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn read(&self, origin: &Origin) -> Result<Retention> {
+    /// What it says; `origin` is where a key of it stands.
+    pub(super) fn read(&self, origin: &dyn Fn(&str) -> Origin) -> Result<Retention> {
         let bad = |key: &str, error: edgewise_core::Error| {
-            Problem::new(Kind::Invalid, "bad_config", format!("{origin}: `{key}` of [retention]: {}", error.message))
+            let what = format!("{}: `{key}` of [retention]: {}", origin(key), error.message);
+            Problem::new(Kind::Invalid, "bad_config", what)
         };
         let older_than = Millis::parse(&self.older_than).map_err(|error| bad("older_than", error))?;
         let keys = self.keys.as_deref().map(Millis::parse).transpose().map_err(|error| bad("keys", error))?;

@@ -129,13 +129,54 @@ fn queues_are_read_from_the_file_and_nonsense_is_refused() {
     for (text, part) in [
         ("[queues.night]\nslots = 0", "from 1 to"),
         ("[queues.night]\nrate = \"fast\"", "is not a rate"),
-        ("[queues.night]\nslot = 1", "unknown field `slot`"),
+        ("[queues.night]\nslot = 1", "there is no `slot` in [queues.night]"),
         ("[queues.\"a b\"]\nslots = 1", "has ' ' in it"),
     ] {
         let problem = load(text).unwrap_err();
         let whole = format!("{} {:?}", problem.what, problem.why);
         assert!(whole.contains(part), "{text}: {whole}");
     }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_key_its_line_and_what_is_expected() {
+    let refused = |text: &str| {
+        let place = Place::new(Some(text), None);
+        let problem = place.load(Flags::default(), &[]).unwrap_err();
+        let file = format!("{}:", place.path("project/edgewise.toml").display());
+        let parts = [Some(problem.what), problem.why, problem.next];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" | ").replace(&file, "")
+    };
+    for (text, said) in [
+        ("[queues.night]\nslot = 2", "2: there is no `slot` in [queues.night] | did you mean `slots`?"),
+        (
+            "[queues.a]\nslots = 1\n[queues.b]\ncolour = 2",
+            "4: there is no `colour` in [queues.b] | it takes `slots`, `rate`, `paused`",
+        ),
+        (
+            "\n[queues]\nnight = { slots = \"2\" }",
+            "3: `slots` of [queues.night] cannot be \"2\" | expected a whole number, without quotes",
+        ),
+        (
+            "[queues.night]\npaused = 1",
+            "2: `paused` of [queues.night] cannot be 1 | expected true or false, without quotes",
+        ),
+        ("queues = 3", "1: `queues` cannot be 3 | expected a table"),
+        ("dir = \"x\"\nworkers = \"x\"", "2: `workers` cannot be \"x\" | expected a whole number, without quotes"),
+        ("workers = -1", "1: `workers` cannot be -1 | expected a whole number, without quotes"),
+        ("dir = 3", "1: `dir` cannot be 3 | expected a text, in quotes"),
+        ("color = \"blue\"", "1: `color` cannot be \"blue\" | expected one of `auto`, `always`, `never`"),
+        (
+            "[retention]\nolder = \"3d\"",
+            "2: there is no `older` in [retention] | it takes `older_than`, `state`, `where`, `keys`",
+        ),
+        ("[retention]\nolder_than = 5", "2: `older_than` of [retention] cannot be 5 | expected a text, in quotes"),
+        ("[retention]\nstate = \"complete\"", "1: [retention] has a missing field `older_than` | say it there"),
+    ] {
+        assert_eq!(refused(text), said, "{text}");
+    }
+    let soon = refused("\n[retention]\nstate = \"complete\"\nolder_than = \"soon\"");
+    assert!(soon.starts_with("4: `older_than` of [retention]: "), "{soon}");
 }
 
 #[test]

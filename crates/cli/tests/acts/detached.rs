@@ -24,10 +24,61 @@ fn a_detached_run_that_waits_for_people_keeps_no_process() {
     assert_eq!(project.run("run ask.yaml --detach").code, 0);
     project.until_unlocked("background.lock");
     project.until_unlocked("engine.lock");
-    assert_eq!(project.run("gate approve @ ask").code, 0);
     assert!(!project.has("then"));
+}
+
+#[test]
+fn whoever_lets_a_run_go_on_where_no_engine_is_starts_one_in_the_background() {
+    let project = Project::new();
+    let tasks = "  ask: { gate: { approval: { count: 1 } } }\n  then: { after: ask, run: 'touch then' }\n  \
+                 more: { after: then, gate: { approval: { count: 1 } } }\n  last: { after: more, run: 'touch last' }\n";
+    project.flow("ask", tasks);
+    let rest = || {
+        project.until_unlocked("background.lock");
+        project.until_unlocked("engine.lock");
+    };
+    assert_eq!(project.run("run ask.yaml --detach").code, 0);
+    rest();
+    let approved = project.run("gate approve @ ask");
+    assert!(
+        approved.code == 0 && approved.err.contains("one in the background goes on; `edgewise watch "),
+        "{approved:?}"
+    );
+    rest();
+    assert!(project.has("then"), "nobody had to watch");
+    assert_eq!(project.run("pause @").code, 0);
+    let paused = project.run("gate approve @ more --json");
+    assert!(paused.code == 0 && paused.err.is_empty(), "nothing of a paused run goes on: {paused:?}");
+    assert!(!project.has("last"));
+    let resumed = project.run("resume --where state:paused --yes");
+    assert!(resumed.err.contains("one in the background goes on; `edgewise runs --watch` follows"), "{resumed:?}");
+    rest();
+    assert!(project.has("last"));
     assert_eq!(project.run("watch").code, 0);
-    assert!(project.has("then"));
+}
+
+#[test]
+fn an_engine_that_is_to_stay_takes_over_from_one_in_the_background() {
+    let project = Project::new();
+    project.flow("long", "  long: { run: 'cat hold' }\n");
+    project.fifo("hold");
+    assert_eq!(project.run("run long.yaml --detach").code, 0);
+    let mut engine = project.spawn("engine");
+    engine.until(&["takes over when it ends"]);
+    // Whoever comes to open it for reading has it ended at once.
+    std::fs::write(project.path().join("hold"), "enough").unwrap();
+    engine.until(&["the engine of", "Ctrl-C stops it"]);
+    engine.signal("INT");
+    assert_eq!(engine.end().code, 0);
+
+    // Ctrl-C ends the waiting, too.
+    assert_eq!(project.run("run long.yaml --detach").code, 0);
+    let mut engine = project.spawn("engine");
+    engine.until(&["takes over when it ends"]);
+    engine.signal("INT");
+    assert_eq!(engine.end().code, 0);
+    std::fs::write(project.path().join("hold"), "enough").unwrap();
+    project.until_unlocked("background.lock");
 }
 
 #[test]

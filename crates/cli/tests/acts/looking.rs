@@ -1,6 +1,8 @@
 //! Looking on while another process works: logs that are followed, and the list of runs.
 
-use crate::process::Project;
+use crate::process::{Project, bounded};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 /// A task that says something, waits to be let go, says more; then one that works at its second attempt.
 fn talks(project: &Project) {
@@ -53,6 +55,20 @@ fn following_ends_when_one_is_told_to_stop() {
     runs.prints("");
     runs.signal("INT");
     assert_eq!(runs.end().code, 130);
+}
+
+#[test]
+fn looking_ends_when_the_reader_leaves_although_nothing_changes() {
+    let project = Project::new();
+    project.flow("asks", "  say: { run: 'echo one' }\n  ask: { after: say, gate: { approval: { count: 1 } } }\n");
+    assert_eq!(project.run("run asks.yaml --detach").code, 0);
+    for line in ["runs --watch --json", "runs --watch", "logs @ -f"] {
+        let mut child = project.command(line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let status = bounded(move || child.wait().unwrap(), || format!("{line} has not ended"));
+        assert_eq!(status.code(), Some(0), "{line}: {first}");
+    }
 }
 
 #[test]

@@ -29,9 +29,14 @@ impl Project {
 
     /// A pipe with a name, for a task to write to.
     pub fn pipe(&self, name: &str) -> Alive {
+        Alive::listen(self.fifo(name))
+    }
+
+    /// A pipe with a name: who reads from it waits for who writes.
+    pub fn fifo(&self, name: &str) -> PathBuf {
         let path = self.path().join(name);
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-        Alive::listen(path)
+        path
     }
 
     pub fn has(&self, file: &str) -> bool {
@@ -92,7 +97,7 @@ impl Project {
 }
 
 /// Does something that may block, within bounds.
-fn bounded<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static, seen: impl Fn() -> String) -> T {
+pub fn bounded<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static, seen: impl Fn() -> String) -> T {
     let (tell, told) = channel();
     std::thread::spawn(move || tell.send(act()));
     told.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("it took too long: {}", seen()))

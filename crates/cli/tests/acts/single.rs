@@ -149,7 +149,9 @@ fn a_read_only_folder_is_said_to_be_so() {
         // Whoever runs the tests may write everywhere.
         return;
     }
-    let ended = project.run("run hello.yaml --dir closed/data");
-    assert_eq!(ended.code, 7, "{ended:?}");
-    assert!(ended.err.contains("check its permissions"), "{}", ended.err);
+    for line in ["run hello.yaml --dir closed/data", "run hello.yaml --dir closed", "add x --dir closed"] {
+        let ended = project.run(line);
+        assert_eq!(ended.code, 5, "{line}: {ended:?}");
+        assert!(ended.err.contains("check its permissions"), "{line}: {}", ended.err);
+    }
 }

@@ -67,7 +67,6 @@ fn a_paused_run_is_waited_for_no_longer() {
     assert!(!project.has("then"));
     let resumed = project.run("resume @ --why over");
     assert!(resumed.err.contains("`edgewise watch "), "{resumed:?}");
-    assert!(!project.has("then"), "whoever only resumes runs nothing");
     assert_eq!(project.run("watch").code, 0);
     assert!(project.has("then"));
     let history = project.run("history @").out;
@@ -82,7 +81,6 @@ fn without_an_engine_a_cancel_runs_nothing() {
     first.until(&["ask", "waiting"]);
     first.signal("TERM");
     assert_eq!(first.end().code, 130);
-    assert_eq!(project.run("gate approve @ ask").code, 0);
     let cancelled = project.run("cancel @ --why enough");
     assert!(cancelled.code == 0 && cancelled.out.starts_with("cancelled run "), "{cancelled:?}");
     let again = project.run("cancel @");

@@ -70,6 +70,11 @@ fn an_act_on_many_is_listed_first_done_after_a_yes_and_told_run_by_run() {
     let done = place.good(&["cancel", "--where", "waits", "--yes", "--why", "enough"]);
     assert!(done.out.lines().count() == 3 && done.out.starts_with("cancelled run "), "{done:?}");
     assert!(place.good(&["cancel", "--where", "flow:waits", "--yes"]).err.contains("no run that is not over"));
+    for nothing in [&["cancel", "--where", "flow:waits"][..], &["retain", "--older-than", "30d", "--dry-run"]] {
+        let words = |more: &'static str| [nothing, &[more]].concat();
+        assert_eq!(place.json(&words("--json")), Vec::<Value>::new(), "{nothing:?}");
+        assert_eq!(place.good(&words("-q")).out, "", "{nothing:?}");
+    }
     for act in ["cancel", "rerun"] {
         assert_eq!(place.run(&[act, "@", "--where", "x"]).code, 2, "{act}");
     }

@@ -37,9 +37,10 @@ fn an_agent_finds_takes_and_closes_work() {
             call(9, "close", &json!({"id": "ew-a", "reason": "done", "claimNext": true})),
             call(10, "claim", &json!({"id": "ew-b", "release": true})),
             call(11, "show", &json!({"id": "ew-b"})),
+            call(12, "add", &json!({"title": "Behind it", "needs": ["ew-bb"]})),
         ],
     );
-    assert_eq!(answers.len(), 11, "a notification has no answer");
+    assert_eq!(answers.len(), 12, "a notification has no answer");
     assert_eq!(answers[0]["result"]["protocolVersion"], "2025-03-26");
     assert_eq!(answers[1]["result"]["tools"].as_array().unwrap().len(), 8);
     assert_eq!(told(&answers[2])["says"], "ew-b now waits for ew-a (blocks); ew-b is blocked now");
@@ -51,6 +52,7 @@ fn an_agent_finds_takes_and_closes_work() {
     let closed = told(&answers[8]);
     assert_eq!((&closed["closed"]["unblocked"][0], &closed["next"]["id"]), (&json!("ew-b"), &json!("ew-b")));
     assert_eq!(told(&answers[10])["priority"], 1);
+    assert!(told(&answers[11])["warnings"][0].as_str().unwrap().contains("did you mean ew-b"), "{}", answers[11]);
 }
 
 #[test]

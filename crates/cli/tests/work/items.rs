@@ -227,6 +227,8 @@ fn a_flow_is_a_template_for_items() {
     let ids = place.ids("add --template release.yaml --ephemeral 7d");
     assert_eq!(place.ids("ready").len(), 1, "what is ephemeral is ready only for who asks");
     assert_eq!(place.ids(&format!("ready --ephemeral --plan {}", ids[0])).len(), 1);
+    let hint = place.run("add --template release.yaml --ephemeral 7d").err;
+    assert!(hint.contains(" --ephemeral` what can begin"), "{hint}");
     let refused = place.refused("add --template nope.yaml", 3, "file_error");
     assert!(refused["message"].as_str().unwrap().contains("nope.yaml"));
 }

@@ -9,3 +9,4 @@ mod place;
 mod race;
 mod refusals;
 mod shown;
+mod unknown;

@@ -71,7 +71,10 @@ fn what_the_parser_refuses_says_what_is_expected() {
     for (line, said) in [
         ("dep add ew-a ew-b --type blox", "parent-child"),
         ("dep tree ew-a --depth 101", "0..=100"),
-        ("add x --priority 9", "1..=5"),
+        ("add x --priority 9", "a number from 1, the most urgent, to 5"),
+        ("add x --priority high", "a number from 1, the most urgent, to 5"),
+        ("update x -p 0", "a number from 1, the most urgent, to 5"),
+        ("ready --priority 1,urgent", "a number from 1, the most urgent, to 5"),
         ("add x --type story", "bug, feature, task, chore"),
         ("add x --deadline soon", "is no instant"),
         ("add", "<TITLE>"),

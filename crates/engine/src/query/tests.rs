@@ -29,6 +29,7 @@ fn every_kind_of_term_is_understood() {
     });
     check("label.team=web label.Env:\"a b\"", of(&[label("team", "web"), label("Env", "a b")]));
     check("key:\"order 7\" label.x=a=b", of(&[Term::Key("order 7".into()), label("x", "a=b")]));
+    check("flow=release state=failed", RunFilter { terms: vec![Term::Flow(name("release"))], ..states(&[Failed]) });
     check("Release k3f9", of(&[Term::Word("release".into()), Term::Word("k3f9".into())]));
     check("since:1d", RunFilter { since: Some(Time(NOW.0 - DAY)), ..RunFilter::default() });
     check("until:2027-01-15T08:00:00Z", RunFilter { until: Some(NOW), ..RunFilter::default() });
@@ -46,6 +47,10 @@ fn what_is_not_understood_is_refused_with_its_place_and_the_nearest_word() {
         ("x state:failed,complte", 3, "did you mean `complete`?"),
         ("state:nowhere-near", 1, "`succeeded`"),
         ("lable:x", 1, "`label.team=web`"),
+        ("x labl.team=web", 3, "did you mean `label.team=`?"),
+        ("Lable.team:web", 1, "did you mean `label.team=`?"),
+        ("stat=failed", 1, "did you mean `state:`?"),
+        ("team=web", 1, "and `label.KEY=`"),
         ("flow:a/../b", 1, "the name"),
         ("since:yesterday", 1, "a span such as `1d`"),
         ("-since:1d", 1, "write `until:` instead"),

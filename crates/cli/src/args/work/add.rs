@@ -1,7 +1,7 @@
 //! `edgewise add`: a new item, or a whole plan of items from a flow.
 
 use super::moment::Moment;
-use super::word::{KindWord, TypeWord};
+use super::word::{KindWord, TypeWord, priority};
 use crate::args::value::Input;
 use clap::Args;
 use edgewise_core::name::Name;
@@ -25,7 +25,7 @@ pub struct Add {
     #[arg(value_name = "TITLE", required_unless_present = "template")]
     pub title: Option<String>,
     /// 1 first, 5 last [default: 3]
-    #[arg(short, long, value_name = "1..5", value_parser = clap::value_parser!(u8).range(1..=5))]
+    #[arg(short, long, value_name = "1..5", value_parser = priority)]
     pub priority: Option<u8>,
     /// What kind of task [default: task]
     #[arg(short = 't', long = "type", value_enum, value_name = "TYPE")]

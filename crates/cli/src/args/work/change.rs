@@ -2,7 +2,7 @@
 
 use super::filter::Filters;
 use super::moment::Moment;
-use super::word::{PhaseWord, StatusWord, TypeWord};
+use super::word::{PhaseWord, StatusWord, TypeWord, priority};
 use crate::args::value::Input;
 use clap::Args;
 use edgewise_core::id::Token;
@@ -26,7 +26,7 @@ pub struct Update {
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
     /// 1 first, 5 last
-    #[arg(short, long, value_name = "1..5", value_parser = clap::value_parser!(u8).range(1..=5))]
+    #[arg(short, long, value_name = "1..5", value_parser = priority)]
     pub priority: Option<u8>,
     /// What kind of task
     #[arg(short = 't', long = "type", value_enum, value_name = "TYPE")]

@@ -1,7 +1,7 @@
 //! Which items are meant, as it is typed.
 
 use super::moment::Moment;
-use super::word::{SortWord, TypeWord};
+use super::word::{SortWord, TypeWord, priority};
 use clap::Args;
 use edgewise_core::name::Name;
 use edgewise_core::time::Time;
@@ -12,7 +12,7 @@ use edgewise_core::work::Filter;
 #[command(next_help_heading = "Which items")]
 pub struct Filters {
     /// Of these priorities, such as 1,2
-    #[arg(long, value_name = "1..5", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=5))]
+    #[arg(long, value_name = "1..5", value_delimiter = ',', value_parser = priority)]
     pub priority: Vec<u8>,
     /// Whose it is to do
     #[arg(long, value_name = "NAME", value_parser = Name::parse)]

@@ -105,6 +105,12 @@ pub enum WhenWord {
     Failure,
 }
 
+/// How urgent something is. Others have words for it; here it is a number.
+pub(super) fn priority(text: &str) -> Result<u8, String> {
+    let number = text.parse().ok().filter(|number| (1..=5).contains(number));
+    number.ok_or_else(|| "a priority is a number from 1, the most urgent, to 5, the least".to_owned())
+}
+
 macro_rules! means {
     ($word:ident => $core:ident { $($from:ident => $to:ident),* $(,)? }) => {
         impl From<$word> for $core {

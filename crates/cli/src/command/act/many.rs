@@ -1,6 +1,6 @@
 //! The same act on all runs that a search finds: listed first, done after a yes, one line a run.
 
-use super::Act;
+use super::{Act, go_on};
 use crate::args::Which;
 use crate::command::{Context, runs};
 use crate::exit::Exit;
@@ -62,6 +62,7 @@ pub(super) fn perform(
     if runs.is_empty() {
         let what = if reach == Reach::Open { "no run that is not over is like that" } else { "no run is like that" };
         context.printer.say(what);
+        runs::print_none(context)?;
         return Ok((Exit::Ok, 0));
     }
     if which.dry_run {
@@ -164,7 +165,7 @@ async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Cont
         return Err(error.into());
     }
     if alone && act.moves && counts.done > 0 {
-        context.printer.say("nothing runs here now; `edgewise watch` goes on with them");
+        go_on(place, "`edgewise runs --watch` follows them", context).await?;
     }
     Ok(counts)
 }

@@ -1,6 +1,6 @@
 //! Acting on items: operations are one commit, and what came of each is said in a sentence.
 
-use super::{last, said, spelled};
+use super::{last, said, spelled, unknown};
 use crate::clock::Clock;
 use crate::command::Context;
 use crate::output::Row;
@@ -18,12 +18,14 @@ use serde_json::Value;
 pub(crate) fn act(ops: Vec<Op>, key: Option<String>, context: &Context<'_>) -> Result<Vec<Done>> {
     let place = Place::of(context.config);
     let by = context.config.who.value.clone();
+    let asked = Ops { ops: ops.clone(), by, key };
     let done = runtime()?.block_on(async {
         let mut door = place.record().await?;
-        let done = door.work(Ops { ops, by, key }).await;
+        let done = door.work(asked).await;
         door.close().await?;
         Ok::<_, Problem>(done?)
-    })?;
+    });
+    let done = done.map_err(|problem| unknown::refused(problem, &ops, context))?;
     if let Some(id) = done.iter().rev().find_map(|done| done.id.as_ref()) {
         last::write(place.folder.dir(), id, wall_clock());
     }
@@ -60,22 +62,29 @@ pub(crate) fn perform(ops: &[Op], context: &mut Context<'_>) -> Result<Vec<Done>
     Ok(done)
 }
 
-/// A sentence for people, an object for programs, an id for scripts; one for each operation.
+/// A sentence for people, an object for programs, an id for scripts; one for each operation. What may be a slip is said
+/// behind all of them.
 pub(crate) fn tell(ops: &[Op], done: &[Done], context: &mut Context<'_>) -> Result<()> {
+    let warnings = unknown::warnings(ops, done, context);
     let clock = Clock::local(wall_clock());
-    if let ([op], [one]) = (ops, done) {
+    if let ([op], [one], [warnings]) = (ops, done, warnings.as_slice()) {
         let id = one.id.as_ref().map(ToString::to_string).unwrap_or_default();
-        return context.printer.one(id, &lines(op, one, &clock), &value(op, one)?);
-    }
-    let mut rows = Vec::new();
-    for (op, one) in ops.iter().zip(done) {
-        if context.printer.for_people() {
-            lines(op, one, &clock).iter().try_for_each(|line| context.printer.raw(line))?;
-        } else if let Some(id) = &one.id {
-            rows.push(Row::new(id.to_string(), vec![Cell::from(id.as_str())], &value(op, one)?)?);
+        context.printer.one(id, &lines(op, one, &clock), &value(op, one, warnings)?)?;
+    } else {
+        let mut rows = Vec::new();
+        for ((op, one), warnings) in ops.iter().zip(done).zip(&warnings) {
+            if context.printer.for_people() {
+                lines(op, one, &clock).iter().try_for_each(|line| context.printer.raw(line))?;
+            } else if let Some(id) = &one.id {
+                rows.push(Row::new(id.to_string(), vec![Cell::from(id.as_str())], &value(op, one, warnings)?)?);
+            }
+        }
+        if !context.printer.for_people() {
+            context.printer.rows(&["id"], &rows)?;
         }
     }
-    if context.printer.for_people() { Ok(()) } else { context.printer.rows(&["id"], &rows) }
+    warnings.iter().flatten().for_each(|warning| context.printer.say(warning));
+    Ok(())
 }
 
 fn lines(op: &Op, done: &Done, clock: &Clock) -> Vec<String> {
@@ -85,8 +94,8 @@ fn lines(op: &Op, done: &Done, clock: &Clock) -> Vec<String> {
     lines
 }
 
-/// What came of an operation, as programs read it.
-pub(crate) fn value(op: &Op, done: &Done) -> Result<Value> {
+/// What came of an operation, as programs read it, with what may be wrong with it.
+pub(crate) fn value(op: &Op, done: &Done, warnings: &[String]) -> Result<Value> {
     let plain = |error: serde_json::Error| {
         Problem::new(Kind::Bug, "unprintable", "a value has no JSON form").why(error.to_string())
     };
@@ -95,6 +104,9 @@ pub(crate) fn value(op: &Op, done: &Done) -> Result<Value> {
     if let (Some(object), Ok(Value::Object(asked))) = (value.as_object_mut(), serde_json::to_value(op)) {
         object.extend(asked.get("op").map(|name| ("op".to_owned(), name.clone())));
         object.insert("says".to_owned(), said::sentence(op, done).into());
+        if !warnings.is_empty() {
+            object.insert("warnings".to_owned(), warnings.into());
+        }
     }
     Ok(value)
 }

@@ -1,7 +1,7 @@
 //! `edgewise add`: a new item, or the items of a flow.
 
 use super::import::counted;
-use super::{act, template};
+use super::{act, template, unknown};
 use crate::args;
 use crate::command::Context;
 use crate::exit::Exit;
@@ -89,21 +89,24 @@ fn of_flow(file: &Path, root: Add, args: &args::Add, context: &mut Context<'_>) 
     let done = act::act(ops.clone(), None, context)?;
     let Some(root) = done.first().and_then(|done| done.id.clone()) else { return Ok(Exit::Ok) };
     act::touched(&done, context);
+    let warnings = unknown::warnings(&ops, &done, context);
     if context.printer.for_people() {
         let with = if gates == 0 { String::new() } else { format!(" and {}", counted(gates, "gate", "gates")) };
         let items = counted(items - 1, "item", "items");
         let line = format!("added {root}: {items}{with} from {}", file.display());
         context.printer.raw(&crate::text::escape(&line))?;
-        context
-            .printer
-            .say(&format!("`edgewise dep tree {root}` shows them, `edgewise ready --plan {root}` what can begin"));
-        return Ok(Exit::Ok);
+        let ephemeral = if args.ephemeral.is_some() { " --ephemeral" } else { "" };
+        context.printer.say(&format!(
+            "`edgewise dep tree {root}` shows them, `edgewise ready --plan {root}{ephemeral}` what can begin"
+        ));
+    } else {
+        let row = |((op, one), warnings): ((&Op, &Done), &Vec<String>)| {
+            let id = one.id.as_ref().filter(|_| made(op))?;
+            Row::new(id.to_string(), vec![Cell::from(id.as_str())], &act::value(op, one, warnings).ok()?).ok()
+        };
+        let rows: Vec<Row> = ops.iter().zip(&done).zip(&warnings).filter_map(row).collect();
+        context.printer.rows(&["id"], &rows)?;
     }
-    let row = |(op, one): (&Op, &Done)| {
-        let id = one.id.as_ref()?;
-        made(op).then(|| Row::new(id.to_string(), vec![Cell::from(id.as_str())], &act::value(op, one).ok()?).ok())?
-    };
-    let rows: Vec<Row> = ops.iter().zip(&done).filter_map(row).collect();
-    context.printer.rows(&["id"], &rows)?;
+    warnings.iter().flatten().for_each(|warning| context.printer.say(warning));
     Ok(Exit::Ok)
 }

@@ -107,12 +107,6 @@ pub(crate) fn has_items(context: &Context<'_>) -> Result<bool> {
     Ok(view::is_there(context.config) && view::reader(context.config)?.has_work()?)
 }
 
-/// Whether there is an item or a gate of just this id.
-pub(crate) fn is_known(id: &str, context: &Context<'_>) -> Result<bool> {
-    let found = Board::about(id, Extent::Reasons, context);
-    Ok(found.is_ok_and(|(_, found)| found.as_str() == id))
-}
-
 /// What somebody can begin with, and when that was so. Few items are read, where the store has them in order.
 pub(crate) fn ready(filter: &Filter, context: &Context<'_>) -> Result<(Vec<ItemView>, Time)> {
     let who = Some(context.config.who.value.clone());

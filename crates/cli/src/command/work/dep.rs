@@ -1,6 +1,6 @@
 //! `edgewise dep`: what waits for what.
 
-use super::board::{self, Board};
+use super::board::Board;
 use super::{act, said, spelled, tree};
 use crate::args::{Dep, DepAdd, DepCommand, DepList, DepRemove, DepTree, Toward};
 use crate::command::Context;
@@ -9,8 +9,7 @@ use crate::output::Row;
 use crate::problem::Result;
 use crate::style::Ink;
 use crate::table::Cell;
-use edgewise_core::id::RunId;
-use edgewise_core::work::{Depend, Dependency, DependencyKind, Direction, Done, Group, Op, When};
+use edgewise_core::work::{Depend, Dependency, DependencyKind, Direction, Op, When};
 use serde_json::{Value, json};
 
 pub(crate) fn perform(args: &Dep, context: &mut Context<'_>) -> Result<Exit> {
@@ -34,7 +33,8 @@ fn one(args: &DepAdd, context: &mut Context<'_>) -> Result<Exit> {
     let metadata =
         args.metadata.iter().map(|one| (one.name.to_string(), one.value.clone())).collect::<serde_json::Map<_, _>>();
     let metadata = (!metadata.is_empty()).then_some(Value::Object(metadata));
-    add(&[depend(id, on, kind(args.kind.as_deref())?, args.when.into(), metadata)], context)
+    act::perform(&[depend(id, on, kind(args.kind.as_deref())?, args.when.into(), metadata)], context)?;
+    Ok(Exit::Ok)
 }
 
 /// `dep A --needs B --blocks C`: the same from both ends.
@@ -47,25 +47,7 @@ fn between(args: &Dep, context: &mut Context<'_>) -> Result<Exit> {
     for other in &args.blocks {
         ops.push(depend(act::typed(other, context)?, id.clone(), None, args.when.into(), None));
     }
-    add(&ops, context)
-}
-
-/// Whoever mistypes an id has made an item wait for something that nobody here knows: that is said at once.
-fn add(ops: &[Op], context: &mut Context<'_>) -> Result<Exit> {
-    let done = act::perform(ops, context)?;
-    let blocking =
-        |op: &Op| matches!(op, Op::Depend(one) if one.kind.is_none_or(|kind| kind.group() == Group::Blocking));
-    let targets: Vec<&Done> = ops.iter().zip(&done).filter(|(op, _)| blocking(op)).map(|(_, done)| done).collect();
-    for target in targets.iter().filter_map(|done| done.target.as_ref()) {
-        let text = target.as_str();
-        // A run, and a gate of one, was looked for before it was accepted.
-        let of_run = RunId::parse(text).is_ok() || target.as_task().is_some();
-        if !of_run && !board::is_known(text, context)? {
-            context.printer.say(&format!(
-                "nobody here knows {text}: it stays in the way until the dependency is removed or such an item is added"
-            ));
-        }
-    }
+    act::perform(&ops, context)?;
     Ok(Exit::Ok)
 }
 

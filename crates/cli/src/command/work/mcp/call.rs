@@ -3,7 +3,7 @@
 use crate::args::Meant;
 use crate::command::Context;
 use crate::command::work::board::{self, Board};
-use crate::command::work::{act, facts, last, spelled, why as reasons};
+use crate::command::work::{act, facts, last, spelled, unknown, why as reasons};
 use crate::problem::{Problem, Result};
 use edgewise_core::Kind;
 use edgewise_core::id::Token;
@@ -129,7 +129,8 @@ fn why(id: &str, context: &Context<'_>) -> Result<Value> {
 /// One operation, and what came of it.
 fn one(op: &Op, context: &mut Context<'_>) -> Result<Value> {
     let done = act::act(vec![op.clone()], None, context)?;
-    done.first().map_or_else(|| Ok(json!({})), |done| act::value(op, done))
+    let warnings = unknown::warnings(std::slice::from_ref(op), &done, context).concat();
+    done.first().map_or_else(|| Ok(json!({})), |done| act::value(op, done, &warnings))
 }
 
 fn update(mut arguments: Value, context: &mut Context<'_>) -> Result<Value> {
@@ -177,7 +178,7 @@ fn close(asked: CloseCall, tokens: &mut Tokens, context: &mut Context<'_>) -> Re
 
 fn said(ops: &[Op], done: &[Done], n: usize) -> Result<Value> {
     match (ops.get(n), done.get(n)) {
-        (Some(op), Some(done)) => act::value(op, done),
+        (Some(op), Some(done)) => act::value(op, done, &[]),
         _ => Ok(Value::Null),
     }
 }
@@ -248,7 +249,7 @@ fn remember(op: &Op, done: Option<&Done>, tokens: &mut Tokens, context: &Context
         return Ok(json!({ "says": "nothing is ready" }));
     };
     tokens.extend(done.token.map(|token| (id.clone(), token)));
-    let mut value = act::value(op, done)?;
+    let mut value = act::value(op, done, &[])?;
     value["item"] = show(id.as_str(), context)?;
     if let Some(object) = value.as_object_mut() {
         object.remove("token");
