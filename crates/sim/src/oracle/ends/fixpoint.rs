@@ -1,8 +1,8 @@
 //! What follows: one consequence after the other, until nothing does any more.
 //!
 //! Their order is promised too, because what is stopped in the middle shows it: first whoever waits hears how a task
-//! ended, breadth first in plan order; then all spreads end of which all scopes have; then all spreads that are ready
-//! make theirs, also those within.
+//! ended, breadth first in plan order; then the next spread ends of which all scopes have, which is told before another one
+//! ends; then all spreads that are ready make theirs, also those within.
 
 use super::{Ends, Node, ROOT, Scope, Why};
 use edgewise_core::plan::Resolution::{self, Cancelled, Failed, Skipped, Success};
@@ -14,7 +14,7 @@ impl Ends<'_> {
         loop {
             if let Some(n) = self.ended.pop_front() {
                 self.tell(n);
-            } else if (0..self.nodes.len()).filter(|n| self.spread_ends(*n)).count() == 0 {
+            } else if !(0..self.nodes.len()).any(|n| self.spread_ends(n)) {
                 if self.making.is_empty() {
                     return;
                 }
