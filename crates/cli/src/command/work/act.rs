@@ -15,17 +15,17 @@ use edgewise_engine::work::{Import, Ops};
 use serde_json::Value;
 
 /// Does all of it, or nothing.
-pub(crate) fn act(ops: Vec<Op>, key: Option<String>, context: &Context<'_>) -> Result<Vec<Done>> {
+pub(crate) fn act(ops: &[Op], key: Option<String>, context: &Context<'_>) -> Result<Vec<Done>> {
     let place = Place::of(context.config);
     let by = context.config.who.value.clone();
-    let asked = Ops { ops: ops.clone(), by, key };
+    let asked = Ops { ops: ops.to_vec(), by, key };
     let done = runtime()?.block_on(async {
         let mut door = place.record().await?;
         let done = door.work(asked).await;
         door.close().await?;
         Ok::<_, Problem>(done?)
     });
-    let done = done.map_err(|problem| unknown::refused(problem, &ops, context))?;
+    let done = done.map_err(|problem| unknown::refused(problem, ops, context))?;
     if let Some(id) = done.iter().rev().find_map(|done| done.id.as_ref()) {
         last::write(place.folder.dir(), id, wall_clock());
     }
@@ -57,7 +57,7 @@ pub(crate) fn touched(done: &[Done], context: &Context<'_>) {
 
 /// Does it and says what came of it.
 pub(crate) fn perform(ops: &[Op], context: &mut Context<'_>) -> Result<Vec<Done>> {
-    let done = act(ops.to_vec(), None, context)?;
+    let done = act(ops, None, context)?;
     tell(ops, &done, context)?;
     Ok(done)
 }

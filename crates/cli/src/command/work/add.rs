@@ -86,7 +86,7 @@ fn of_flow(file: &Path, root: Add, args: &args::Add, context: &mut Context<'_>) 
         _ => (items, gates),
     });
     ops.extend(waiters(args, template::ROOT, context)?);
-    let done = act::act(ops.clone(), None, context)?;
+    let done = act::act(&ops, None, context)?;
     let Some(root) = done.first().and_then(|done| done.id.clone()) else { return Ok(Exit::Ok) };
     act::touched(&done, context);
     let warnings = unknown::warnings(&ops, &done, context);

@@ -24,7 +24,7 @@ pub(crate) fn perform(args: &Import, context: &mut Context<'_>) -> Result<Exit> 
     match draft.asked(form) {
         _ if args.dry_run => {}
         Asked::Whole(whole) => act::import(whole, context).map_err(nothing)?,
-        Asked::Ops(ops) => drop(act::act(ops, None, context).map_err(nothing)?),
+        Asked::Ops(ops) => drop(act::act(&ops, None, context).map_err(nothing)?),
     }
     if context.printer.quiet || (args.dry_run && context.printer.for_people()) {
         let row = |(id, title): &(String, String)| {

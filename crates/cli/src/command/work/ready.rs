@@ -38,7 +38,7 @@ pub(crate) fn perform(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
 fn claim(args: &Ready, context: &mut Context<'_>) -> Result<Exit> {
     let filter = Box::new(list::filter(&args.filters, wall_clock(), context)?);
     let ops = vec![Op::ClaimNext { filter, lease: args.lease }];
-    let done = act::act(ops.clone(), None, context)?;
+    let done = act::act(&ops, None, context)?;
     let Some(id) = done.first().and_then(|done| done.id.clone()) else {
         if context.printer.for_people() {
             context.printer.say("nothing is ready");

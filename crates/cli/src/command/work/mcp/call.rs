@@ -128,7 +128,7 @@ fn why(id: &str, context: &Context<'_>) -> Result<Value> {
 
 /// One operation, and what came of it.
 fn one(op: &Op, context: &mut Context<'_>) -> Result<Value> {
-    let done = act::act(vec![op.clone()], None, context)?;
+    let done = act::act(std::slice::from_ref(op), None, context)?;
     let warnings = unknown::warnings(std::slice::from_ref(op), &done, context).concat();
     done.first().map_or_else(|| Ok(json!({})), |done| act::value(op, done, &warnings))
 }
@@ -167,7 +167,7 @@ fn close(asked: CloseCall, tokens: &mut Tokens, context: &mut Context<'_>) -> Re
     if asked.claim_next {
         ops.push(Op::ClaimNext { filter: Box::default(), lease: LEASE });
     }
-    let done = act::act(ops.clone(), None, context)?;
+    let done = act::act(&ops, None, context)?;
     tokens.remove(&id);
     let mut told = json!({ "closed": said(&ops, &done, 0)? });
     if asked.claim_next {
@@ -239,7 +239,7 @@ fn claim(asked: &ClaimCall, tokens: &mut Tokens, context: &mut Context<'_>) -> R
 }
 
 fn taken(op: &Op, tokens: &mut Tokens, context: &mut Context<'_>) -> Result<Value> {
-    let done = act::act(vec![op.clone()], None, context)?;
+    let done = act::act(std::slice::from_ref(op), None, context)?;
     remember(op, done.first(), tokens, context)
 }
 
