@@ -17,8 +17,8 @@ pub const PLAN_BYTES: usize = 512 << 20;
 pub const DEPTH: usize = 64;
 /// Deepest nesting of stored JSON: whoever reads it back gives up beyond.
 pub const STORED_LEVELS: usize = 127;
-/// Deepest nesting of what a template comes to: with the values in it that can be more than a value, and where it is
-/// kept there are levels around it.
+/// Deepest nesting of what a template comes to, or is gathered of outputs: with the values in it that can be more than a
+/// value, and where it is kept there are levels around it.
 pub const FILLED_DEPTH: usize = 96;
 /// Most nodes in one plan, over all its regions.
 pub const PLAN_NODES: usize = 2_000_000;
@@ -35,9 +35,6 @@ pub const SPREAD_ITEMS: usize = 1_000_000;
 pub const SPREAD_ERRORS: usize = 10;
 /// How many failures deep the cause of a failure is told.
 pub const CAUSES: usize = 16;
-/// Deepest nesting of what is put together of outputs. What is stored is read again, with all that is around it, by
-/// readers who stop at 128.
-pub const STORED_DEPTH: usize = 100;
 /// Deepest nesting of regions (a spread within a spread, a loop within a branch).
 pub const REGION_DEPTH: usize = 64;
 /// Deepest nesting of runs: a flow that starts a flow that starts a flow.

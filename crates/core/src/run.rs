@@ -22,7 +22,6 @@ mod value;
 
 pub use chain::{Chain, End, Held, Variable};
 pub use composite::{Chunk, Composite};
-pub(crate) use gathered::is_readable;
 pub use item::item_id;
 pub use link::{Adopted, Outcome};
 pub use pages::Pages;

@@ -4,9 +4,8 @@ use crate::event::{Failure, TaskIx, TimerKind};
 use crate::fold::Fold;
 use crate::gate::{Gate, Opens, Wait};
 use crate::plan::{Emit, Spec, Work};
-use crate::run::{Reason, is_readable};
+use crate::run::Reason;
 use crate::state::{Move, TaskState};
-use serde_json::Value;
 use std::sync::Arc;
 
 impl Fold<'_> {
@@ -68,10 +67,8 @@ impl Fold<'_> {
 
     /// Telling the outside world is done at once: what is told is a fact now, and travels after the commit.
     fn tell(&mut self, task: TaskIx, emit: &Emit) {
-        let made = self.run.evaluate(task, &emit.payload);
-        let stays = |payload: &Value| if self.run.rules() >= 2 { is_readable(payload) } else { Ok(()) };
-        let payload = match made.and_then(|payload| stays(&payload).map(|()| payload.into_owned())) {
-            Ok(payload) => payload,
+        let payload = match self.run.evaluate(task, &emit.payload) {
+            Ok(payload) => payload.into_owned(),
             Err(failure) => return self.fail_for_good(task, failure, Move::InputFailed),
         };
         self.begin(task);

@@ -19,7 +19,7 @@ impl Run {
         for number in state.scopes() {
             let one = self.gathered(&self.scopes[number as usize]);
             if self.rules() >= 2 {
-                fits(&one, limits::STORED_DEPTH - 1, &mut left)?;
+                fits(&one, limits::FILLED_DEPTH - 1, &mut left)?;
             }
             list.push(one);
         }
@@ -40,15 +40,15 @@ impl Run {
 }
 
 /// Whether a value that was put together can be stored: it is not nested too deep.
-pub(crate) fn is_readable(value: &Value) -> Result<(), Failure> {
+pub(super) fn is_readable(value: &Value) -> Result<(), Failure> {
     let mut left = usize::MAX;
-    fits(value, limits::STORED_DEPTH, &mut left)
+    fits(value, limits::FILLED_DEPTH, &mut left)
 }
 
 /// Takes what a value needs off what is left.
 fn fits(value: &Value, depth: usize, left: &mut usize) -> Result<(), Failure> {
     let within =
-        || depth.checked_sub(1).ok_or_else(|| exhausted("nested deeper than the", limits::STORED_DEPTH, "levels"));
+        || depth.checked_sub(1).ok_or_else(|| exhausted("nested deeper than the", limits::FILLED_DEPTH, "levels"));
     let own = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => text.len(),

@@ -48,7 +48,7 @@ fn same(v):
 #[test]
 fn what_is_gathered_is_bounded_in_depth_and_size() {
     let exhausted = |good: u32| json!([good, ["EvalError"]]);
-    assert_eq!(rounds("1", "spread [1]:i -> same(x)", 101), exhausted(100));
+    assert_eq!(rounds("1", "spread [1]:i -> same(x)", 97), exhausted(96));
     let megabyte = "range(100000).map(n, \"0123456789\").join()";
     assert_eq!(rounds(megabyte, "parallel:\n                same(x)\n                same(x)", 40), exhausted(5));
 }
