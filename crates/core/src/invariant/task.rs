@@ -134,7 +134,8 @@ pub fn skip_has_reason(run: &Run) -> Held {
             TaskState::Cancelled => match reason {
                 Some(Reason::Upstream { resolution, .. }) => *resolution == Resolution::Cancelled,
                 Some(Reason::BecauseOf { .. } | Reason::Operator(_)) => true,
-                Some(Reason::Failed(_) | Reason::When) | None => stopped,
+                // What was dropped before a rerun forgot the stop keeps no facts.
+                Some(Reason::Failed(_) | Reason::When) | None => stopped || run.sealed(ix).is_some(),
             },
             TaskState::Error => matches!(reason, Some(Reason::Failed(_))),
             TaskState::Complete | TaskState::ResolvedManually => reason.is_none(),
