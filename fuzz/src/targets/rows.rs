@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     const PLAN: &str = include_str!("../../../crates/core/tests/golden/plan.v1.json");
-    const LEDGER: &str = include_str!("../../../crates/core/tests/golden/ledger.v1.jsonl");
+    const LEDGER: &str = include_str!("../../../crates/core/tests/golden/ledger.v2.jsonl");
 
     #[test]
     fn rows_of_a_real_run_load_at_every_seq_and_take_the_tail() {

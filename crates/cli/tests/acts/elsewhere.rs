@@ -87,7 +87,7 @@ const LINES: &[&str] = &[
     "schedule list",
     "schedule show nightly",
     "token create ann --role viewer --quiet",
-    "until auto_unblocked: domain read work",
+    "until gh-7: domain read work",
     "domain list",
     "d: run tells.yaml --wait -q",
     "until two: domain read shop/eu",

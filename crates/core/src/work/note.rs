@@ -1,6 +1,7 @@
 //! Notes: what happened to an item, for its history; and what one event changed, for whoever keeps rows.
 
 use super::{Close, DependencyKind, ItemId, Status, Target};
+use crate::event::LinkRef;
 use crate::id::RunId;
 use crate::name::Name;
 use crate::time::Time;
@@ -18,6 +19,8 @@ pub struct Changed {
     pub gates: BTreeSet<ItemId>,
     /// Runs of which something else is known.
     pub runs: BTreeSet<RunId>,
+    /// Tasks that went on without the gate they waited for.
+    pub left: Vec<(RunId, LinkRef)>,
     /// What history has to say, in order.
     pub notes: Vec<Note>,
 }

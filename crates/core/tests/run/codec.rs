@@ -3,7 +3,7 @@
 use crate::driver::{Driver, Sketch, action, approval, graph, name, spread_bearing};
 use edgewise_core::Kind;
 use edgewise_core::event::{
-    Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, GateEscalated, GateSatisfied, PlanCreated, RULES,
+    Approved, AttemptRef, DispatchEnqueued, Envelope, Event, Failure, GateEscalated, GateSatisfied, PlanCreated,
     Record, Request, Rerun, RerunFrom, RunAdvanced, RunTriggered, TaskAct, TaskCompletedManually, TaskFinished,
     TaskHeartbeat, TaskIx, TimerFired, TimerKey, TimerKind, Unfrozen, decode, encode,
 };
@@ -20,7 +20,9 @@ use std::sync::Arc;
 
 const EVENTS: &str = include_str!("../golden/events.v1.jsonl");
 const PLAN: &str = include_str!("../golden/plan.v1.json");
-const LEDGER: &str = include_str!("../golden/ledger.v1.jsonl");
+const LEDGER: &str = include_str!("../golden/ledger.v2.jsonl");
+/// The same by the rules before.
+const LEDGER_V1: &str = include_str!("../golden/ledger.v1.jsonl");
 const STATE: &str = include_str!("../golden/ledger.v1.state.txt");
 
 fn raw(text: &str) -> Box<RawValue> {
@@ -52,7 +54,7 @@ fn one_of_each() -> Vec<Event> {
         DispatchEnqueued { task: TaskIx(3), generation: 1, attempt: 1, token, worker: "w-1".into(), lease: None };
     let rerun = |from, generation| Rerun { by: name("op"), why: Some("it was fixed".into()), from, generation };
     vec![
-        Event::RunTriggered(RunTriggered { flow, plan, rules: RULES, input, by, key: Some("k1".into()), labels }),
+        Event::RunTriggered(RunTriggered { flow, plan, rules: 1, input, by, key: Some("k1".into()), labels }),
         Event::PlanCreated(PlanCreated { plan }),
         Event::RunCancelRequested(Request { why: Some("no longer wanted".into()), ..request.clone() }),
         Event::RunPauseRequested(request.clone()),
@@ -191,11 +193,15 @@ fn printed(run: &Run) -> String {
 
 #[test]
 fn a_ledger_of_an_earlier_day_folds_to_what_it_folded_to_then() {
+    [LEDGER_V1, LEDGER].into_iter().for_each(folds_as_then);
+}
+
+fn folds_as_then(ledger: &str) {
     let plan = Plan::decode(PLAN.trim_end().as_bytes()).unwrap();
     let (plan_hash, bytes) = plan.encode();
     assert_eq!(bytes, PLAN.trim_end().as_bytes(), "a plan is written as it always was");
     let mut entries = Vec::new();
-    for (first, line) in (1..).zip(LEDGER.lines()) {
+    for (first, line) in (1..).zip(ledger.lines()) {
         entries.extend(Entry::of(&Record::new("golden", first, 1, line.into())).unwrap());
     }
     assert_eq!(entries.len(), recorded().ledger.len());
@@ -300,7 +306,7 @@ fn what_is_recorded_today_is_what_was_recorded_then() {
     for (file, golden, text) in [
         ("events.v1.jsonl", EVENTS, one_of_each().iter().map(one).collect::<String>()),
         ("plan.v1.json", PLAN, String::from_utf8(d.run.plan.encode().1).unwrap() + "\n"),
-        ("ledger.v1.jsonl", LEDGER, d.ledger.iter().map(written).collect()),
+        ("ledger.v2.jsonl", LEDGER, d.ledger.iter().map(written).collect()),
         ("ledger.v1.state.txt", STATE, printed(&d.run)),
     ] {
         if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -266,6 +266,8 @@ impl Desk {
             }
             // Whoever closed an item may be gone before the task that waits for it was told.
             waiters(&self.work, before).for_each(|(run, link)| self.links.ended(run, link));
+            // Whoever let a task go on without its gate wrote to its run, too: the copy of it here is old.
+            self.links.over.extend(std::mem::take(&mut self.work.changed.left));
             self.work.durable = self.work.state.seq;
             self.work.joins.extend(self.work.state.awaited_runs());
         }
@@ -292,6 +294,7 @@ impl Desk {
         }
         work.joins.extend(run);
         work.events.push(event);
+        work.changed.left.clear();
         waiters(work, before).for_each(|(run, link)| self.links.ended(run, link));
         folded
     }

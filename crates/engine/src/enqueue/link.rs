@@ -97,7 +97,10 @@ pub(super) fn link(desk: &mut Desk) {
 /// on, and no guard would tell, since nothing is written: what it says at the ledger's tail counts.
 fn listen(desk: &mut Desk, run: RunId, link: LinkRef) {
     let Some(cached) = desk.open_hinted(run) else { return };
+    let gate = matches!(kind_of(&cached.run, link), Some(Kin::Gate));
     let known = cached.run.awaited(link.task) == Some(link) || cached.run.disowned.contains_key(&link);
+    // A gate that somebody let it go on without knows it no more.
+    let known = known && !(gate && desk.work.loaded && desk.work.state.shared_gate(run, link).is_none());
     // With news come hints about all its children; where the store does not answer they come later.
     if !known && desk.has_news(run).is_err() {
         desk.forget(&[run]);

@@ -17,4 +17,5 @@ pub(super) fn check(work: &Work, event: &GateAwaited) -> Result<u32> {
 pub(super) fn apply(work: &mut Work, turn: &mut Turn<'_>, event: &GateAwaited) {
     work.leave(&event.gate, &event.waiter);
     turn.changed.gates.insert(event.gate.clone());
+    turn.changed.left.push((event.waiter.run, event.waiter.link));
 }
