@@ -28,6 +28,8 @@ struct Node {
     told: bool,
     /// Of how many items it is, or how many its output has.
     items: Option<usize>,
+    /// How many of its scopes it has heard the end of, and how many of these ended badly.
+    over: (usize, usize),
     /// Why it was left out or stopped, if it is not the whole run that was.
     why: Option<Why>,
 }
@@ -68,13 +70,15 @@ pub(super) struct Ends<'a> {
     /// Tasks that ended and whose out-edges are open, and spreads that are still to be made; both in turn.
     ended: VecDeque<usize>,
     making: VecDeque<usize>,
+    /// Scopes that are over and whose spread has not heard of it, in turn.
+    over: VecDeque<Scope>,
 }
 
 impl<'a> Ends<'a> {
     pub fn new(plan: &'a Plan) -> Self {
-        let (nodes, ended, making) = Default::default();
+        let (nodes, ended, making, over) = Default::default();
         let (cancelled, resolved, given_up) = Default::default();
-        Self { plan, input: None, nodes, cancelled, resolved, given_up, ended, making }
+        Self { plan, input: None, nodes, cancelled, resolved, given_up, ended, making, over }
     }
 
     /// Takes a fact, and all that follows from it.

@@ -1,8 +1,8 @@
 //! What follows: one consequence after the other, until nothing does any more.
 //!
 //! Their order is promised too, because what is stopped in the middle shows it: first whoever waits hears how a task
-//! ended, breadth first in plan order; then the next spread ends of which all scopes have, which is told before another one
-//! ends; then all spreads that are ready make theirs, also those within.
+//! ended, breadth first in plan order; then its spread hears of the next scope that is over; then all spreads that are
+//! ready make theirs, also those within.
 
 use super::{Ends, Node, ROOT, Scope, Why};
 use edgewise_core::plan::Resolution::{self, Cancelled, Failed, Skipped, Success};
@@ -14,7 +14,9 @@ impl Ends<'_> {
         loop {
             if let Some(n) = self.ended.pop_front() {
                 self.tell(n);
-            } else if !(0..self.nodes.len()).any(|n| self.spread_ends(n)) {
+            } else if let Some(scope) = self.over.pop_front() {
+                self.scope_ends(scope);
+            } else {
                 if self.making.is_empty() {
                     return;
                 }
@@ -33,8 +35,8 @@ impl Ends<'_> {
                 (path, 1) => path.to_owned(),
                 (path, _) => format!("{path}.{}", shape.name(node)),
             };
-            let (ready, end, told, items, why) = Default::default();
-            self.nodes.push(Node { path, scope, region, node, ready, end, told, items, why });
+            let (ready, end, told, items, over, why) = Default::default();
+            self.nodes.push(Node { path, scope, region, node, ready, end, told, items, over, why });
         }
         self.within(scope).into_iter().for_each(|n| self.decide(n, None));
     }
@@ -42,6 +44,10 @@ impl Ends<'_> {
     pub(super) fn end(&mut self, n: usize, how: Resolution) {
         self.nodes[n].end = Some(how);
         self.ended.push_back(n);
+        let scope = self.nodes[n].scope;
+        if scope != ROOT && self.within(scope).iter().all(|n| self.nodes[*n].end.is_some()) {
+            self.over.push_back(scope);
+        }
     }
 
     /// Nothing of these is wanted any more.
@@ -168,20 +174,21 @@ impl Ends<'_> {
     }
 
     /// A spread ends with its last scope, badly if more of them did than it tolerates; one that fails fast stops the
-    /// others then. False if neither is so.
-    fn spread_ends(&mut self, n: usize) -> bool {
-        let (Work::Spread(Spread { tolerate, fail_fast, .. }), None) = (self.work(n), self.nodes[n].end) else {
-            return false;
-        };
-        let scopes = self.scopes_of(n);
-        let is_over = |scope: &&Vec<usize>| scope.iter().all(|n| self.nodes[*n].end.is_some());
-        let bad = scopes.iter().filter(is_over).filter(|scope| self.ending(scope) != Success).count();
-        let (too_bad, over) = (bad > *tolerate as usize, !scopes.is_empty() && scopes.iter().all(|s| is_over(&s)));
-        if over {
+    /// others then.
+    fn scope_ends(&mut self, scope: Scope) {
+        let Some(n) = scope.0 else { return };
+        let Work::Spread(Spread { tolerate, fail_fast, .. }) = self.work(n) else { return };
+        let bad = self.ending(&self.within(scope)) != Success;
+        let node = &mut self.nodes[n];
+        node.over.0 += 1;
+        node.over.1 += usize::from(bad);
+        let (all, too_bad) = (Some(node.over.0) == node.items, node.over.1 > *tolerate as usize);
+        if node.end.is_some() {
+            // Ended in another way: its scopes only follow.
+        } else if all {
             self.end(n, if too_bad { Failed } else { Success });
-        } else if too_bad && *fail_fast {
-            scopes.iter().for_each(|scope| self.stop(scope, None));
+        } else if bad && too_bad && *fail_fast {
+            self.scopes_of(n).iter().for_each(|scope| self.stop(scope, None));
         }
-        over || (too_bad && *fail_fast)
     }
 }
