@@ -173,7 +173,7 @@ impl<'v> Machine<'_, 'v> {
     /// A value that is stored must be readable again, which what is nested too deep is not.
     fn shallow<'e>(&self, value: Cow<'e, Value>) -> Evaluated<Cow<'e, Value>> {
         if let Cow::Owned(made) = &value
-            && !is_shallow(made, limits::DEPTH)
+            && !crate::input::shallow(made, limits::DEPTH)
         {
             return Err(Stop::new("BudgetExhausted", self.tree.top, Why::Deep));
         }
@@ -317,13 +317,5 @@ fn kind(value: &Value) -> &'static str {
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "a map",
-    }
-}
-
-fn is_shallow(value: &Value, left: usize) -> bool {
-    match value {
-        Value::Array(list) => left > 0 && list.iter().all(|item| is_shallow(item, left - 1)),
-        Value::Object(map) => left > 0 && map.values().all(|item| is_shallow(item, left - 1)),
-        _ => true,
     }
 }

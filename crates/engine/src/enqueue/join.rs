@@ -78,16 +78,7 @@ fn state_of(desk: &mut Desk, run: RunId) -> Result<Option<Option<RunState>>> {
             return Ok(Some(None));
         }
     }
-    match desk.newest_state(run) {
-        Ok(state) => Ok(Some(state.is_done().then_some(state))),
-        Err(error) if error.kind == Kind::NotFound => {
-            let gone = desk.ledger.gone(&desk.home.stream(run))?;
-            Ok(gone.map(|gone| Some(gone.state)))
-        }
-        Err(error) if error.kind == Kind::Unavailable => Err(error),
-        // Frozen: the sweep asks again.
-        Err(_) => Ok(None),
-    }
+    Ok(look_at(desk, run)?.map(|state| state.is_done().then_some(state)))
 }
 
 /// Says how those gates of a run ended that are waited for.
@@ -98,7 +89,7 @@ fn tell_gates(desk: &mut Desk, run: RunId) -> Result<()> {
     if gates.is_empty() || seen(desk, run)? {
         return Ok(());
     }
-    let Some(over) = look_at(desk, run)? else { return Ok(()) };
+    let Some(state) = look_at(desk, run)? else { return Ok(()) };
     let first = !desk.work.looked_at.contains_key(&run);
     for (task, known) in gates {
         let cached = desk.runs.get(&run).map(|cached| &cached.run);
@@ -107,7 +98,7 @@ fn tell_gates(desk: &mut Desk, run: RunId) -> Result<()> {
             Some(end) => end,
             // What is over and was given back stays as it was told.
             None if known.is_some() => continue,
-            None if over => in_ledger(desk, run, &task)?.flatten().or(Some(RunGateEnd::Missed)),
+            None if state.is_done() => in_ledger(desk, run, &task)?.flatten().or(Some(RunGateEnd::Missed)),
             None if first || put_by => in_ledger(desk, run, &task)?.flatten(),
             None => continue,
         };
@@ -133,11 +124,14 @@ fn seen(desk: &mut Desk, run: RunId) -> Result<bool> {
     }
 }
 
-/// Has a run on the desk as the ledger has it, and says whether it is over; `None` if nobody can say.
-fn look_at(desk: &mut Desk, run: RunId) -> Result<Option<bool>> {
+/// Has a run on the desk as the ledger has it, and says where it is; `None` if nobody can say. One that was taken away
+/// is where it ended.
+fn look_at(desk: &mut Desk, run: RunId) -> Result<Option<RunState>> {
     match desk.newest_state(run) {
-        Ok(state) => Ok(Some(state.is_done())),
-        Err(error) if error.kind == Kind::NotFound => Ok(desk.ledger.gone(&desk.home.stream(run))?.map(|_| true)),
+        Ok(state) => Ok(Some(state)),
+        Err(error) if error.kind == Kind::NotFound => {
+            Ok(desk.ledger.gone(&desk.home.stream(run))?.map(|gone| gone.state))
+        }
         Err(error) if error.kind == Kind::Unavailable => Err(error),
         // Frozen: the sweep asks again.
         Err(_) => Ok(None),
