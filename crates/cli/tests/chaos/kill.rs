@@ -78,8 +78,8 @@ fn kill_again_and_again(mut dice: Dice) {
 
 fn finish(place: &Place, chaos: &str, accepted: &[String], mut seen: Seen) {
     for run in accepted.iter().map(String::as_str).chain([chaos]) {
-        let (_, code) = place.said(&["watch", run]);
-        assert_eq!(code, 0, "run {run} did not end well");
+        let (said, code) = place.said(&["watch", run]);
+        assert_eq!(code, 0, "run {run} did not end well: {said}\n{}", place.said(&["show", run]).0);
         assert_eq!(place.run(run).state, RunState::Complete);
     }
     place.rest(&mut seen);

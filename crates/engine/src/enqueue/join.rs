@@ -133,8 +133,13 @@ fn look_at(desk: &mut Desk, run: RunId) -> Result<Option<RunState>> {
             Ok(desk.ledger.gone(&desk.home.stream(run))?.map(|gone| gone.state))
         }
         Err(error) if error.kind == Kind::Unavailable => Err(error),
-        // Frozen: the sweep asks again.
-        Err(_) => Ok(None),
+        // Frozen: to tell where it is moves nothing of it.
+        Err(_) => match desk.lay_down(run) {
+            Err(error) if error.kind == Kind::Unavailable => Err(error),
+            // Nobody can read it; the sweep asks again.
+            Err(_) => Ok(None),
+            Ok(()) => Ok(desk.runs.get(&run).map(|cached| cached.run.state)),
+        },
     }
 }
 

@@ -42,7 +42,7 @@ enum Found {
     OnDesk,
     /// Nobody can say now.
     Unknown,
-    /// Only an operator can go on with it.
+    /// Only an operator can go on with it, and how it ended cannot be told.
     Frozen,
 }
 
@@ -175,12 +175,12 @@ fn let_go(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
             desk.rely_on(child);
             resolve(desk, parent, link, child, RunState::Cancelled, Ok(Value::Null));
         }
-        Found::Open | Found::OnDesk => {
-            let Some(cached) = desk.open_hinted(child) else {
+        found @ (Found::Open | Found::OnDesk) => {
+            if matches!(found, Found::Open) && desk.open_hinted(child).is_none() {
                 // Once it can be read it is at work as before, and nothing of it tells who let it go.
                 desk.links.later.insert((parent, DISOWNED));
-                return;
-            };
+            }
+            let Some(cached) = desk.runs.get(&child) else { return };
             let (state, mine) = (cached.run.state, is_parent(&cached.run, parent, link));
             if !mine || state.is_done() {
                 desk.rely_on(child);
@@ -199,17 +199,19 @@ fn let_go(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
     }
 }
 
-/// Where a child is. One that is at work for just this attempt is not loaded for that.
+/// Where a child is. One that is at work for just this attempt is not loaded for that. Of one that is frozen it can still
+/// be told that it is over: that moves nothing of it.
 fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
     // Somebody else may have let it go on.
-    match desk.is_frozen(child) {
-        Ok(true) => return Found::Frozen,
-        Ok(false) => {}
-        Err(_) => return Found::Unknown,
-    }
+    let Ok(frozen) = desk.is_frozen(child) else { return Found::Unknown };
+    let unless_frozen = |found: Found| if frozen { Found::Frozen } else { found };
     let here = |run: &Run| {
         let known = by.is_none_or(|(parent, link)| is_parent(run, parent, link));
-        if run.state.is_done() || !known { Found::OnDesk } else { Found::Open }
+        match run.state.is_done() {
+            true if known => Found::OnDesk,
+            false if known => unless_frozen(Found::Open),
+            _ => unless_frozen(Found::OnDesk),
+        }
     };
     if let Some(cached) = desk.runs.get(&child) {
         return here(&cached.run);
@@ -217,7 +219,7 @@ fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
     let stream = desk.home.stream(child);
     let Ok(head) = desk.ledger.head(&stream) else { return Found::Unknown };
     if head.seq == 0 {
-        return Found::Missing;
+        return unless_frozen(Found::Missing);
     }
     let Ok(row) = desk.projections.run(&stream) else { return Found::Unknown };
     let at_work = row.is_some_and(|row| {
@@ -225,10 +227,10 @@ fn find(desk: &mut Desk, child: RunId, by: Option<(RunId, LinkRef)>) -> Found {
         known && row.applied_seq == head.seq && !row.state.is_done()
     });
     if at_work {
-        return Found::Open;
+        return unless_frozen(Found::Open);
     }
-    match desk.open(child) {
-        Ok(cached) => here(&cached.run),
+    match if frozen { desk.lay_down(child) } else { desk.open(child).map(drop) } {
+        Ok(()) => desk.runs.get(&child).map_or(Found::Unknown, |cached| here(&cached.run)),
         Err(error) if error.kind == Kind::Unavailable => Found::Unknown,
         Err(_) => Found::Frozen,
     }

@@ -23,12 +23,17 @@ fn start(engine: &mut Engine) -> RunId {
 
 /// Has the only task of the only open run done.
 fn finish(engine: &mut Engine) {
+    let end = end(engine);
+    ask(engine, end).unwrap();
+}
+
+/// What ends the only task of the only open run.
+fn end(engine: &mut Engine) -> Command {
     let actions = Arc::from([name("work")]);
     let claim = Claim { worker: "w".into(), actions, queues: None, max: 1, lease: None };
     let step = engine.step(NOW, vec![Request { command: Command::Claim(claim), reply: 1 }]).unwrap();
     let Some((_, Ok(Answer::Granted { grants, .. }))) = step.answers.into_iter().next() else { panic!("not granted") };
-    let finish = Finish { lease: grants[0].lease, outcome: Ok(None) };
-    ask(engine, Command::Complete(Arc::from([finish]))).unwrap();
+    Command::Complete(Arc::from([Finish { lease: grants[0].lease, outcome: Ok(None) }]))
 }
 
 fn awaits(id: &str, run: RunId) -> Vec<Op> {
@@ -50,6 +55,21 @@ fn an_item_that_waits_for_a_run_is_ready_with_the_commit_that_ends_it() {
     assert_eq!(ready(&world.work(), NOW), ["ew-a", "ew-b"]);
     world.flush(&mut engine);
     assert_eq!(world.findings(), []);
+}
+
+#[test]
+fn a_run_that_ends_in_the_commit_that_freezes_it_is_told_in_that_commit() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start(&mut engine);
+    all(&mut engine, "ada", awaits("ew-a", run)).unwrap();
+    let freeze = Command::Freeze(RunAct { run, by: name("ada"), why: None });
+    let both = [end(&mut engine), freeze].map(|command| Request { command, reply: 1 });
+    engine.step(NOW, both.into()).unwrap();
+    assert_eq!(ready(&world.work(), NOW), ["ew-a"]);
+    // And whoever comes to wait for it while it rests hears the same.
+    all(&mut engine, "ada", awaits("ew-b", run)).unwrap();
+    assert_eq!(ready(&world.work(), NOW), ["ew-a", "ew-b"]);
 }
 
 #[test]

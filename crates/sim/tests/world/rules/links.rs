@@ -6,7 +6,7 @@ use edgewise_core::run::Run;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::Millis;
 use edgewise_engine::command::{Answer, Command, Start};
-use edgewise_sim::driver::{World, boom};
+use edgewise_sim::driver::{World, boom, finish_of};
 use edgewise_sim::flows::{NESTED, composed};
 
 const ONE: [&str; 2] = [
@@ -129,6 +129,53 @@ fn a_child_that_another_engine_let_go_on_is_cancelled_in_the_same_commit_too() {
     one.must(Command::Cancel(one.act(run)));
     assert_eq!(one.appends(), before + 1);
     one.is(id, RunState::Cancelled);
+}
+
+/// A run with its child, and what ends the child.
+fn about_to_end(world: &mut World) -> (RunId, RunId, Command) {
+    let run = start(world, composed(&ONE));
+    let grant = world.claim_one("w");
+    (run, grant.lease.run, finish_of(grant.lease, Ok(())))
+}
+
+#[test]
+fn a_child_that_ends_in_the_commit_that_freezes_it_is_told_in_that_commit() {
+    let mut world = World::new();
+    let (run, id, end) = about_to_end(&mut world);
+    let before = world.appends();
+    world.send(vec![end, Command::Freeze(world.act(id))]);
+    assert_eq!(world.appends(), before + 1);
+    world.is(id, RunState::Complete);
+    assert!(world.run(id).frozen.is_some());
+    assert_eq!(world.task(run, "sub"), TaskState::Complete, "telling a run moves nothing of its child");
+}
+
+#[test]
+fn a_child_that_is_over_and_frozen_is_told_to_whoever_let_go_of_it() {
+    let mut world = World::new();
+    let (run, id, end) = about_to_end(&mut world);
+    world.send(vec![end, Command::Freeze(world.act(id)), Command::Cancel(world.act(run))]);
+    world.is(run, RunState::Cancelled);
+    assert!(world.run(run).disowned.is_empty(), "{:?}", world.run(run).disowned);
+}
+
+#[test]
+fn a_run_that_was_frozen_hears_of_a_child_that_ended_and_was_frozen_meanwhile() {
+    for crash in [false, true] {
+        let mut world = World::new();
+        let (run, id, end) = about_to_end(&mut world);
+        world.must(Command::Freeze(world.act(run)));
+        world.must(end);
+        world.must(Command::Freeze(world.act(id)));
+        if crash {
+            world.flush();
+            world.crash();
+        }
+        assert_eq!(world.task(run, "sub"), TaskState::InProgress, "what is frozen hears of nothing");
+        world.must(Command::Unfreeze(world.act(run)));
+        world.settle();
+        assert_eq!(world.task(run, "sub"), TaskState::Complete);
+    }
 }
 
 #[test]
