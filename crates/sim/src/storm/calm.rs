@@ -88,6 +88,7 @@ impl Storm {
     fn round(&mut self) -> Held {
         self.patient_people();
         for _ in 0..SPIN {
+            self.end_what_never_ends();
             self.claim_anew();
             self.deliver_all()?;
             let more = self.settle()?;
@@ -116,7 +117,6 @@ impl Storm {
                 self.serve(o)?;
                 self.write_rows(o)?;
             }
-            self.end_what_never_ends();
             self.deliver_all()?;
         }
         self.stuck("the engines spin: a thousand steps at one instant and still more to do").map(|()| any)
