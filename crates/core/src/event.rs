@@ -9,7 +9,8 @@ mod record;
 mod timer;
 
 pub use link::{LinkRef, LinkRequested, LinkResolved};
-pub use record::{Envelope, Record, Recorded, VERSION, decode, decode_events, encode, encode_events};
+pub(crate) use record::known_rules;
+pub use record::{Envelope, NEWER_RULES, Record, Recorded, VERSION, decode, decode_events, encode, encode_events};
 pub use timer::{TimerFired, TimerKey, TimerKind};
 
 use crate::id::{PlanHash, TokenHash};

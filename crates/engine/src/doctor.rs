@@ -16,6 +16,7 @@ pub use marks::frozen_by;
 pub use queues::queues;
 pub use rebuild::rebuild;
 
+use edgewise_core::event::NEWER_RULES;
 use edgewise_core::id::RunId;
 use edgewise_core::{Kind, Result};
 use edgewise_store::{Ledger, Projections, Stream};
@@ -39,6 +40,9 @@ pub const RESTORE: &str = "restore ledger.db from a backup; until then the run i
 pub const REBUILD: &str = "edgewise doctor --rebuild makes the rows anew from the ledger";
 /// What to do about a broken rule.
 pub const REPORT: &str = "this is a fault in edgewise: please report it with `edgewise events RUN -o jsonl`";
+
+/// What to do about a run of a newer program.
+const UPGRADE: &str = "use the newer program that began it; if the run is frozen, unfreeze it there";
 
 /// How much was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,6 +118,7 @@ pub fn verify<'a>(
 
 /// Damage is a finding; what has nothing to do with the run (a full disk, a busy store) ends the examination.
 fn damage(run: RunId, error: edgewise_core::Error, next: &'static str) -> Result<Finding> {
+    let next = if error.code == NEWER_RULES { UPGRADE } else { next };
     match error.kind {
         Kind::Corrupt | Kind::Invalid | Kind::NotFound | Kind::Bug => {
             Ok(Finding { run: Some(run), code: error.code, what: error.message, next })

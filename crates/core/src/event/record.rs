@@ -4,13 +4,16 @@
 //! event's id is the first one plus n. A checksum over the stream's name, the place and the bytes makes
 //! damage loud, also when a record is moved to where it does not belong.
 
-use super::Event;
+use super::{Event, RULES};
 use crate::error::{Error, Result};
 use crate::id::EventId;
 use crate::time::Time;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+/// The code of the error that says that a run is of rules which are not known here.
+pub const NEWER_RULES: &str = "newer_rules";
 
 /// A kind of events that records hold: those of runs, or those of a workspace's settings.
 pub trait Recorded: Serialize + DeserializeOwned {
@@ -119,9 +122,25 @@ pub fn encode(envelope: &Envelope, events: &[Event]) -> Vec<u8> {
     encode_events(envelope, events)
 }
 
-/// Reads what [`encode`] wrote. An event type from a newer program becomes [`Event::Unknown`].
+/// Reads what [`encode`] wrote. An event type from a newer program becomes [`Event::Unknown`]; a run of rules that are not
+/// known here is refused, because nobody here could fold it.
 pub fn decode(record: &Record) -> Result<(Envelope, Vec<Event>)> {
-    decode_events(record)
+    let (envelope, events) = decode_events(record)?;
+    if let Some(Event::RunTriggered(event)) = events.first() {
+        known_rules(event.rules)?;
+    }
+    Ok((envelope, events))
+}
+
+/// Refuses rules that this program does not know.
+pub(crate) fn known_rules(rules: u32) -> Result<()> {
+    if rules <= RULES {
+        return Ok(());
+    }
+    let message = format!(
+        "the run was begun by a newer program: it is folded by rules {rules}, and this program knows rules up to {RULES}"
+    );
+    Err(Error::corrupt(NEWER_RULES, message))
 }
 
 /// Writes events of any kind and what they share.

@@ -4,7 +4,7 @@ use crate::driver::{Driver, Sketch, Watch, action, spread};
 use crate::programs::{Performance, stub};
 use crate::storm::weather;
 use edgewise_core::Result;
-use edgewise_core::event::TaskIx;
+use edgewise_core::event::{NEWER_RULES, RULES, TaskIx};
 use edgewise_core::fold::{Changes, fold};
 use edgewise_core::invariant::{Rows, load_equals_fold, refold_equals_projection};
 use edgewise_core::plan::OnFailure;
@@ -214,4 +214,15 @@ fn rows_that_do_not_fit_together_are_refused_and_nothing_falls_over() {
     let mut row = d.run.row().unwrap();
     row.applied_seq = u64::MAX;
     assert_eq!(Run::from_rows(&row, rows_of(&d.run), Vec::new(), d.run.plan.clone()).unwrap_err().code, "bad_rows");
+}
+
+#[test]
+fn rows_of_a_run_that_a_newer_program_began_are_refused() {
+    let d = spread_at_work();
+    let mut row = d.run.row().unwrap();
+    let (known, newer) = (format!("\"rules\":{RULES}"), format!("\"rules\":{}", RULES + 1));
+    assert!(row.body.contains(&known), "{}", row.body);
+    row.body = row.body.replace(&known, &newer);
+    let error = Run::from_rows(&row, rows_of(&d.run), Vec::new(), d.run.plan.clone()).unwrap_err();
+    assert_eq!(error.code, NEWER_RULES);
 }

@@ -3,7 +3,7 @@
 use super::given::GivenRows;
 use super::{CompositeBody, RunBody, Stalled, TaskBody};
 use crate::error::{Error, Result};
-use crate::event::{TaskIx, TimerKey};
+use crate::event::{TaskIx, TimerKey, known_rules};
 use crate::limits;
 use crate::plan::{Plan, Var, Work};
 use crate::rows::{GivenRow, RunRow, TaskRow};
@@ -37,6 +37,7 @@ impl Run {
         }
         let mut given = GivenRows::new(given);
         let about = given.back_in(body.about, body.given).ok_or_else(|| corrupt("its input is missing"))?;
+        about.as_ref().map_or(Ok(()), |about| known_rules(about.rules))?;
         let mut run = Run::new(row.id, row.plan, plan);
         run.seq = row.applied_seq;
         run.last = row.version;
