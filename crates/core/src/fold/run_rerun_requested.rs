@@ -84,10 +84,9 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &Rerun) {
         let asked = Asked { by: event.by.clone(), why: event.why.clone(), at: fold.stamp.at };
         opening = opening.adopting(fold.run, &asked);
     }
-    if fold.run.rules() >= 2 && !matches!(event.from, RerunFrom::Task { .. }) {
-        // All failures are opened: what fails now is held again, until somebody gives it up anew.
-        fold.run.given_up = None;
-    }
     fold.forget_end();
+    if fold.run.rules() >= 2 && !matches!(event.from, RerunFrom::Task { .. }) {
+        fold.forget_give_up();
+    }
     fold.open(&opening, None);
 }

@@ -133,9 +133,10 @@ pub fn load_equals_fold(run: &Run) -> Held {
     }
 }
 
-fn difference(one: &Run, other: &Run) -> (Option<TaskIx>, &'static str) {
-    if let Some(at) = one.tasks.iter().zip(other.tasks.iter()).position(|(a, b)| a != b) {
-        return (Some(TaskIx(at as u32)), "a task");
+fn difference(one: &Run, other: &Run) -> (Option<TaskIx>, String) {
+    let mut tasks = one.tasks.iter().zip(other.tasks.iter()).enumerate();
+    if let Some((at, (loaded, folded))) = tasks.find(|(_, (loaded, folded))| loaded != folded) {
+        return (Some(TaskIx(at as u32)), format!("a task: it is {loaded:?}, and was {folded:?}"));
     }
     let what = match () {
         () if one.scopes != other.scopes => "its scopes",
@@ -155,7 +156,7 @@ fn difference(one: &Run, other: &Run) -> (Option<TaskIx>, &'static str) {
         () if one.counts != other.counts || one.leased != other.leased => "its counts",
         () => "itself",
     };
-    (None, what)
+    (None, what.to_owned())
 }
 
 /// The rows that a store holds of one run.

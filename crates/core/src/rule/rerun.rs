@@ -20,7 +20,12 @@ impl Fold<'_> {
         let marks = [self.run.cancel.take(), self.run.resolved.take()];
         let Some(asked) = marks.into_iter().flatten().next() else { return };
         self.explain_stops(&asked);
-        if self.run.plan.on_failure == OnFailure::Hold {
+        self.keep_failures();
+    }
+
+    /// What fails now is held again, until somebody gives it up anew.
+    pub(crate) fn forget_give_up(&mut self) {
+        if self.run.given_up.take().is_some() {
             self.keep_failures();
         }
     }
@@ -39,8 +44,11 @@ impl Fold<'_> {
         }
     }
 
-    /// Failures hold again what is not yet decided on them; what was decided when the run was stopped stays so.
+    /// Failures hold again what is not yet decided on them; what was decided when they were let stand stays so.
     fn keep_failures(&mut self) {
+        if self.run.plan.on_failure != OnFailure::Hold {
+            return;
+        }
         let plan = Arc::clone(&self.run.plan);
         let failed = |t: &TaskIx| self.state(*t) == TaskState::Error && self.run.sealed(*t).is_none();
         let failed: Vec<TaskIx> = self.run.present().filter(failed).collect();

@@ -1,6 +1,6 @@
 //! What an operator may do to a run, state by state: allowed with its result, or refused with its reason.
 
-use crate::driver::{Driver, STALE, Sketch, action, approval, check_table, name, refused, told};
+use crate::driver::{Driver, STALE, Sketch, action, approval, check_table, name, refused, spread, told};
 use edgewise_core::event::{Event, Request, Rerun, RerunFrom, Unfrozen};
 use edgewise_core::fold::Verdict;
 use edgewise_core::plan::OnFailure;
@@ -172,6 +172,31 @@ fn a_run_that_is_given_up_lets_its_failures_travel_and_ends_in_the_same_commit()
     d.is(RunState::Error);
     assert_eq!(d.run.given_up.as_ref().map(|asked| asked.why.as_deref()), Some(Some("because")));
     assert_eq!(crate::load::reload(&d.run).given_up, d.run.given_up, "its rows remember who, why and when");
+    d.close();
+}
+
+#[test]
+fn a_rerun_forgets_that_failures_were_given_up_and_what_was_decided_on_one_that_it_does_not_open_stays_so() {
+    let mut sketch = Sketch::new(OnFailure::Hold);
+    let inner = sketch.region();
+    let x = sketch.node(0, "x", action(1), &[]);
+    sketch.node(0, "y", action(1), &[x]);
+    sketch.node(0, "s", spread(inner, 1), &[]);
+    let p = sketch.node(inner, "p", action(1), &[]);
+    sketch.node(inner, "q", action(1), &[p]);
+    sketch.node(inner, "r", action(1), &[]);
+    let mut d = Driver::planned(sketch.build());
+    d.fail("x");
+    // It stands in a spread that is still at work, so the rerun does not open it.
+    d.fail("s[0].p");
+    assert_eq!(d.say(Event::RunGivenUp(ask())), Verdict::Applied);
+    assert_eq!(d.states(&["y", "s[0].q"]), [TaskState::Skipped; 2]);
+    assert_eq!(d.rerun(RerunFrom::Failure), Verdict::Applied);
+    assert_eq!(d.states(&["y", "s[0].q"]), [TaskState::Pending, TaskState::Skipped]);
+    d.fail("x");
+    assert_eq!(d.state("y"), TaskState::Pending, "what fails now is held again");
+    d.ok("s[0].r");
+    assert_eq!(d.state("s"), TaskState::Error, "what was decided stands");
     d.close();
 }
 
