@@ -113,7 +113,9 @@ fn note(guarded: &Guarded, mut line: Line, response: &Response) {
     if let Some(code) = line.code.as_deref().filter(|_| refused) {
         guarded.app.metrics().refused(code);
     }
-    if refused || guarded.needs == Permission::Work {
+    // Where anybody may come, anybody may fail as often as they like.
+    let failed = guarded.needs == Permission::Open && !status.is_success();
+    if refused || failed || guarded.needs == Permission::Work {
         guarded.app.audit().sum(line);
     } else {
         guarded.app.audit().note(line);

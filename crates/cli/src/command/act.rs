@@ -77,7 +77,7 @@ pub(super) fn perform(run: &RunRef, act: &Act<'_>, context: &mut Context<'_>) ->
 }
 
 /// Nobody was here: an engine in the background goes on. What was recorded stays so, also if none can be started.
-async fn go_on(place: &Place, follows: &str, context: &mut Context<'_>) -> Result<()> {
+pub(super) async fn go_on(place: &Place, follows: &str, context: &mut Context<'_>) -> Result<()> {
     context.printer.flush()?;
     match in_background(place, context).await {
         Ok(()) => context.printer.say(&format!("no engine was here: one in the background goes on; {follows}")),

@@ -10,6 +10,7 @@ mod claim;
 mod dep;
 mod export;
 mod gate;
+mod go_on;
 mod history;
 pub(crate) mod import;
 mod last;

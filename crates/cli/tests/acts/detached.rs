@@ -58,6 +58,37 @@ fn whoever_lets_a_run_go_on_where_no_engine_is_starts_one_in_the_background() {
 }
 
 #[test]
+fn whoever_closes_an_item_or_opens_a_gate_that_a_run_waits_for_starts_an_engine_too() {
+    let project = Project::new();
+    let rest = || {
+        project.until_unlocked("background.lock");
+        project.until_unlocked("engine.lock");
+    };
+    let gate = project.run("gate create --approval -q").out.trim().to_owned();
+    let tasks = format!(
+        "  look: {{ item: {{ title: Look }} }}\n  then: {{ after: look, run: 'touch then' }}\n  \
+         ask: {{ after: then, gate: {{ shared: {gate} }} }}\n  last: {{ after: ask, run: 'touch last' }}\n"
+    );
+    project.flow("ask", &tasks);
+    assert_eq!(project.run("run ask.yaml --detach").code, 0);
+    rest();
+    assert_eq!(project.run("add Other -q").err, "", "nobody waits for that");
+    let item = project.run("ready -q").out;
+    let of_run = item.lines().find(|id| project.run(&format!("show {id}")).out.contains("Look")).unwrap().to_owned();
+    for id in item.lines().filter(|id| **id != of_run) {
+        assert_eq!(project.run(&format!("close {id} --why no")).err, "");
+    }
+    let closed = project.run(&format!("close {of_run}"));
+    assert!(closed.code == 0 && closed.err.contains("one in the background goes on"), "{closed:?}");
+    rest();
+    assert!(project.has("then"));
+    let opened = project.run(&format!("gate approve {gate} --as ada"));
+    assert!(opened.code == 0 && opened.err.contains("one in the background goes on"), "{opened:?}");
+    rest();
+    assert!(project.has("last"));
+}
+
+#[test]
 fn an_engine_that_is_to_stay_takes_over_from_one_in_the_background() {
     let project = Project::new();
     project.flow("long", "  long: { run: 'cat hold' }\n");

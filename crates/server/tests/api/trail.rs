@@ -58,6 +58,7 @@ async fn refusals_and_the_talk_of_workers_are_counted_lines() {
         stage.get("/api/v1/runs").await;
         let claim = json!({ "worker": "w", "actions": ["x"] }).to_string();
         stage.ask("POST", "/api/v1/work/claim", &[("Authorization", &worker)], &claim).await;
+        assert_eq!(stage.ask("POST", "/api/v1/hooks/made-up.1.00", &[], "{}").await.status, 404);
     }
     let lines = lines(&stage, &admin).await;
     let times = |route: &str| -> Vec<u64> {
@@ -65,6 +66,7 @@ async fn refusals_and_the_talk_of_workers_are_counted_lines() {
     };
     assert_eq!(times("list_runs"), [1, 19]);
     assert_eq!(times("claim_work"), [1, 19]);
+    assert_eq!(times("deliver_hook"), [1, 19], "nobody in particular fills the trail");
     let metrics = stage.ask("GET", "/metrics", &[("Authorization", &admin)], "").await.text;
     assert!(metrics.contains("edgewise_refused_total{reason=\"no_token\"} 20\n"), "{metrics}");
 }

@@ -110,7 +110,7 @@ pub struct Close {
     #[arg(long)]
     pub cancelled: bool,
     /// Why, for whoever reads it later
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, visible_alias = "why", value_name = "TEXT")]
     pub reason: Option<String>,
     /// Although it is blocked, has open children, or is somebody else's
     #[arg(long)]
@@ -143,7 +143,7 @@ pub struct Reopen {
     #[arg(long)]
     pub force: bool,
     /// Why
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, visible_alias = "why", value_name = "TEXT")]
     pub reason: Option<String>,
 }
 
@@ -159,6 +159,6 @@ pub struct Delete {
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
     /// Why
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, visible_alias = "why", value_name = "TEXT")]
     pub reason: Option<String>,
 }

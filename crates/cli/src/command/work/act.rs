@@ -1,6 +1,6 @@
 //! Acting on items: operations are one commit, and what came of each is said in a sentence.
 
-use super::{last, said, spelled, unknown};
+use super::{go_on, last, said, spelled, unknown};
 use crate::clock::Clock;
 use crate::command::Context;
 use crate::output::Row;
@@ -14,22 +14,32 @@ use edgewise_engine::engine::wall_clock;
 use edgewise_engine::work::{Import, Ops};
 use serde_json::Value;
 
-/// Does all of it, or nothing.
-pub(crate) fn act(ops: &[Op], key: Option<String>, context: &Context<'_>) -> Result<Vec<Done>> {
+/// Does all of it, or nothing. What waits for it in runs goes on.
+pub(crate) fn act(ops: &[Op], key: Option<String>, context: &mut Context<'_>) -> Result<Vec<Done>> {
+    let (done, alone) = record(ops, key, context)?;
+    if alone {
+        go_on::with_runs(ops, &done, context)?;
+    }
+    Ok(done)
+}
+
+/// What came of it, and whether this process had to record it itself.
+fn record(ops: &[Op], key: Option<String>, context: &Context<'_>) -> Result<(Vec<Done>, bool)> {
     let place = Place::of(context.config);
     let by = context.config.who.value.clone();
     let asked = Ops { ops: ops.to_vec(), by, key };
     let done = runtime()?.block_on(async {
         let mut door = place.record().await?;
         let done = door.work(asked).await;
+        let alone = door.engine().is_some();
         door.close().await?;
-        Ok::<_, Problem>(done?)
+        Ok::<_, Problem>((done?, alone))
     });
-    let done = done.map_err(|problem| unknown::refused(problem, ops, context))?;
+    let (done, alone) = done.map_err(|problem| unknown::refused(problem, ops, context))?;
     if let Some(id) = done.iter().rev().find_map(|done| done.id.as_ref()) {
         last::write(place.folder.dir(), id, wall_clock());
     }
-    Ok(done)
+    Ok((done, alone))
 }
 
 /// Brings a whole graph in, or nothing.
@@ -57,8 +67,16 @@ pub(crate) fn touched(done: &[Done], context: &Context<'_>) {
 
 /// Does it and says what came of it.
 pub(crate) fn perform(ops: &[Op], context: &mut Context<'_>) -> Result<Vec<Done>> {
-    let done = act(ops, None, context)?;
+    perform_once(ops, None, context)
+}
+
+/// The same, at most once for a key.
+pub(crate) fn perform_once(ops: &[Op], key: Option<String>, context: &mut Context<'_>) -> Result<Vec<Done>> {
+    let (done, alone) = record(ops, key, context)?;
     tell(ops, &done, context)?;
+    if alone {
+        go_on::with_runs(ops, &done, context)?;
+    }
     Ok(done)
 }
 

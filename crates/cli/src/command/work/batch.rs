@@ -17,8 +17,7 @@ pub(crate) fn perform(args: &Batch, context: &mut Context<'_>) -> Result<Exit> {
         return Err(Problem::new(Kind::Invalid, "empty_batch", "there is no operation in what was read")
             .next("give one JSON object a line: see `edgewise batch --help`"));
     }
-    let done = act::act(&ops, args.key.clone(), context)?;
-    act::tell(&ops, &done, context)?;
+    act::perform_once(&ops, args.key.clone(), context)?;
     Ok(Exit::Ok)
 }
 
