@@ -29,8 +29,8 @@ pub struct TaskIx(pub u32);
 /// The version of the rules that a run is folded by. A change of what the fold derives is a new one, and runs of before
 /// keep theirs.
 ///
-/// 2: what is put together of outputs is bounded, causes of failures are cut, and a rerun of what failed or of everything
-/// forgets that failures were given up.
+/// 2: what is put together of outputs is bounded, causes of failures are cut, to read a pattern costs steps, and a rerun of
+/// what failed or of everything forgets that failures were given up.
 pub const RULES: u32 = 2;
 
 /// A fact of a run.

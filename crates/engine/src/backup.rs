@@ -16,6 +16,7 @@ pub use restore::{refuse_used, restore};
 
 use crate::doctor::count_runs;
 use crate::folder::Folder;
+use edgewise_core::event::{Event, decode_events};
 use edgewise_core::time::Time;
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::{Ledger, Position, sqlite};
@@ -122,7 +123,8 @@ fn examine(dir: &Path, tell: &mut dyn FnMut(Progress)) -> Result<Manifest> {
             records += 1;
             events += u64::from(stored.record.count);
         }
-        last_at = last_at.max(edgewise_core::event::decode(&last.record)?.0.at);
+        // Whatever the run is of: a backup keeps what it cannot fold.
+        last_at = last_at.max(decode_events::<Event>(&last.record)?.0.at);
         tell(Progress::Checked(at.0, tail.0));
     }
     if records + ledger.holes()? != tail.0 {

@@ -48,7 +48,7 @@ pub(crate) use withdraw::withdraw;
 
 use crate::command::{Answer, GateAct, RunAct, TaskAct};
 use crate::desk::Desk;
-use edgewise_core::event::{Approved, Event, Request, TaskAct as Acted, TaskIx, TimerKind};
+use edgewise_core::event::{Approved, Event, Request, TaskAct as Acted, TaskIx, TimerKey, TimerKind};
 use edgewise_core::fold::{Ignored, Refusal};
 use edgewise_core::id::RunId;
 use edgewise_core::{Error, Result, limits};
@@ -83,8 +83,8 @@ fn decide_on_gate(desk: &mut Desk, act: &GateAct, event: impl Fn((TaskIx, u16)) 
 fn past_deadline(desk: &mut Desk, run: RunId, task: TaskIx) -> Result<()> {
     let now = desk.now;
     let state = &desk.open(run)?.run;
-    let mut due = state.timers.iter().filter(|(timer, due)| timer.kind == TimerKind::Deadline && **due <= now);
-    if let Some((timer, due)) = due.find(|(timer, _)| timer.task == task) {
+    let mut timers = state.timers.range(TimerKey::all_of(task));
+    if let Some((timer, due)) = timers.find(|(timer, due)| timer.kind == TimerKind::Deadline && **due <= now) {
         let event = state.fired(*timer, *due);
         let _ = desk.record(run, event);
     }

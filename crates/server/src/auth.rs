@@ -15,6 +15,9 @@ use subtle::ConstantTimeEq;
 /// What the keys of settings that hold tokens begin with.
 pub const PREFIX: &str = edgewise_core::control::TOKEN;
 
+/// The role of a token whose setting says something else than a token's does: it lets nobody in, and can be revoked.
+pub const UNREADABLE: &str = "unreadable";
+
 /// What a secret is compared with where nobody has the name: as long as every hash, and never enough to be let in.
 const NOBODYS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 

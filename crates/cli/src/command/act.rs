@@ -1,7 +1,8 @@
 //! What `cancel`, `pause`, `resume` and the answers to gates have in common: something is recorded, and said.
 //!
 //! If no engine is there, this process is one for as long as it takes to commit. No command is started by that: where
-//! something can go on then, it is left to an engine in the background, as `run --detach` does.
+//! something can go on then, it is left to an engine in the background, as `run --detach` does. So it is where an engine
+//! is there that ends with its own run.
 //! Whatever can be done to one run can be done to all that a search finds.
 
 mod many;
@@ -14,7 +15,7 @@ use crate::place::{Place, runtime};
 use crate::problem::Result;
 use edgewise_core::id::RunId;
 use edgewise_core::name::Name;
-use edgewise_engine::folder::Ask;
+use edgewise_engine::folder::{Ask, Door};
 pub(super) use many::{Reach, count, found, is_sure};
 use serde_json::json;
 
@@ -28,8 +29,46 @@ pub(super) struct Act<'a> {
     pub already: &'a str,
     /// The gate it is about, if it is about one.
     pub task: Option<&'a str>,
-    /// Whether somebody must go on with the run now.
-    pub moves: bool,
+    /// What can go on because of it.
+    pub moves: Moves,
+}
+
+/// What can go on because of an act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moves {
+    /// Nothing.
+    Nothing,
+    /// The run that it is about, or whoever waits for it if it is over by that.
+    Run,
+    /// Only whoever waits for the run: it is over.
+    Parent,
+}
+
+/// Who is there to go on when this process has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// An engine that stays.
+    Cared,
+    /// An engine that ends with what it is there for.
+    Lent,
+    /// Nobody: this process recorded it itself.
+    Alone,
+}
+
+impl Left {
+    /// Asked of the door through which something was recorded.
+    pub async fn by(door: &mut Door) -> Self {
+        if door.engine().is_some() {
+            return Self::Alone;
+        }
+        // One that does not answer any more is as good as one that ends.
+        if door.is_background().await.unwrap_or(false) { Self::Cared } else { Self::Lent }
+    }
+
+    /// Whether somebody goes on anyway.
+    pub fn is_cared_for(self) -> bool {
+        self == Self::Cared
+    }
 }
 
 impl Act<'_> {
@@ -65,32 +104,52 @@ pub(super) fn perform(run: &RunRef, act: &Act<'_>, context: &mut Context<'_>) ->
     let run = place.find(run)?;
     let ask = (act.ask)(run, context.config.who.value.clone());
     let runtime = runtime()?;
-    let (done, alone) = runtime.block_on(record(&place, ask))?;
+    let (done, left) = runtime.block_on(record(&place, ask))?;
     let line = act.line(run, done);
     context.printer.one(run.to_string(), &[line], &json!({ "run": run, "task": act.task, "changed": done }))?;
-    let seen = place.reader()?.run(run)?;
-    if done && alone && act.moves && !seen.state.is_done() && !seen.paused {
-        let follows = format!("`edgewise watch {}` follows it", run.short());
-        runtime.block_on(go_on(&place, &follows, context))?;
+    if done
+        && !left.is_cared_for()
+        && let Some(moved) = moved(&place, run, act.moves)
+    {
+        let follows = format!("`edgewise watch {}` follows it", moved.short());
+        runtime.block_on(go_on(&place, left, &follows, context))?;
     }
     Ok(Exit::Ok)
 }
 
-/// Nobody was here: an engine in the background goes on. What was recorded stays so, also if none can be started.
-pub(super) async fn go_on(place: &Place, follows: &str, context: &mut Context<'_>) -> Result<()> {
+/// The run that can go on because of an act: the one that it is about, or the first above it that is not over. What was
+/// recorded stays so, also if it cannot be read now: then somebody may wait for it.
+fn moved(place: &Place, run: RunId, moves: Moves) -> Option<RunId> {
+    let (mut at, mut counts) = match moves {
+        Moves::Nothing => return None,
+        Moves::Run => (run, true),
+        Moves::Parent => (run, false),
+    };
+    loop {
+        let Ok(seen) = place.reader().and_then(|mut reader| Ok(reader.run(at)?)) else { return Some(run) };
+        if !seen.state.is_done() {
+            return (counts && !seen.paused).then_some(at);
+        }
+        (at, counts) = (seen.parent?.run, true);
+    }
+}
+
+/// Nobody stays here: an engine in the background goes on. What was recorded stays so, also if none can be started.
+pub(super) async fn go_on(place: &Place, left: Left, follows: &str, context: &mut Context<'_>) -> Result<()> {
     context.printer.flush()?;
+    let why = if left == Left::Alone { "no engine was here" } else { "the engine here ends with its own run" };
     match in_background(place, context).await {
-        Ok(()) => context.printer.say(&format!("no engine was here: one in the background goes on; {follows}")),
+        Ok(()) => context.printer.say(&format!("{why}: one in the background goes on; {follows}")),
         Err(problem) => context.printer.say(&format!("{}: {}", problem.what, problem.next.unwrap_or_default())),
     }
     Ok(())
 }
 
-/// Whether it was new, and whether this process had to record it itself.
-async fn record(place: &Place, ask: Ask) -> Result<(bool, bool)> {
+/// Whether it was new, and who goes on.
+async fn record(place: &Place, ask: Ask) -> Result<(bool, Left)> {
     let mut door = place.record().await?;
     let done = door.act(ask).await;
-    let alone = door.engine().is_some();
+    let left = Left::by(&mut door).await;
     door.close().await?;
-    Ok((done?, alone))
+    Ok((done?, left))
 }

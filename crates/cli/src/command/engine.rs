@@ -125,6 +125,8 @@ pub(super) async fn in_background(place: &Place, context: &Context<'_>) -> Resul
             _ => {}
         }
         if place.folder.connect().await?.is_some() {
+            // Whoever lives long, as one that serves agents does, must not keep what is left of it.
+            std::thread::spawn(move || child.wait());
             return Ok(());
         }
         tokio::time::sleep(LOOK / 5).await;

@@ -1,7 +1,7 @@
 //! `edgewise gate approve`, `withdraw`, `reject`, `satisfy`: what people answer to a gate, of a run or of items.
 
 use super::Context;
-use super::act::{self, Act};
+use super::act::{self, Act, Moves};
 use crate::args::{self, gate_of_run};
 use crate::exit::Exit;
 use crate::problem::Result;
@@ -14,14 +14,14 @@ use serde_json::value::RawValue;
 
 /// Says yes.
 pub(super) fn approve(args: &args::GateAct, context: &mut Context<'_>) -> Result<Exit> {
-    answer(args, (Ask::Approve, Op::Approve, true), ("approved", "was approved by you already"), context)
+    answer(args, (Ask::Approve, Op::Approve, Moves::Run), ("approved", "was approved by you already"), context)
 }
 
 /// Takes a yes back.
 pub(super) fn withdraw(args: &args::GateAct, context: &mut Context<'_>) -> Result<Exit> {
     answer(
         args,
-        (Ask::Withdraw, Op::Withdraw, false),
+        (Ask::Withdraw, Op::Withdraw, Moves::Nothing),
         ("withdrew your approval of", "was not approved by you"),
         context,
     )
@@ -29,7 +29,7 @@ pub(super) fn withdraw(args: &args::GateAct, context: &mut Context<'_>) -> Resul
 
 /// Says no.
 pub(super) fn reject(args: &args::GateAct, context: &mut Context<'_>) -> Result<Exit> {
-    answer(args, (Ask::Reject, Op::Reject, true), ("rejected", "was rejected already"), context)
+    answer(args, (Ask::Reject, Op::Reject, Moves::Run), ("rejected", "was rejected already"), context)
 }
 
 /// Opens what waits for something outside.
@@ -42,12 +42,12 @@ pub(super) fn satisfy(args: &args::GateOpen, context: &mut Context<'_>) -> Resul
         let act = GateAct { run, task: task.clone(), by, comment: args.comment.clone() };
         Ask::Satisfy(Satisfy { act, generation: None, delivery: None, output: output.clone() })
     };
-    let act = Act { ask: &ask, done: "opened", already: "was open already", task: Some(&task), moves: true };
+    let act = Act { ask: &ask, done: "opened", already: "was open already", task: Some(&task), moves: Moves::Run };
     act::perform(&run, &act, context)
 }
 
-/// What is asked about a gate of a run, and about one of items; and whether the run can go on because of it.
-type Words = (fn(GateAct) -> Ask, fn(work::Act) -> Op, bool);
+/// What is asked about a gate of a run, and about one of items; and what can go on because of it.
+type Words = (fn(GateAct) -> Ask, fn(work::Act) -> Op, Moves);
 
 fn answer(
     args: &args::GateAct,

@@ -2,7 +2,7 @@
 //! as by `run`.
 
 use super::Context;
-use super::act::{self, Act, Reach};
+use super::act::{self, Act, Left, Moves, Reach};
 use super::engine::in_background;
 use crate::args::{Mode, Rerun};
 use crate::exit::Exit;
@@ -61,7 +61,7 @@ fn many(args: &Rerun, place: &Place, context: &mut Context<'_>) -> Result<Exit> 
         None => RerunOf::Failure,
     };
     let ask = |run, by| Ask::Rerun(command::Rerun { run, from: from.clone(), by, why: args.why.clone() });
-    let act = Act { ask: &ask, done: "reopened", already: "was reopened already", task: None, moves: false };
+    let act = Act { ask: &ask, done: "reopened", already: "was reopened already", task: None, moves: Moves::Nothing };
     let (exit, reopened) = act::perform_on_all(&args.which, &act, Reach::Any, context)?;
     if reopened > 0 {
         context.printer.flush()?;
@@ -73,9 +73,9 @@ fn many(args: &Rerun, place: &Place, context: &mut Context<'_>) -> Result<Exit> 
 /// Sees to it that somebody goes on after this process has ended.
 async fn leave_to_an_engine(place: &Place, context: &mut Context<'_>) -> Result<()> {
     let mut door = place.record().await?;
-    let cared_for = door.engine().is_none() && door.is_background().await.unwrap_or(false);
+    let left = Left::by(&mut door).await;
     door.close().await?;
-    if cared_for { Ok(()) } else { in_background(place, context).await }
+    if left.is_cared_for() { Ok(()) } else { in_background(place, context).await }
 }
 
 /// What was asked for; of a run that did not end well, what failed or was stopped.
@@ -104,7 +104,7 @@ async fn detach(rerun: command::Rerun, place: &Place, context: &mut Context<'_>)
     let run = rerun.run;
     let mut door = place.record().await?;
     let opened = door.rerun(rerun).await;
-    let cared_for = door.engine().is_none() && door.is_background().await.unwrap_or(false);
+    let left = Left::by(&mut door).await;
     door.close().await?;
     let opened = opened?;
     let below = below(run, place);
@@ -112,7 +112,7 @@ async fn detach(rerun: command::Rerun, place: &Place, context: &mut Context<'_>)
     let runs: Vec<RunId> = below.iter().map(|below| below.run).collect();
     context.printer.one(run.to_string(), &lines, &json!({ "run": run, "opened": opened, "runs": runs }))?;
     context.printer.flush()?;
-    if !cared_for {
+    if !left.is_cared_for() {
         in_background(place, context).await?;
     }
     let id = run.short();

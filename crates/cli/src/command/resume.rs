@@ -1,7 +1,7 @@
 //! `edgewise resume`: a paused run goes on.
 
 use super::Context;
-use super::act::{self, Act, Reach};
+use super::act::{self, Act, Moves, Reach};
 use crate::args::Resume;
 use crate::exit::Exit;
 use crate::problem::Result;
@@ -10,6 +10,6 @@ use edgewise_engine::folder::Ask;
 
 pub(super) fn perform(args: &Resume, context: &mut Context<'_>) -> Result<Exit> {
     let ask = |run, by| Ask::Resume(RunAct { run, by, why: args.why.clone() });
-    let act = Act { ask: &ask, done: "resumed", already: "was not paused", task: None, moves: true };
+    let act = Act { ask: &ask, done: "resumed", already: "was not paused", task: None, moves: Moves::Run };
     act::perform_on(&args.which, &act, Reach::Open, context)
 }

@@ -1,6 +1,7 @@
 //! `edgewise run`: a flow becomes a run, and the run is followed to its end. Nothing is written before all is checked.
 
 use super::Context;
+use super::act::Left;
 use super::engine::in_background;
 use crate::args::{Mode, Run};
 use crate::clock::{Clock, rfc3339};
@@ -64,7 +65,7 @@ async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Resul
     let keyed = start.key.is_some();
     let mut door = place.record().await?;
     let started = door.start(start).await;
-    let cared_for = door.engine().is_none() && door.is_background().await.unwrap_or(false);
+    let left = Left::by(&mut door).await;
     door.close().await?;
     let (run, new) = started?;
     if let Some(gone) = if new { None } else { place.reader()?.gone(run)? } {
@@ -73,7 +74,7 @@ async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Resul
     say_if_old(run, new, keyed, context);
     context.printer.one(run.to_string(), &[run.to_string()], &json!({ "run": run, "new": new }))?;
     context.printer.flush()?;
-    if !cared_for {
+    if !left.is_cared_for() {
         in_background(place, context).await?;
     }
     let id = run.short();

@@ -1,7 +1,7 @@
 //! `edgewise task reset`, `skip`, `cancel`, `resolve`, `complete`: what an operator does to one task.
 
 use super::Context;
-use super::act::{self, Act};
+use super::act::{self, Act, Moves};
 use crate::args;
 use crate::exit::Exit;
 use crate::problem::Result;
@@ -43,6 +43,6 @@ fn perform(
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     let ask = |run: RunId, by: Name| ask(TaskAct { run, task: args.task.clone(), by, why: args.why.clone() });
-    let act = Act { ask: &ask, done, already, task: Some(&args.task), moves: true };
+    let act = Act { ask: &ask, done, already, task: Some(&args.task), moves: Moves::Run };
     act::perform(&args.run, &act, context)
 }

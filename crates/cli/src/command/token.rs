@@ -19,14 +19,12 @@ use edgewise_core::name::Name;
 use edgewise_engine::engine::wall_clock;
 use edgewise_engine::entropy::Entropy;
 use edgewise_engine::folder::Ask;
-use edgewise_server::auth::{Kept, PREFIX};
+use edgewise_server::auth::{Kept, PREFIX, UNREADABLE};
 use edgewise_server::workspaces::is_name;
 use serde_json::json;
 use std::path::Path;
 
 const HEADER: [&str; 5] = ["name", "role", "expires", "made", "by"];
-/// The role of a token whose setting says something else than a token's does: it lets nobody in, and can be revoked.
-const UNREADABLE: &str = "unreadable";
 
 pub(super) fn perform(args: &TokenArgs, context: &mut Context<'_>) -> Result<Exit> {
     let config = match (&args.workspaces, &args.workspace) {

@@ -9,6 +9,10 @@ use crate::wire::Ended;
 use edgewise_core::Kind;
 use reqwest::{Method, Response, header};
 use serde_json::Value;
+use std::time::Duration;
+
+/// A server that streams says four times as often that it is there.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +66,18 @@ impl Events {
                 self.connect().await?;
                 continue;
             };
-            match open.chunk().await {
-                Ok(Some(bytes)) => self.text.extend_from_slice(&bytes),
+            let Ok(came) = tokio::time::timeout(SILENCE, open.chunk()).await else {
+                let address = format!("{}{}", self.client.address(), self.path);
+                let message = format!("{address} says nothing any more: check what stands between");
+                self.cut_off(Error::new(Kind::Unavailable, "stream_silent", message)).await?;
+                continue;
+            };
+            match came {
+                // Also that the server is still there: what is quiet is no trouble.
+                Ok(Some(bytes)) => {
+                    self.text.extend_from_slice(&bytes);
+                    self.tries = 0;
+                }
                 Ok(None) if self.over => return Ok(None),
                 Ok(None) => self.ended().await?,
                 // Cut off in the middle: what was not whole comes again.

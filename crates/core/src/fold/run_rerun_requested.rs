@@ -86,7 +86,7 @@ pub(super) fn apply(fold: &mut Fold<'_>, event: &Rerun) {
     }
     fold.forget_end();
     if fold.run.rules() >= 2 && !matches!(event.from, RerunFrom::Task { .. }) {
-        fold.forget_give_up();
+        opening.stands = fold.forget_give_up();
     }
     fold.open(&opening, None);
 }

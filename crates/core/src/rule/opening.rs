@@ -23,6 +23,8 @@ pub(crate) struct Opening {
     pub kept: BTreeSet<TaskIx>,
     /// Children that had failed and that go on, by the task that waits for them again.
     pub adopts: BTreeMap<TaskIx, Adopted>,
+    /// Whether somebody has let the failures stand that are not opened: what was decided on them holds.
+    pub stands: bool,
 }
 
 impl Opening {
@@ -144,7 +146,7 @@ impl Search<'_> {
 
     /// What is inside of something that is done anew is not opened: it is dropped.
     fn pruned(self) -> Opening {
-        let Opening { whole, anew, holders, kept, adopts } = self.opening;
+        let Opening { whole, anew, holders, kept, adopts, stands } = self.opening;
         let within = |mut task: TaskIx| loop {
             let number = self.run.tasks[task.0 as usize].scope;
             if number == 0 {
@@ -157,7 +159,7 @@ impl Search<'_> {
         };
         let holders = holders.iter().copied().filter(|t| !anew.contains(t) && !within(*t)).collect();
         let outermost = anew.iter().copied().filter(|t| !within(*t)).collect();
-        Opening { whole, anew: outermost, holders, kept, adopts }
+        Opening { whole, anew: outermost, holders, kept, adopts, stands }
     }
 }
 

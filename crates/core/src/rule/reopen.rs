@@ -149,6 +149,7 @@ impl Fold<'_> {
                 }
                 _ => {
                     self.run.edges[edge as usize] = 0;
+                    self.run.kept.remove(&edge);
                     self.recount(down);
                 }
             }

@@ -23,11 +23,13 @@ impl Fold<'_> {
         self.keep_failures();
     }
 
-    /// What fails now is held again, until somebody gives it up anew.
-    pub(crate) fn forget_give_up(&mut self) {
-        if self.run.given_up.take().is_some() {
+    /// What fails now is held again, until somebody gives it up anew. Whether something was given up.
+    pub(crate) fn forget_give_up(&mut self) -> bool {
+        let given_up = self.run.given_up.take().is_some();
+        if given_up {
             self.keep_failures();
         }
+        given_up
     }
 
     /// What the whole run was stopped for is now the reason of each task that was stopped.
@@ -127,6 +129,9 @@ impl Fold<'_> {
                 continue;
             }
             let fact = if opened { None } else { self.run.fact_of(up) };
+            if !opened && opening.stands && fact.is_none() && self.run.kept.contains_key(&edge) {
+                continue;
+            }
             self.run.edges[edge as usize] = fact.map_or(0, |r| r as u8);
             self.run.kept.remove(&edge);
         }

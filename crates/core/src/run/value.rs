@@ -78,6 +78,10 @@ impl<'r> Values<'r> for Seen<'r> {
             cost.set(cost.get() + steps);
         }
     }
+
+    fn rules(&self) -> u32 {
+        self.run.rules()
+    }
 }
 
 impl<'r> Seen<'r> {

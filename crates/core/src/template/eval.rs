@@ -5,7 +5,7 @@
 //! could name a large output a thousand times.
 
 use super::{Part, Root, Template};
-use crate::event::Failure;
+use crate::event::{Failure, RULES};
 use crate::expr::Expr;
 use crate::input::shallow;
 use crate::limits;
@@ -21,6 +21,11 @@ pub trait Values<'v> {
 
     /// Hears how many steps an expression took, for whoever bounds several of them together.
     fn spent(&self, _steps: u64) {}
+
+    /// The rules that hold for whoever evaluates: those of a run are its own.
+    fn rules(&self) -> u32 {
+        RULES
+    }
 }
 
 impl Template {
@@ -88,7 +93,7 @@ impl<'v> Filler<'_, 'v> {
         let value = self.fill(template, depth)?;
         if matches!(template, Template::Expr(_)) {
             // What is kept must be readable again, also after it was put into other values again and again.
-            if !shallow(&value, limits::FILLED_DEPTH.saturating_sub(depth)) {
+            if self.values.rules() >= 2 && !shallow(&value, limits::FILLED_DEPTH.saturating_sub(depth)) {
                 let most = limits::FILLED_DEPTH;
                 return Err(bad_input(format!("what is given comes to more than the {most} nested levels allowed")));
             }
@@ -153,6 +158,7 @@ mod tests {
     use super::*;
     use crate::expr::{Expr, Hyphens, parse};
     use serde_json::json;
+    use std::cell::Cell;
 
     /// Input, one output and one item; lent or given away, which must make no difference.
     struct Fixed {
@@ -279,6 +285,42 @@ mod tests {
         let failure = eval(&around(most + 1), nested(limits::DEPTH)).unwrap_err();
         assert_eq!(failure.kind, "bad_input");
         assert!(failure.message.contains("96 nested levels"), "{}", failure.message);
+    }
+
+    #[test]
+    fn a_run_of_the_first_rules_is_given_what_it_always_was() {
+        let deep = (0..=limits::FILLED_DEPTH).fold(json!(1), |value, _| json!([value]));
+        let template = Template::List(vec![Template::Expr(expr("tasks.n0.output"))]);
+        let (text, spent) = (json!("x"), [Cell::new(0), Cell::new(0)]);
+        let of = |output, rules: u32| Counted { output, rules, spent: &spent[rules as usize - 1] };
+        assert_eq!(template.eval(&of(&deep, 2)).unwrap_err().kind, "bad_input");
+        assert_eq!(*template.eval(&of(&deep, 1)).unwrap(), json!([deep]));
+        // And to read a pattern costs it nothing.
+        spent.iter().for_each(|steps| steps.set(0));
+        let matches = expr(&format!("tasks.n0.output.matches('{}')", "(a|b)".repeat(50)));
+        [1, 2].iter().for_each(|rules| assert_eq!(*matches.eval(&of(&text, *rules)).unwrap(), json!(false)));
+        assert!(spent[0].get() < spent[1].get(), "{spent:?}");
+    }
+
+    /// Counts steps.
+    struct Counted<'v> {
+        output: &'v Value,
+        rules: u32,
+        spent: &'v Cell<u64>,
+    }
+
+    impl<'v> Values<'v> for Counted<'v> {
+        fn value(&self, _: &Root) -> Option<Cow<'v, Value>> {
+            Some(Cow::Borrowed(self.output))
+        }
+
+        fn spent(&self, steps: u64) {
+            self.spent.set(self.spent.get() + steps);
+        }
+
+        fn rules(&self) -> u32 {
+            self.rules
+        }
     }
 
     #[test]

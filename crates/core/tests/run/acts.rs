@@ -3,7 +3,7 @@
 use crate::driver::{Driver, STALE, Sketch, action, approval, check_table, name, refused, spread, told};
 use edgewise_core::event::{Event, Request, Rerun, RerunFrom, Unfrozen};
 use edgewise_core::fold::Verdict;
-use edgewise_core::plan::OnFailure;
+use edgewise_core::plan::{Accepts, OnFailure, Resolution};
 use edgewise_core::state::{RunState, TaskState};
 
 fn ask() -> Request {
@@ -197,6 +197,50 @@ fn a_rerun_forgets_that_failures_were_given_up_and_what_was_decided_on_one_that_
     assert_eq!(d.state("y"), TaskState::Pending, "what fails now is held again");
     d.ok("s[0].r");
     assert_eq!(d.state("s"), TaskState::Error, "what was decided stands");
+    d.close();
+}
+
+#[test]
+fn a_failure_that_a_rerun_held_again_and_somebody_opens_is_waited_for_by_what_was_still_pending() {
+    for act in [Driver::reset, Driver::resolve] {
+        let mut sketch = Sketch::new(OnFailure::Hold);
+        let inner = sketch.region();
+        sketch.node(0, "x", action(1), &[]);
+        sketch.node(0, "s", spread(inner, 1), &[]);
+        let p = sketch.node(inner, "p", action(1), &[]);
+        let v = sketch.node(inner, "v", action(1), &[]);
+        let d = sketch.node(inner, "d", action(1), &[v]);
+        sketch.edge(inner, p, d, Accepts::DONE);
+        let mut d = Driver::planned(sketch.build());
+        d.fail("x");
+        d.fail("s[0].p");
+        assert_eq!(d.say(Event::RunGivenUp(ask())), Verdict::Applied);
+        assert_eq!(d.rerun(RerunFrom::Failure), Verdict::Applied);
+        assert_eq!(d.state("s[0].d"), TaskState::Pending, "it waits for another one as well");
+        // What is checked after every event: a run that is loaded is the run that was folded.
+        assert_eq!(act(&mut d, "s[0].p"), Verdict::Applied);
+        d.ok("s[0].v");
+    }
+}
+
+#[test]
+fn what_follows_a_failure_that_was_answered_is_done_again_with_what_was_decided_on_it() {
+    let mut sketch = Sketch::new(OnFailure::Hold);
+    let x = sketch.node(0, "x", action(1), &[]);
+    let y = sketch.node(0, "y", action(1), &[]);
+    sketch.edge(0, x, y, Accepts::of(Resolution::Failed));
+    let z = sketch.node(0, "z", action(1), &[y]);
+    sketch.edge(0, x, z, Accepts::DONE);
+    let mut d = Driver::planned(sketch.build());
+    d.fail("x");
+    assert_eq!(d.say(Event::RunGivenUp(ask())), Verdict::Applied);
+    d.fail("y");
+    assert_eq!(d.state("z"), TaskState::Skipped);
+    d.is(RunState::Error);
+    assert_eq!(d.rerun(RerunFrom::Failure), Verdict::Applied);
+    d.ok("y");
+    assert_eq!(d.state("z"), TaskState::Enqueued, "nobody has to give up the same failure again");
+    d.ok("z");
     d.close();
 }
 

@@ -110,9 +110,12 @@ fn tell_gates(desk: &mut Desk, run: RunId) -> Result<()> {
         }
         let _ = desk.record_work(WorkEvent::RunGateEnded(RunGateEnded { run, task, end }));
     }
-    // What is not durable yet may never be.
-    let seq = desk.runs.get(&run).filter(|cached| cached.events.is_empty()).map(|cached| cached.run.seq);
-    desk.work.looked_at.extend(seq.map(|seq| (run, seq)));
+    match desk.runs.get(&run) {
+        Some(cached) if cached.events.is_empty() => drop(desk.work.looked_at.insert(run, cached.run.seq)),
+        // What is not durable yet may never be: it is looked at again, but not from its beginning.
+        Some(_) => drop(desk.work.looked_at.entry(run).or_insert(0)),
+        None => {}
+    }
     Ok(())
 }
 

@@ -179,6 +179,7 @@ fn let_go(desk: &mut Desk, parent: RunId, link: LinkRef, child: RunId) {
             if matches!(found, Found::Open) && desk.open_hinted(child).is_none() {
                 // Once it can be read it is at work as before, and nothing of it tells who let it go.
                 desk.links.later.insert((parent, DISOWNED));
+                return;
             }
             let Some(cached) = desk.runs.get(&child) else { return };
             let (state, mine) = (cached.run.state, is_parent(&cached.run, parent, link));

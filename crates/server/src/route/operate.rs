@@ -1,7 +1,7 @@
 //! What an operator reaches for: queues, old runs, tokens.
 
 use crate::app::App;
-use crate::auth::{Kept, PREFIX, Principal};
+use crate::auth::{Kept, PREFIX, Principal, UNREADABLE};
 use crate::body::Json;
 use crate::limits;
 use crate::page::PageQuery;
@@ -135,7 +135,7 @@ fn old(rules: &Retention, now: Time, reader: &mut Reader) -> Done<Vec<RunId>> {
 
 /// The tokens there are, without their secrets.
 pub async fn tokens(State(app): State<App>, Query(asked): Query<PageQuery>) -> Result<Json<wire::TokenList>> {
-    let tokens = known(&app).await?.into_iter().map(|(name, kept)| listed(&name, &kept, None));
+    let tokens = known(&app).await?.into_iter().map(|(name, kept)| listed(&name, kept.as_ref(), None));
     let (tokens, next) = asked.page()?.of(tokens.collect(), |token| token.name.clone())?;
     Ok(Json(wire::TokenList { tokens, next }))
 }
@@ -151,7 +151,7 @@ pub async fn create_token(
     let expires = asked.expires.as_deref().map(Millis::parse).transpose()?.map(|span| app.now().plus(span));
     let (kept, text) = Kept::new(&name, Token(Entropy::from_system()?.bits()), role, expires);
     set(&app, &who, &format!("{PREFIX}{name}"), Some(json!(kept))).await?;
-    Ok(Json(listed(&name, &kept, Some(text))))
+    Ok(Json(listed(&name, Some(&kept), Some(text))))
 }
 
 pub async fn revoke_token(
@@ -167,17 +167,18 @@ pub async fn revoke_token(
     Ok(Json(wire::ActTaken { already: !changed, reopened: None }))
 }
 
-async fn known(app: &App) -> Done<Vec<(Name, Kept)>> {
+/// The tokens there are. One whose setting says something else than a token's does lets nobody in, and can be revoked.
+async fn known(app: &App) -> Done<Vec<(Name, Option<Kept>)>> {
     let settings = app.readers().look(Reader::control).await?.settings;
     let token = |(key, setting): (Name, Setting)| {
         let name = Name::parse(key.strip_prefix(PREFIX)?).ok()?;
-        Some((name, serde_json::from_value(setting.value).ok()?))
+        Some((name, serde_json::from_value(setting.value).ok()))
     };
     Ok(settings.into_iter().filter_map(token).collect())
 }
 
-fn listed(name: &Name, kept: &Kept, token: Option<String>) -> wire::TokenListed {
-    let role = format!("{:?}", kept.role).to_lowercase();
-    let expires_at = kept.expires.map(|at| at.to_string());
+fn listed(name: &Name, kept: Option<&Kept>, token: Option<String>) -> wire::TokenListed {
+    let role = kept.map_or_else(|| UNREADABLE.to_owned(), |kept| format!("{:?}", kept.role).to_lowercase());
+    let expires_at = kept.and_then(|kept| kept.expires).map(|at| at.to_string());
     wire::TokenListed { name: name.to_string(), role, expires_at, token }
 }

@@ -1,6 +1,6 @@
 //! The same act on all runs that a search finds: listed first, done after a yes, one line a run.
 
-use super::{Act, go_on};
+use super::{Act, Left, Moves, go_on};
 use crate::args::Which;
 use crate::command::{Context, runs};
 use crate::exit::Exit;
@@ -74,7 +74,15 @@ pub(super) fn perform(
         return Ok((Exit::Interrupted, 0));
     }
     let ids: Vec<RunId> = runs.iter().map(|row| row.id).collect();
-    let counts = runtime()?.block_on(act_on(&place, &ids, act, context))?;
+    let (counts, left) = runtime()?.block_on(act_on(&place, &ids, act, context))?;
+    let moves = match act.moves {
+        Moves::Nothing => false,
+        Moves::Run => true,
+        Moves::Parent => runs.iter().any(|row| row.parent().is_some()),
+    };
+    if moves && counts.done > 0 && !left.is_cared_for() {
+        runtime()?.block_on(go_on(&place, left, "`edgewise runs --watch` follows them", context))?;
+    }
     let mut told = vec![count(ids.len())];
     let parts = [(counts.done, act.done), (counts.already, act.already), (counts.refused, "refused")];
     told.extend(parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
@@ -125,9 +133,8 @@ pub(in crate::command) fn is_sure(
     Ok(yes)
 }
 
-async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Context<'_>) -> Result<Counts> {
+async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Context<'_>) -> Result<(Counts, Left)> {
     let mut door = place.record().await?;
-    let alone = door.engine().is_some();
     let (mut counts, mut rows, mut broken) = (Counts::default(), Vec::new(), None);
     for run in runs {
         let (changed, refusal) = match door.act((act.ask)(*run, context.config.who.value.clone())).await {
@@ -155,6 +162,7 @@ async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Cont
             rows.push(Row::new(run.to_string(), vec![Cell::new(line, Ink::Plain)], &value)?);
         }
     }
+    let left = Left::by(&mut door).await;
     door.close().await?;
     if !context.printer.for_people() {
         context.printer.rows(&["run"], &rows)?;
@@ -164,10 +172,7 @@ async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Cont
         context.printer.say(&format!("{did} of {} were dealt with; the same search does the rest", count(runs.len())));
         return Err(error.into());
     }
-    if alone && act.moves && counts.done > 0 {
-        go_on(place, "`edgewise runs --watch` follows them", context).await?;
-    }
-    Ok(counts)
+    Ok((counts, left))
 }
 
 /// `1 run`, `3 runs`

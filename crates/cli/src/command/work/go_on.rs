@@ -1,7 +1,9 @@
-//! Runs that waited for what was just ended in the graph: if nobody is here to go on with them, somebody is started.
+//! Runs that waited for what was just ended in the graph: if nobody stays here to go on with them, somebody is started.
+//!
+//! What was done is done: that a run cannot be looked at afterwards is said, and is no failure.
 
 use crate::command::Context;
-use crate::command::act::go_on;
+use crate::command::act::{Left, go_on};
 use crate::place::{Place, runtime};
 use crate::problem::Result;
 use edgewise_core::id::RunId;
@@ -10,20 +12,33 @@ use edgewise_core::work::{Done, Item, ItemId, Op, Work};
 use edgewise_store::RunFilter;
 
 /// Leaves the runs to an engine in the background, if there are any.
-pub(super) fn with_runs(ops: &[Op], done: &[Done], context: &mut Context<'_>) -> Result<()> {
+pub(super) fn with_runs(ops: &[Op], done: &[Done], left: Left, context: &mut Context<'_>) -> Result<()> {
     let ended: Vec<&ItemId> = ops.iter().zip(done).filter_map(|(op, done)| ended(op, done)).collect();
-    if ended.is_empty() {
+    if ended.is_empty() || left.is_cared_for() {
         return Ok(());
     }
     let place = Place::of(context.config);
-    let Some(run) = moved(&ended, &place)? else { return Ok(()) };
-    let follows = format!("`edgewise watch {}` follows it", run.short());
-    runtime()?.block_on(go_on(&place, &follows, context))
+    match moved(&ended, &place) {
+        Ok(Some(run)) => {
+            let follows = format!("`edgewise watch {}` follows it", run.short());
+            runtime()?.block_on(go_on(&place, left, &follows, context))
+        }
+        Ok(None) => Ok(()),
+        Err(problem) => {
+            let what =
+                format!("{}: if a run waits for this, `edgewise engine --until-idle` goes on with it", problem.what);
+            context.printer.say(&what);
+            Ok(())
+        }
+    }
 }
 
 /// What an operation may have ended, so that somebody else goes on.
 fn ended<'d>(op: &Op, done: &'d Done) -> Option<&'d ItemId> {
-    let ends = matches!(op, Op::Close(_) | Op::Approve(_) | Op::Reject(_) | Op::Satisfy(_) | Op::Deliver { .. });
+    let ends = matches!(
+        op,
+        Op::Close(_) | Op::Delete(_) | Op::Approve(_) | Op::Reject(_) | Op::Satisfy(_) | Op::Deliver { .. }
+    );
     done.id.as_ref().filter(|_| ends && !done.already)
 }
 
@@ -38,8 +53,9 @@ fn moved(ended: &[&ItemId], place: &Place) -> Result<Option<RunId>> {
     }
     let work = reader.work()?;
     for run in ended.iter().flat_map(|id| waiting(&work, id)) {
-        let run = reader.run(run)?;
-        if !run.state.is_done() && !run.paused {
+        // One that is gone or damaged goes on with nobody.
+        let run = reader.run(run).ok().filter(|run| !run.state.is_done() && !run.paused);
+        if let Some(run) = run {
             return Ok(Some(run.id));
         }
     }

@@ -46,7 +46,9 @@ impl Machine<'_, '_> {
         let bad = |why: String| Stop::says("BadValue", at, format!("is no pattern: {why}"));
         let (pattern, steps) = Pattern::read(pattern);
         // Also for one that cannot be read: `exists` and `||` go on after that, and would read it again for nothing.
-        self.step(id, steps)?;
+        if self.values.rules() >= 2 {
+            self.step(id, steps)?;
+        }
         let pattern = pattern.map_err(bad)?;
         self.step(id, pattern.cost(this.len()))?;
         Ok(pattern.is_match(this).into())
