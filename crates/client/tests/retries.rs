@@ -155,3 +155,13 @@ async fn a_worker_reports_until_an_answer_decides_and_goes_on() {
     assert_eq!(paths, [claim, complete, complete, complete, claim]);
     working.stop(Duration::ZERO).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_stream_that_is_only_quiet_is_taken_up_again_for_as_long_as_it_lasts() {
+    const QUIET: (&str, &str) = ("200 OK", ": still here\n\n");
+    let told = ("200 OK", "id: 1\nevent: ended\ndata: {}\n\n");
+    let (client, served) = answers(Box::leak(Box::new([QUIET, QUIET, QUIET, QUIET, QUIET, told]))).await;
+    let event = client.stream("/api/v1/events", None).next().await.unwrap().unwrap();
+    assert_eq!((event.id.as_str(), event.name.as_str()), ("1", "ended"));
+    assert_eq!(served.await.unwrap().len(), 6);
+}

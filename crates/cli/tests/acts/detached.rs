@@ -89,6 +89,69 @@ fn whoever_closes_an_item_or_opens_a_gate_that_a_run_waits_for_starts_an_engine_
 }
 
 #[test]
+fn whoever_ends_a_run_lets_the_run_that_waits_for_it_go_on() {
+    for (act, then) in [("gate approve CHILD ask", "well"), ("cancel CHILD", "badly"), ("task skip CHILD ask", "well")]
+    {
+        let project = Project::new();
+        let inner = "flow: inner\ntasks:\n  ask: { gate: { approval: { count: 1 } } }\n";
+        std::fs::write(project.path().join("inner.yaml"), inner).unwrap();
+        let tasks = "  sub: { flow: inner }\n  well: { after: sub, run: 'touch well' }\n  \
+                     badly: { after: { sub: failed }, run: 'touch badly' }\n";
+        project.flow("outer", tasks);
+        let rest = || {
+            project.until_unlocked("background.lock");
+            project.until_unlocked("engine.lock");
+        };
+        let parent = project.run("run outer.yaml --detach -q").out.trim().to_owned();
+        rest();
+        let runs = project.run("runs --all -q").out;
+        let child = runs.lines().find(|id| *id != parent).unwrap();
+        let acted = project.run(&act.replace("CHILD", child));
+        assert!(acted.code == 0 && acted.err.contains(&format!("watch {}", &parent[..8])), "{act}: {acted:?}");
+        rest();
+        assert!(project.has(then), "{act}");
+    }
+}
+
+#[test]
+fn a_run_that_is_let_go_on_outlives_the_engine_that_heard_of_it() {
+    let project = Project::new();
+    project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n");
+    let tasks = "  ask: { gate: { approval: { count: 1 } } }\n  nap: { after: ask, gate: { timer: 1s } }\n  \
+                 then: { after: nap, run: 'touch then' }\n";
+    project.flow("later", tasks);
+    let later = project.run("run later.yaml --detach -q").out.trim().to_owned();
+    project.until_unlocked("background.lock");
+    project.until_unlocked("engine.lock");
+    let mut first = project.spawn("run ask.yaml");
+    first.until(&["ask", "edgewise gate approve"]);
+    let id = first.word_after("edgewise gate approve");
+    let opened = project.run(&format!("gate approve {later} ask"));
+    assert!(opened.err.contains("ends with its own run: one in the background goes on"), "{opened:?}");
+    assert_eq!(project.run(&format!("gate approve {id} ask")).code, 0);
+    assert_eq!(first.end().code, 0);
+    project.until_unlocked("background.lock");
+    assert!(project.has("then"));
+}
+
+#[test]
+fn whoever_deletes_an_item_that_a_run_waits_for_starts_an_engine_too() {
+    let project = Project::new();
+    let tasks = "  look: { item: { title: Look } }\n  then: { after: { look: failed }, run: 'touch then' }\n";
+    project.flow("ask", tasks);
+    let rest = || {
+        project.until_unlocked("background.lock");
+        project.until_unlocked("engine.lock");
+    };
+    assert_eq!(project.run("run ask.yaml --detach").code, 0);
+    rest();
+    let deleted = project.run(&format!("delete {}", project.run("ready -q").out.trim()));
+    assert!(deleted.code == 0 && deleted.err.contains("one in the background goes on"), "{deleted:?}");
+    rest();
+    assert!(project.has("then"));
+}
+
+#[test]
 fn an_engine_that_is_to_stay_takes_over_from_one_in_the_background() {
     let project = Project::new();
     project.flow("long", "  long: { run: 'cat hold' }\n");

@@ -201,3 +201,15 @@ async fn of_many_who_make_a_token_of_one_name_at_once_one_succeeds() {
     assert_eq!(made.len(), 1);
     assert_eq!(stage.ask("GET", "/api/v1/runs", &[("Authorization", &bearer)], "").await.status, 200);
 }
+
+#[tokio::test]
+async fn a_token_that_cannot_be_read_is_listed_is_not_written_over_and_can_be_revoked() {
+    let stage = Stage::open().await;
+    stage.set_token("ann", Some(json!("not a token"))).await;
+    let listed = stage.get("/api/v1/tokens").await.json();
+    assert_eq!(listed["tokens"], json!([{ "name": "ann", "role": "unreadable" }]));
+    let taken = stage.post("/api/v1/tokens", &json!({ "name": "ann", "role": "viewer" })).await;
+    assert_eq!((taken.status, taken.code().as_str()), (409, "token_exists"));
+    assert_eq!(stage.post("/api/v1/tokens/ann/revoke", &json!({})).await.status, 200);
+    assert_eq!(stage.get("/api/v1/tokens").await.json()["tokens"], json!([]));
+}

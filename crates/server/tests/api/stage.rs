@@ -176,17 +176,19 @@ impl Stage {
     /// Makes a token; `expires` in the past makes one that has expired.
     pub async fn token(&self, who: &str, role: Role, expires: Option<Time>) -> String {
         let (kept, text) = Kept::new(&name(who), Token(who.len() as u128 + 77), role, expires);
-        let key = name(&format!("{PREFIX}{who}"));
-        let change =
-            SettingChanged { key, value: Some(serde_json::to_value(kept).unwrap()), by: name("test"), why: None };
-        self.engine.ask(Command::ChangeSetting(change)).await.unwrap();
+        self.set_token(who, Some(serde_json::to_value(kept).unwrap())).await;
         text
     }
 
     /// Takes a token away.
     pub async fn revoke(&self, who: &str) {
+        self.set_token(who, None).await;
+    }
+
+    /// Has the setting of a token say something, whatever that is.
+    pub async fn set_token(&self, who: &str, value: Option<Value>) {
         let key = name(&format!("{PREFIX}{who}"));
-        let change = SettingChanged { key, value: None, by: name("test"), why: None };
+        let change = SettingChanged { key, value, by: name("test"), why: None };
         self.engine.ask(Command::ChangeSetting(change)).await.unwrap();
     }
 
