@@ -61,6 +61,9 @@ impl Left {
         if door.engine().is_some() {
             return Self::Alone;
         }
+        if door.is_elsewhere() {
+            return Self::Cared;
+        }
         // One that does not answer any more is as good as one that ends.
         if door.is_background().await.unwrap_or(false) { Self::Cared } else { Self::Lent }
     }

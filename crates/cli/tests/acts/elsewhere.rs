@@ -247,6 +247,7 @@ fn a_token_says_who_acts_and_what_they_may() {
         assert!(done.out.contains(words) || done.err.contains(words), "{line}: {done:?}");
     }
     assert_eq!(with_token(&there, "token list -q", &url, &ann).out, "", "only those who make tokens see them");
+    assert!(!there.has(".edgewise"), "nobody here goes on with what is kept there");
     assert_eq!(stop(server).code, 0);
 }
 

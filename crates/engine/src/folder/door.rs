@@ -65,6 +65,11 @@ impl Door {
         }
     }
 
+    /// Whether the engine is not in a folder of this machine: whoever serves it cares for it.
+    pub fn is_elsewhere(&self) -> bool {
+        self.place.is_none()
+    }
+
     /// Asks for one thing. If the engine goes away, it is asked for elsewhere: of the next engine, or of this process.
     pub async fn ask(&mut self, ask: Ask) -> Result<Said> {
         loop {
