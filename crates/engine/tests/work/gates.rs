@@ -8,6 +8,8 @@ use edgewise_core::work::{Add, Depend, DependencyKind, ItemId, Obstacle, Op, Run
 use edgewise_engine::command::{Answer, Claim, Command, Finish, GateAct, Rerun, RerunOf, RunAct, Start, TaskAct};
 use edgewise_engine::committer::Request;
 use edgewise_engine::retention::Removing;
+use edgewise_engine::work::Ops;
+use edgewise_store::faulty::Op::Read;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
@@ -144,6 +146,28 @@ fn a_gate_of_an_item_of_a_spread_may_be_waited_for_before_it_is_there() {
     build(&mut engine);
     ask(&mut engine, Command::Approve(says(run, "each[0]"))).unwrap();
     assert_eq!(ready(&world.work(), NOW), Vec::<String>::new());
+    ask(&mut engine, Command::Approve(says(run, "each[1]"))).unwrap();
+    assert_eq!(ready(&world.work(), NOW), ["ew-a"]);
+}
+
+#[test]
+fn a_busy_run_is_not_read_anew_with_each_commit_for_a_gate_that_is_not_there_yet() {
+    let world = World::default();
+    let mut engine = world.engine(1);
+    let run = start(&mut engine);
+    let act = || RunAct { run, by: name("ada"), why: None };
+    let wait = Command::Work(Ops { ops: awaits("ew-a", run, "each[1]"), by: name("ada"), key: None });
+    // Whenever somebody looks, something of the run is on its way.
+    let both = [wait, Command::Pause(act())].map(|command| Request { command, reply: 1 });
+    engine.step(NOW, both.into()).unwrap();
+    let before = world.faults.count(Read);
+    for _ in 0..5 {
+        ask(&mut engine, Command::Resume(act())).unwrap();
+        ask(&mut engine, Command::Pause(act())).unwrap();
+    }
+    assert_eq!(world.faults.count(Read), before);
+    ask(&mut engine, Command::Resume(act())).unwrap();
+    build(&mut engine);
     ask(&mut engine, Command::Approve(says(run, "each[1]"))).unwrap();
     assert_eq!(ready(&world.work(), NOW), ["ew-a"]);
 }
