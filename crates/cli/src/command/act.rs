@@ -1,8 +1,8 @@
 //! What `cancel`, `pause`, `resume` and the answers to gates have in common: something is recorded, and said.
 //!
 //! If no engine is there, this process is one for as long as it takes to commit. No command is started by that: where
-//! something can go on then, it is left to an engine in the background, as `run --detach` does. So it is where an engine
-//! is there that ends with its own run.
+//! something can go on then, it is left to an engine in the background, as `run --detach` does. Another process that is
+//! the engine goes on with it, for as long as it stays.
 //! Whatever can be done to one run can be done to all that a search finds.
 
 mod many;
@@ -111,11 +111,11 @@ pub(super) fn perform(run: &RunRef, act: &Act<'_>, context: &mut Context<'_>) ->
     let line = act.line(run, done);
     context.printer.one(run.to_string(), &[line], &json!({ "run": run, "task": act.task, "changed": done }))?;
     if done
-        && !left.is_cared_for()
+        && left == Left::Alone
         && let Some(moved) = moved(&place, run, act.moves)
     {
         let follows = format!("`edgewise watch {}` follows it", moved.short());
-        runtime.block_on(go_on(&place, left, &follows, context))?;
+        runtime.block_on(go_on(&place, &follows, context))?;
     }
     Ok(Exit::Ok)
 }
@@ -137,12 +137,11 @@ fn moved(place: &Place, run: RunId, moves: Moves) -> Option<RunId> {
     }
 }
 
-/// Nobody stays here: an engine in the background goes on. What was recorded stays so, also if none can be started.
-pub(super) async fn go_on(place: &Place, left: Left, follows: &str, context: &mut Context<'_>) -> Result<()> {
+/// Nobody was here: an engine in the background goes on. What was recorded stays so, also if none can be started.
+pub(super) async fn go_on(place: &Place, follows: &str, context: &mut Context<'_>) -> Result<()> {
     context.printer.flush()?;
-    let why = if left == Left::Alone { "no engine was here" } else { "the engine here ends with its own run" };
     match in_background(place, context).await {
-        Ok(()) => context.printer.say(&format!("{why}: one in the background goes on; {follows}")),
+        Ok(()) => context.printer.say(&format!("no engine was here: one in the background goes on; {follows}")),
         Err(problem) => context.printer.say(&format!("{}: {}", problem.what, problem.next.unwrap_or_default())),
     }
     Ok(())

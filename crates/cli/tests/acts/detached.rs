@@ -114,27 +114,6 @@ fn whoever_ends_a_run_lets_the_run_that_waits_for_it_go_on() {
 }
 
 #[test]
-fn a_run_that_is_let_go_on_outlives_the_engine_that_heard_of_it() {
-    let project = Project::new();
-    project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n");
-    let tasks = "  ask: { gate: { approval: { count: 1 } } }\n  nap: { after: ask, gate: { timer: 1s } }\n  \
-                 then: { after: nap, run: 'touch then' }\n";
-    project.flow("later", tasks);
-    let later = project.run("run later.yaml --detach -q").out.trim().to_owned();
-    project.until_unlocked("background.lock");
-    project.until_unlocked("engine.lock");
-    let mut first = project.spawn("run ask.yaml");
-    first.until(&["ask", "edgewise gate approve"]);
-    let id = first.word_after("edgewise gate approve");
-    let opened = project.run(&format!("gate approve {later} ask"));
-    assert!(opened.err.contains("ends with its own run: one in the background goes on"), "{opened:?}");
-    assert_eq!(project.run(&format!("gate approve {id} ask")).code, 0);
-    assert_eq!(first.end().code, 0);
-    project.until_unlocked("background.lock");
-    assert!(project.has("then"));
-}
-
-#[test]
 fn whoever_deletes_an_item_that_a_run_waits_for_starts_an_engine_too() {
     let project = Project::new();
     let tasks = "  look: { item: { title: Look } }\n  then: { after: { look: failed }, run: 'touch then' }\n";

@@ -80,8 +80,8 @@ pub(super) fn perform(
         Moves::Run => true,
         Moves::Parent => runs.iter().any(|row| row.parent().is_some()),
     };
-    if moves && counts.done > 0 && !left.is_cared_for() {
-        runtime()?.block_on(go_on(&place, left, "`edgewise runs --watch` follows them", context))?;
+    if moves && counts.done > 0 && left == Left::Alone {
+        runtime()?.block_on(go_on(&place, "`edgewise runs --watch` follows them", context))?;
     }
     let mut told = vec![count(ids.len())];
     let parts = [(counts.done, act.done), (counts.already, act.already), (counts.refused, "refused")];

@@ -1,4 +1,4 @@
-//! Runs that waited for what was just ended in the graph: if nobody stays here to go on with them, somebody is started.
+//! Runs that waited for what was just ended in the graph: if nobody is here to go on with them, somebody is started.
 //!
 //! What was done is done: that a run cannot be looked at afterwards is said, and is no failure.
 
@@ -14,14 +14,14 @@ use edgewise_store::RunFilter;
 /// Leaves the runs to an engine in the background, if there are any.
 pub(super) fn with_runs(ops: &[Op], done: &[Done], left: Left, context: &mut Context<'_>) -> Result<()> {
     let ended: Vec<&ItemId> = ops.iter().zip(done).filter_map(|(op, done)| ended(op, done)).collect();
-    if ended.is_empty() || left.is_cared_for() {
+    if ended.is_empty() || left != Left::Alone {
         return Ok(());
     }
     let place = Place::of(context.config);
     match moved(&ended, &place) {
         Ok(Some(run)) => {
             let follows = format!("`edgewise watch {}` follows it", run.short());
-            runtime()?.block_on(go_on(&place, left, &follows, context))
+            runtime()?.block_on(go_on(&place, &follows, context))
         }
         Ok(None) => Ok(()),
         Err(problem) => {
