@@ -18,6 +18,11 @@ pub(super) fn expire(desk: &mut Desk) {
     let lapsed: Vec<(RunId, TaskIx)> = desk.leases.lapsed(desk.now).filter(|at| !over(at)).take(CHORES).collect();
     for (run, task) in lapsed {
         let Some(lease) = desk.leases.remove(run, task) else { continue };
+        if lease.lapse(desk.now).is_none() {
+            // The run was loaded anew for one before it: this is a later attempt, which another engine granted.
+            desk.leases.put(run, task, lease);
+            continue;
+        }
         if desk.open_hinted(run).is_none() {
             if desk.frozen.contains_key(&run) && lease.lapse(desk.now) == Some(Lapse::Timeout) {
                 // Nobody can end the attempt now; its worker may be at work until the lease itself is over.
