@@ -44,34 +44,10 @@ pub(super) enum Moves {
     Parent,
 }
 
-/// Who is there to go on when this process has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
-    /// An engine that stays.
-    Cared,
-    /// An engine that ends with what it is there for.
-    Lent,
-    /// Nobody: this process recorded it itself.
-    Alone,
-}
-
-impl Left {
-    /// Asked of the door through which something was recorded.
-    pub async fn by(door: &mut Door) -> Self {
-        if door.engine().is_some() {
-            return Self::Alone;
-        }
-        if door.is_elsewhere() {
-            return Self::Cared;
-        }
-        // One that does not answer any more is as good as one that ends.
-        if door.is_background().await.unwrap_or(false) { Self::Cared } else { Self::Lent }
-    }
-
-    /// Whether somebody goes on anyway.
-    pub fn is_cared_for(self) -> bool {
-        self == Self::Cared
-    }
+/// Whether an engine that stays goes on when this process has ended, and not only one that is there for its own run.
+pub(super) async fn is_cared_for(door: &mut Door) -> bool {
+    // Whoever serves a store elsewhere cares for it. An engine that does not answer any more is as good as one that ends.
+    door.is_elsewhere() || (door.engine().is_none() && door.is_background().await.unwrap_or(false))
 }
 
 impl Act<'_> {
@@ -107,11 +83,11 @@ pub(super) fn perform(run: &RunRef, act: &Act<'_>, context: &mut Context<'_>) ->
     let run = place.find(run)?;
     let ask = (act.ask)(run, context.config.who.value.clone());
     let runtime = runtime()?;
-    let (done, left) = runtime.block_on(record(&place, ask))?;
+    let (done, alone) = runtime.block_on(record(&place, ask))?;
     let line = act.line(run, done);
     context.printer.one(run.to_string(), &[line], &json!({ "run": run, "task": act.task, "changed": done }))?;
     if done
-        && left == Left::Alone
+        && alone
         && let Some(moved) = moved(&place, run, act.moves)
     {
         let follows = format!("`edgewise watch {}` follows it", moved.short());
@@ -147,11 +123,11 @@ pub(super) async fn go_on(place: &Place, follows: &str, context: &mut Context<'_
     Ok(())
 }
 
-/// Whether it was new, and who goes on.
-async fn record(place: &Place, ask: Ask) -> Result<(bool, Left)> {
+/// Whether it was new, and whether this process had to record it itself.
+async fn record(place: &Place, ask: Ask) -> Result<(bool, bool)> {
     let mut door = place.record().await?;
     let done = door.act(ask).await;
-    let left = Left::by(&mut door).await;
+    let alone = door.engine().is_some();
     door.close().await?;
-    Ok((done?, left))
+    Ok((done?, alone))
 }

@@ -8,8 +8,7 @@ fn a_detached_run_goes_on_by_itself_and_leaves_nothing_behind() {
     project.flow("quick", "  a: { run: 'touch a' }\n  b: { after: a, run: 'touch b' }\n");
     let ended = project.run("run quick.yaml --detach -q");
     assert_eq!((ended.code, ended.out.trim().len()), (0, 16), "{ended:?}");
-    project.until_unlocked("background.lock");
-    project.until_unlocked("engine.lock");
+    project.until_nobody_works();
     assert!(project.has("b"));
     assert!(!project.has(".edgewise/engine.sock"));
     let log = std::fs::read_to_string(project.path().join(".edgewise/engine.log")).unwrap();
@@ -22,8 +21,7 @@ fn a_detached_run_that_waits_for_people_keeps_no_process() {
     let project = Project::new();
     project.flow("ask", "  ask: { gate: { approval: { count: 1 } } }\n  then: { after: ask, run: 'touch then' }\n");
     assert_eq!(project.run("run ask.yaml --detach").code, 0);
-    project.until_unlocked("background.lock");
-    project.until_unlocked("engine.lock");
+    project.until_nobody_works();
     assert!(!project.has("then"));
 }
 
@@ -33,18 +31,14 @@ fn whoever_lets_a_run_go_on_where_no_engine_is_starts_one_in_the_background() {
     let tasks = "  ask: { gate: { approval: { count: 1 } } }\n  then: { after: ask, run: 'touch then' }\n  \
                  more: { after: then, gate: { approval: { count: 1 } } }\n  last: { after: more, run: 'touch last' }\n";
     project.flow("ask", tasks);
-    let rest = || {
-        project.until_unlocked("background.lock");
-        project.until_unlocked("engine.lock");
-    };
     assert_eq!(project.run("run ask.yaml --detach").code, 0);
-    rest();
+    project.until_nobody_works();
     let approved = project.run("gate approve @ ask");
     assert!(
         approved.code == 0 && approved.err.contains("one in the background goes on; `edgewise watch "),
         "{approved:?}"
     );
-    rest();
+    project.until_nobody_works();
     assert!(project.has("then"), "nobody had to watch");
     assert_eq!(project.run("pause @").code, 0);
     let paused = project.run("gate approve @ more --json");
@@ -52,7 +46,7 @@ fn whoever_lets_a_run_go_on_where_no_engine_is_starts_one_in_the_background() {
     assert!(!project.has("last"));
     let resumed = project.run("resume --where state:paused --yes");
     assert!(resumed.err.contains("one in the background goes on; `edgewise runs --watch` follows"), "{resumed:?}");
-    rest();
+    project.until_nobody_works();
     assert!(project.has("last"));
     assert_eq!(project.run("watch").code, 0);
 }
@@ -60,10 +54,6 @@ fn whoever_lets_a_run_go_on_where_no_engine_is_starts_one_in_the_background() {
 #[test]
 fn whoever_closes_an_item_or_opens_a_gate_that_a_run_waits_for_starts_an_engine_too() {
     let project = Project::new();
-    let rest = || {
-        project.until_unlocked("background.lock");
-        project.until_unlocked("engine.lock");
-    };
     let gate = project.run("gate create --approval -q").out.trim().to_owned();
     let tasks = format!(
         "  look: {{ item: {{ title: Look }} }}\n  then: {{ after: look, run: 'touch then' }}\n  \
@@ -71,7 +61,7 @@ fn whoever_closes_an_item_or_opens_a_gate_that_a_run_waits_for_starts_an_engine_
     );
     project.flow("ask", &tasks);
     assert_eq!(project.run("run ask.yaml --detach").code, 0);
-    rest();
+    project.until_nobody_works();
     assert_eq!(project.run("add Other -q").err, "", "nobody waits for that");
     let item = project.run("ready -q").out;
     let of_run = item.lines().find(|id| project.run(&format!("show {id}")).out.contains("Look")).unwrap().to_owned();
@@ -80,11 +70,11 @@ fn whoever_closes_an_item_or_opens_a_gate_that_a_run_waits_for_starts_an_engine_
     }
     let closed = project.run(&format!("close {of_run}"));
     assert!(closed.code == 0 && closed.err.contains("one in the background goes on"), "{closed:?}");
-    rest();
+    project.until_nobody_works();
     assert!(project.has("then"));
     let opened = project.run(&format!("gate approve {gate} --as ada"));
     assert!(opened.code == 0 && opened.err.contains("one in the background goes on"), "{opened:?}");
-    rest();
+    project.until_nobody_works();
     assert!(project.has("last"));
 }
 
@@ -98,17 +88,13 @@ fn whoever_ends_a_run_lets_the_run_that_waits_for_it_go_on() {
         let tasks = "  sub: { flow: inner }\n  well: { after: sub, run: 'touch well' }\n  \
                      badly: { after: { sub: failed }, run: 'touch badly' }\n";
         project.flow("outer", tasks);
-        let rest = || {
-            project.until_unlocked("background.lock");
-            project.until_unlocked("engine.lock");
-        };
         let parent = project.run("run outer.yaml --detach -q").out.trim().to_owned();
-        rest();
+        project.until_nobody_works();
         let runs = project.run("runs --all -q").out;
         let child = runs.lines().find(|id| *id != parent).unwrap();
         let acted = project.run(&act.replace("CHILD", child));
         assert!(acted.code == 0 && acted.err.contains(&format!("watch {}", &parent[..8])), "{act}: {acted:?}");
-        rest();
+        project.until_nobody_works();
         assert!(project.has(then), "{act}");
     }
 }
@@ -118,15 +104,11 @@ fn whoever_deletes_an_item_that_a_run_waits_for_starts_an_engine_too() {
     let project = Project::new();
     let tasks = "  look: { item: { title: Look } }\n  then: { after: { look: failed }, run: 'touch then' }\n";
     project.flow("ask", tasks);
-    let rest = || {
-        project.until_unlocked("background.lock");
-        project.until_unlocked("engine.lock");
-    };
     assert_eq!(project.run("run ask.yaml --detach").code, 0);
-    rest();
+    project.until_nobody_works();
     let deleted = project.run(&format!("delete {}", project.run("ready -q").out.trim()));
     assert!(deleted.code == 0 && deleted.err.contains("one in the background goes on"), "{deleted:?}");
-    rest();
+    project.until_nobody_works();
     assert!(project.has("then"));
 }
 
@@ -176,7 +158,6 @@ fn many_detached_runs_share_one_process() {
     let all: Vec<_> = (0..5).map(|_| project.spawn("run quick.yaml --detach -q")).collect();
     let ids: std::collections::BTreeSet<String> = all.into_iter().map(|process| process.end().out).collect();
     assert_eq!(ids.len(), 5);
-    project.until_unlocked("background.lock");
-    project.until_unlocked("engine.lock");
+    project.until_nobody_works();
     assert_eq!(std::fs::read_to_string(project.path().join("all")).unwrap(), "x\n".repeat(5));
 }

@@ -87,6 +87,12 @@ impl Project {
         bounded(until, || "no command is written down".to_owned());
     }
 
+    /// Waits until there is no engine, in the background or elsewhere.
+    pub fn until_nobody_works(&self) {
+        self.until_unlocked("background.lock");
+        self.until_unlocked("engine.lock");
+    }
+
     /// Returns once nobody holds a lock of the data folder.
     pub fn until_unlocked(&self, lock: &str) {
         let file =

@@ -17,12 +17,11 @@ pub(super) fn expire(desk: &mut Desk) {
     let over = |at: &(RunId, TaskIx)| desk.batch.leases_over.contains(at) || desk.batch.marks.contains_key(&at.0);
     let lapsed: Vec<(RunId, TaskIx)> = desk.leases.lapsed(desk.now).filter(|at| !over(at)).take(CHORES).collect();
     for (run, task) in lapsed {
-        let Some(lease) = desk.leases.remove(run, task) else { continue };
-        if lease.lapse(desk.now).is_none() {
-            // The run was loaded anew for one before it: this is a later attempt, which another engine granted.
-            desk.leases.put(run, task, lease);
+        // The run may have been loaded anew for one before it: then this is a later attempt, which another engine granted.
+        if desk.leases.get(run, task).is_some_and(|lease| lease.lapse(desk.now).is_none()) {
             continue;
         }
+        let Some(lease) = desk.leases.remove(run, task) else { continue };
         if desk.open_hinted(run).is_none() {
             if desk.frozen.contains_key(&run) && lease.lapse(desk.now) == Some(Lapse::Timeout) {
                 // Nobody can end the attempt now; its worker may be at work until the lease itself is over.

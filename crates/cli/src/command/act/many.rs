@@ -1,6 +1,6 @@
 //! The same act on all runs that a search finds: listed first, done after a yes, one line a run.
 
-use super::{Act, Left, Moves, go_on};
+use super::{Act, Moves, go_on};
 use crate::args::Which;
 use crate::command::{Context, runs};
 use crate::exit::Exit;
@@ -74,13 +74,13 @@ pub(super) fn perform(
         return Ok((Exit::Interrupted, 0));
     }
     let ids: Vec<RunId> = runs.iter().map(|row| row.id).collect();
-    let (counts, left) = runtime()?.block_on(act_on(&place, &ids, act, context))?;
+    let (counts, alone) = runtime()?.block_on(act_on(&place, &ids, act, context))?;
     let moves = match act.moves {
         Moves::Nothing => false,
         Moves::Run => true,
         Moves::Parent => runs.iter().any(|row| row.parent().is_some()),
     };
-    if moves && counts.done > 0 && left == Left::Alone {
+    if moves && counts.done > 0 && alone {
         runtime()?.block_on(go_on(&place, "`edgewise runs --watch` follows them", context))?;
     }
     let mut told = vec![count(ids.len())];
@@ -133,7 +133,7 @@ pub(in crate::command) fn is_sure(
     Ok(yes)
 }
 
-async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Context<'_>) -> Result<(Counts, Left)> {
+async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Context<'_>) -> Result<(Counts, bool)> {
     let mut door = place.record().await?;
     let (mut counts, mut rows, mut broken) = (Counts::default(), Vec::new(), None);
     for run in runs {
@@ -162,7 +162,7 @@ async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Cont
             rows.push(Row::new(run.to_string(), vec![Cell::new(line, Ink::Plain)], &value)?);
         }
     }
-    let left = Left::by(&mut door).await;
+    let alone = door.engine().is_some();
     door.close().await?;
     if !context.printer.for_people() {
         context.printer.rows(&["run"], &rows)?;
@@ -172,7 +172,7 @@ async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Cont
         context.printer.say(&format!("{did} of {} were dealt with; the same search does the rest", count(runs.len())));
         return Err(error.into());
     }
-    Ok((counts, left))
+    Ok((counts, alone))
 }
 
 /// `1 run`, `3 runs`

@@ -3,7 +3,6 @@
 use super::{go_on, last, said, spelled, unknown};
 use crate::clock::Clock;
 use crate::command::Context;
-use crate::command::act::Left;
 use crate::output::Row;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
@@ -17,28 +16,30 @@ use serde_json::Value;
 
 /// Does all of it, or nothing. What waits for it in runs goes on.
 pub(crate) fn act(ops: &[Op], key: Option<String>, context: &mut Context<'_>) -> Result<Vec<Done>> {
-    let (done, left) = record(ops, key, context)?;
-    go_on::with_runs(ops, &done, left, context)?;
+    let (done, alone) = record(ops, key, context)?;
+    if alone {
+        go_on::with_runs(ops, &done, context)?;
+    }
     Ok(done)
 }
 
-/// What came of it, and who goes on.
-fn record(ops: &[Op], key: Option<String>, context: &Context<'_>) -> Result<(Vec<Done>, Left)> {
+/// What came of it, and whether this process had to record it itself.
+fn record(ops: &[Op], key: Option<String>, context: &Context<'_>) -> Result<(Vec<Done>, bool)> {
     let place = Place::of(context.config);
     let by = context.config.who.value.clone();
     let asked = Ops { ops: ops.to_vec(), by, key };
     let done = runtime()?.block_on(async {
         let mut door = place.record().await?;
         let done = door.work(asked).await;
-        let left = Left::by(&mut door).await;
+        let alone = door.engine().is_some();
         door.close().await?;
-        Ok::<_, Problem>((done?, left))
+        Ok::<_, Problem>((done?, alone))
     });
-    let (done, left) = done.map_err(|problem| unknown::refused(problem, ops, context))?;
+    let (done, alone) = done.map_err(|problem| unknown::refused(problem, ops, context))?;
     if let Some(id) = done.iter().rev().find_map(|done| done.id.as_ref()) {
         last::write(place.folder.dir(), id, wall_clock());
     }
-    Ok((done, left))
+    Ok((done, alone))
 }
 
 /// Brings a whole graph in, or nothing.
@@ -71,9 +72,11 @@ pub(crate) fn perform(ops: &[Op], context: &mut Context<'_>) -> Result<Vec<Done>
 
 /// The same, at most once for a key.
 pub(crate) fn perform_once(ops: &[Op], key: Option<String>, context: &mut Context<'_>) -> Result<Vec<Done>> {
-    let (done, left) = record(ops, key, context)?;
+    let (done, alone) = record(ops, key, context)?;
     tell(ops, &done, context)?;
-    go_on::with_runs(ops, &done, left, context)?;
+    if alone {
+        go_on::with_runs(ops, &done, context)?;
+    }
     Ok(done)
 }
 

@@ -3,7 +3,7 @@
 //! What was done is done: that a run cannot be looked at afterwards is said, and is no failure.
 
 use crate::command::Context;
-use crate::command::act::{Left, go_on};
+use crate::command::act::go_on;
 use crate::place::{Place, runtime};
 use crate::problem::Result;
 use edgewise_core::id::RunId;
@@ -12,9 +12,9 @@ use edgewise_core::work::{Done, Item, ItemId, Op, Work};
 use edgewise_store::RunFilter;
 
 /// Leaves the runs to an engine in the background, if there are any.
-pub(super) fn with_runs(ops: &[Op], done: &[Done], left: Left, context: &mut Context<'_>) -> Result<()> {
+pub(super) fn with_runs(ops: &[Op], done: &[Done], context: &mut Context<'_>) -> Result<()> {
     let ended: Vec<&ItemId> = ops.iter().zip(done).filter_map(|(op, done)| ended(op, done)).collect();
-    if ended.is_empty() || left != Left::Alone {
+    if ended.is_empty() {
         return Ok(());
     }
     let place = Place::of(context.config);
