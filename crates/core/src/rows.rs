@@ -8,7 +8,7 @@ use crate::id::{EventId, PlanHash, RunId, TokenHash};
 use crate::name::Name;
 use crate::rate::Rate;
 use crate::state::{RunState, TaskState};
-use crate::time::Time;
+use crate::time::{Millis, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -179,6 +179,8 @@ pub struct LeaseRow {
     pub worker: String,
     /// Until when.
     pub deadline: Time,
+    /// How far a heartbeat moves that; absent for a worker that ends with its engine.
+    pub span: Option<Millis>,
     /// The queue whose slot it holds; the one without a name if absent.
     pub queue: Option<Name>,
     /// The key of its limit, if it has one.

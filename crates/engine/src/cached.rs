@@ -288,6 +288,7 @@ impl Cached {
                     attempt: entry.attempt,
                     worker: lease.worker.to_string(),
                     deadline: lease.to_store().unwrap_or(Time::NEVER),
+                    span: lease.span,
                     queue: self.run.spec_of(task).share.queue.clone(),
                     key: lease.key.as_deref().map(str::to_owned),
                 });

@@ -36,14 +36,14 @@ pub(crate) struct Lease {
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub worker: Arc<str>,
-    /// How far a heartbeat moves the deadline, if the grant was found; the rows do not tell.
+    /// How far a heartbeat moves the deadline, if it is known.
     pub span: Option<Millis>,
     pub deadline: Option<Time>,
 }
 
 impl From<LeaseRow> for Found {
     fn from(row: LeaseRow) -> Self {
-        Self { worker: row.worker.into(), span: None, deadline: row.deadline.known() }
+        Self { worker: row.worker.into(), span: row.span, deadline: row.deadline.known() }
     }
 }
 
@@ -66,7 +66,8 @@ impl Lease {
 
     /// Its worker lives: the deadline moves, and never back. Gives what the worker may be told.
     pub fn beat(&mut self, now: Time, span: Millis) -> Time {
-        let deadline = self.deadline.unwrap_or(now).max(now.plus(span));
+        // What this engine gave on its own account ends when the worker is heard.
+        let deadline = self.to_store().unwrap_or(now).max(now.plus(span));
         self.deadline = Some(deadline);
         self.heard = true;
         self.stored.map_or(now, |stored| stored.min(deadline))

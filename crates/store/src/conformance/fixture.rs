@@ -11,7 +11,7 @@ use edgewise_core::rate::Rate;
 use edgewise_core::rows::{GivenRow, KeyLimit, LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::template::Template;
-use edgewise_core::time::Time;
+use edgewise_core::time::{Millis, Time};
 
 /// Opens a place; not being able to is a failure of the check.
 pub fn open<P: Place>(place: &P) -> (P::Ledger, P::Projections) {
@@ -202,6 +202,6 @@ pub fn outbox_row(task: u32, ready_at: u64) -> OutboxRow {
 pub fn lease_row(task: u32, worker: &str) -> LeaseRow {
     let said = task % 2 == 1;
     let (queue, key) = (said.then(|| name("night")), said.then(|| "a key, 'quoted'".into()));
-    let (worker, deadline) = (worker.into(), Time(9_000));
-    LeaseRow { task: TaskIx(task), generation: 2, attempt: 3, worker, deadline, queue, key }
+    let (worker, deadline, span) = (worker.into(), Time(9_000), said.then_some(Millis(2_900)));
+    LeaseRow { task: TaskIx(task), generation: 2, attempt: 3, worker, deadline, span, queue, key }
 }

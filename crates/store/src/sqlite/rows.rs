@@ -10,7 +10,7 @@ use edgewise_core::name::Name;
 use edgewise_core::rate::Rate;
 use edgewise_core::rows::{GivenRow, KeyLimit, LeaseRow, Marks, OutboxRow, RunRow, TaskRow, TimerRow, Turn};
 use edgewise_core::state::{RunState, TaskState};
-use edgewise_core::time::Time;
+use edgewise_core::time::{Millis, Time};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, ValueRef};
 use std::cell::RefCell;
@@ -169,8 +169,9 @@ pub(super) fn lease(row: &Row<'_>, names: &Names) -> Result<(Stream, LeaseRow)> 
         attempt: get(row, 5)?,
         worker: get(row, 6)?,
         deadline: time(row, 7)?,
-        queue: names.some(row, 8)?,
-        key: get(row, 9)?,
+        span: get::<Option<i64>>(row, 8)?.map(|span| Millis(span as u64)),
+        queue: names.some(row, 9)?,
+        key: get(row, 10)?,
     };
     Ok((names.stream(row)?, read))
 }

@@ -12,7 +12,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// The format this program writes, in the file's `user_version`. An older one is made anew.
-pub(super) const FORMAT: i32 = 7;
+pub(super) const FORMAT: i32 = 8;
 
 const MAKE: [&str; 39] = [
     include_str!("sql/state_make_meta.sql"),

@@ -2,9 +2,9 @@
 
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
-use edgewise_engine::command::{Answer, Beat, Command, Rerun, RerunOf};
+use edgewise_engine::command::{Answer, Beat, Claim, Command, Rerun, RerunOf};
 use edgewise_engine::retention::Removing;
-use edgewise_sim::driver::{LEASE, World, name};
+use edgewise_sim::driver::{LEASE, World, claim_of, name};
 use edgewise_sim::flows::{CHAIN, GATE, ONE};
 use edgewise_store::faulty::{Fault, Op};
 
@@ -150,8 +150,58 @@ fn a_worker_that_is_heard_elsewhere_is_not_lost_to_who_granted_its_lease() {
         one.pass(Millis(9_000));
         assert_eq!(one.task(run, "a"), TaskState::InProgress);
     }
-    one.pass(Millis(10_000));
+    one.pass(LEASE);
     assert_eq!(one.task(run, "a"), TaskState::Error, "then it is lost like any other");
+}
+
+#[test]
+fn a_lease_is_kept_up_for_as_long_as_it_was_granted_whoever_hears_its_heartbeats() {
+    for span in [Millis(3_000), Millis(300_000)] {
+        let mut one = World::new();
+        let run = one.start(ONE);
+        one.send(vec![Command::Claim(Claim { lease: Some(span), ..claim_of("w", &["work"], 1) })]);
+        let lease = one.take().remove(0).lease;
+        one.flush();
+        // It comes up after that, and finds the lease in the rows alone.
+        let mut other = World::over(&one);
+        other.now = other.now.plus(Millis(span.0 - 1_000));
+        other.beat(lease);
+        other.flush();
+        assert_eq!(other.beat(lease), Beat::Continue(other.now.plus(span)), "neither longer nor shorter");
+        one.pass(Millis(other.now.since(one.now).0 + span.0 - 1));
+        assert_eq!(one.task(run, "a"), TaskState::InProgress, "{span:?}");
+        one.pass(Millis(1));
+        assert_eq!(one.task(run, "a"), TaskState::Error, "{span:?}");
+    }
+}
+
+#[test]
+fn of_leases_that_lapse_together_those_granted_anew_elsewhere_hold() {
+    let flow = "{ flow: f, tasks: {
+        a: { action: work, retry: { max_attempts: 2, jitter: 0 } },
+        b: { action: work, retry: { max_attempts: 2, jitter: 0 } } } }";
+    let (mut one, mut other, run) = both(flow);
+    assert_eq!(one.claim("w", 2).len(), 2);
+    // This one knows of the leases and has not their run at hand; the other ends both and grants them anew.
+    one.faults.fail_next(Op::Flush, Fault::Refused);
+    let loads = one.faults.count(Op::Load);
+    for nth in [loads + 1, loads + 2] {
+        one.faults = one.faults.clone().fail_nth_of(Op::Load, nth, Fault::Refused);
+    }
+    one.flush();
+    other.step(Vec::new());
+    other.pass(LEASE);
+    other.pass(Millis(60_000));
+    let again = other.claim("w", 2);
+    assert!(again.len() == 2 && again.iter().all(|grant| grant.lease.attempt == 2));
+    one.now = other.now;
+    one.witness.rests = true;
+    one.step(Vec::new());
+    one.settle();
+    for grant in again {
+        other.report(grant.lease, Ok(())).unwrap();
+    }
+    other.is(run, RunState::Complete);
 }
 
 #[test]

@@ -5,6 +5,7 @@ CREATE TABLE lease_rows (
     attempt    INTEGER NOT NULL,
     worker     TEXT NOT NULL,
     deadline   INTEGER NOT NULL,
+    span       INTEGER,
     queue      TEXT,
     limit_key  TEXT
 )

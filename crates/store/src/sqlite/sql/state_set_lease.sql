@@ -1,7 +1,7 @@
 -- Writes a lease. The deadline of one lease only moves later: several engines may write it, and its worker was told the
 -- later one.
-INSERT INTO lease_rows (id, generation, attempt, worker, deadline, queue, limit_key)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+INSERT INTO lease_rows (id, generation, attempt, worker, deadline, span, queue, limit_key)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 ON CONFLICT (id) DO UPDATE SET
     deadline = CASE
         WHEN (generation, attempt, worker) = (excluded.generation, excluded.attempt, excluded.worker)
@@ -11,5 +11,6 @@ ON CONFLICT (id) DO UPDATE SET
     generation = excluded.generation,
     attempt = excluded.attempt,
     worker = excluded.worker,
+    span = excluded.span,
     queue = excluded.queue,
     limit_key = excluded.limit_key
