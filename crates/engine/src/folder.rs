@@ -22,7 +22,7 @@ pub mod wire;
 pub use client::Client;
 pub use door::{Answering, Door, Elsewhere, answer};
 pub use lock::Lock;
-pub use open::Open;
+pub use open::{Open, Stay};
 pub use wire::{Ask, Said};
 
 use crate::desk::Home;

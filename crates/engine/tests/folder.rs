@@ -92,9 +92,11 @@ async fn both_sides_of_the_door_are_alike() {
     let mut inside = Door::open(folder(&dir), works(&dir)).await.unwrap();
     let mut outside = Door::open(folder(&dir), works(&dir)).await.unwrap();
     assert!(inside.engine().is_some() && outside.engine().is_none());
+    let mut followed = None;
     for door in [&mut inside, &mut outside] {
         let (run, new) = door.start(start(ASK, None)).await.unwrap();
         assert!(new);
+        followed.get_or_insert(run);
         let act = RunAct { run, by: ada(), why: None };
         assert!(door.act(Ask::Pause(act.clone())).await.unwrap());
         assert!(!door.act(Ask::Pause(act.clone())).await.unwrap(), "it was so already");
@@ -103,7 +105,7 @@ async fn both_sides_of_the_door_are_alike() {
         assert_eq!(door.wait(run).await.unwrap(), RunState::Complete);
         let error = door.wait(RunId(1)).await.unwrap_err();
         assert_eq!((error.kind, error.code), (Kind::NotFound, "run_not_found"));
-        assert!(!door.is_background().await.unwrap());
+        assert_eq!(door.stays().await.unwrap(), (false, followed), "it is there for what its own process waits for");
     }
     let (first, _) = inside.start(start(ASK, Some("k"))).await.unwrap();
     assert_eq!(outside.start(start(ASK, Some("k"))).await.unwrap(), (first, false));
@@ -256,7 +258,7 @@ async fn a_question_whose_answer_was_not_waited_for_confuses_nobody() {
         () = std::future::ready(()) => {}
     }
     assert_eq!(client.ask(&approve(run)).await.unwrap(), Said::Done);
-    assert_eq!(client.ask(&Ask::Ping).await.unwrap(), Said::Pong { background: false });
+    assert_eq!(client.ask(&Ask::Ping).await.unwrap(), Said::Pong { background: false, run: None });
     assert_eq!(client.ask(&Ask::Wait(run)).await.unwrap(), Said::Ended(RunState::Complete));
     open.close().await.unwrap();
 }

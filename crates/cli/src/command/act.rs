@@ -1,8 +1,8 @@
 //! What `cancel`, `pause`, `resume` and the answers to gates have in common: something is recorded, and said.
 //!
 //! If no engine is there, this process is one for as long as it takes to commit. No command is started by that: where
-//! something can go on then, it is left to an engine in the background, as `run --detach` does. Another process that is
-//! the engine goes on with it, for as long as it stays.
+//! something can go on then, it is left to an engine in the background, as `run --detach` does. So it is where the engine
+//! is another process that stays only for a run of its own: the one in the background goes on when that one has left.
 //! Whatever can be done to one run can be done to all that a search finds.
 
 mod many;
@@ -44,10 +44,40 @@ pub(super) enum Moves {
     Parent,
 }
 
-/// Whether an engine that stays goes on when this process has ended, and not only one that is there for its own run.
-pub(super) async fn is_cared_for(door: &mut Door) -> bool {
-    // Whoever serves a store elsewhere cares for it. An engine that does not answer any more is as good as one that ends.
-    door.is_elsewhere() || (door.engine().is_none() && door.is_background().await.unwrap_or(false))
+/// Who goes on when this process has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// An engine that stays.
+    Engine,
+    /// An engine for as long as its own process follows a run.
+    EngineOf(RunId),
+    /// No engine was here.
+    Nobody,
+}
+
+impl Next {
+    pub async fn of(door: &mut Door) -> Self {
+        // Whoever serves a store elsewhere cares for it.
+        if door.is_elsewhere() {
+            return Self::Engine;
+        }
+        if door.engine().is_some() {
+            return Self::Nobody;
+        }
+        match door.stays().await {
+            Ok((true, _)) => Self::Engine,
+            Ok((false, Some(run))) => Self::EngineOf(run),
+            // It does not follow anything yet, or does not answer any more: it is as good as gone.
+            Ok((false, None)) | Err(_) => Self::Nobody,
+        }
+    }
+
+    /// Whether somebody goes on with a run, as long as anybody wants it to: who follows a run follows all below it.
+    pub fn cares_for(self, run: RunId, place: &Place) -> bool {
+        let Self::EngineOf(followed) = self else { return self == Self::Engine };
+        let parent = |run: &RunId| Some(place.reader().ok()?.run(*run).ok()?.parent?.run);
+        std::iter::successors(Some(run), parent).any(|run| run == followed)
+    }
 }
 
 impl Act<'_> {
@@ -83,15 +113,15 @@ pub(super) fn perform(run: &RunRef, act: &Act<'_>, context: &mut Context<'_>) ->
     let run = place.find(run)?;
     let ask = (act.ask)(run, context.config.who.value.clone());
     let runtime = runtime()?;
-    let (done, alone) = runtime.block_on(record(&place, ask))?;
+    let (done, next) = runtime.block_on(record(&place, ask))?;
     let line = act.line(run, done);
     context.printer.one(run.to_string(), &[line], &json!({ "run": run, "task": act.task, "changed": done }))?;
     if done
-        && alone
-        && let Some(moved) = moved(&place, run, act.moves)
+        && next != Next::Engine
+        && let Some(moved) = moved(&place, run, act.moves).filter(|moved| !next.cares_for(*moved, &place))
     {
         let follows = format!("`edgewise watch {}` follows it", moved.short());
-        runtime.block_on(go_on(&place, &follows, context))?;
+        runtime.block_on(go_on(&place, next, &follows, context))?;
     }
     Ok(Exit::Ok)
 }
@@ -113,21 +143,27 @@ fn moved(place: &Place, run: RunId, moves: Moves) -> Option<RunId> {
     }
 }
 
-/// Nobody was here: an engine in the background goes on. What was recorded stays so, also if none can be started.
-pub(super) async fn go_on(place: &Place, follows: &str, context: &mut Context<'_>) -> Result<()> {
+/// Nobody is here who stays: an engine in the background goes on. What was recorded stays so, also if none can be started.
+pub(super) async fn go_on(place: &Place, next: Next, follows: &str, context: &mut Context<'_>) -> Result<()> {
     context.printer.flush()?;
+    let who = match next {
+        Next::EngineOf(run) => {
+            format!("the engine here leaves with run {}: then one in the background goes on", run.short())
+        }
+        Next::Engine | Next::Nobody => "no engine was here: one in the background goes on".to_owned(),
+    };
     match in_background(place, context).await {
-        Ok(()) => context.printer.say(&format!("no engine was here: one in the background goes on; {follows}")),
+        Ok(()) => context.printer.say(&format!("{who}; {follows}")),
         Err(problem) => context.printer.say(&format!("{}: {}", problem.what, problem.next.unwrap_or_default())),
     }
     Ok(())
 }
 
-/// Whether it was new, and whether this process had to record it itself.
-async fn record(place: &Place, ask: Ask) -> Result<(bool, bool)> {
+/// Whether it was new, and who goes on.
+async fn record(place: &Place, ask: Ask) -> Result<(bool, Next)> {
     let mut door = place.record().await?;
     let done = door.act(ask).await;
-    let alone = door.engine().is_some();
+    let next = Next::of(&mut door).await;
     door.close().await?;
-    Ok((done?, alone))
+    Ok((done?, next))
 }

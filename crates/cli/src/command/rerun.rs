@@ -2,7 +2,7 @@
 //! as by `run`.
 
 use super::Context;
-use super::act::{self, Act, Moves, Reach, is_cared_for};
+use super::act::{self, Act, Moves, Next, Reach};
 use super::engine::in_background;
 use crate::args::{Mode, Rerun};
 use crate::exit::Exit;
@@ -73,9 +73,9 @@ fn many(args: &Rerun, place: &Place, context: &mut Context<'_>) -> Result<Exit> 
 /// Sees to it that somebody goes on after this process has ended.
 async fn leave_to_an_engine(place: &Place, context: &mut Context<'_>) -> Result<()> {
     let mut door = place.record().await?;
-    let cared_for = is_cared_for(&mut door).await;
+    let next = Next::of(&mut door).await;
     door.close().await?;
-    if cared_for { Ok(()) } else { in_background(place, context).await }
+    if next == Next::Engine { Ok(()) } else { in_background(place, context).await }
 }
 
 /// What was asked for; of a run that did not end well, what failed or was stopped.
@@ -104,7 +104,7 @@ async fn detach(rerun: command::Rerun, place: &Place, context: &mut Context<'_>)
     let run = rerun.run;
     let mut door = place.record().await?;
     let opened = door.rerun(rerun).await;
-    let cared_for = is_cared_for(&mut door).await;
+    let next = Next::of(&mut door).await;
     door.close().await?;
     let opened = opened?;
     let below = below(run, place);
@@ -112,7 +112,7 @@ async fn detach(rerun: command::Rerun, place: &Place, context: &mut Context<'_>)
     let runs: Vec<RunId> = below.iter().map(|below| below.run).collect();
     context.printer.one(run.to_string(), &lines, &json!({ "run": run, "opened": opened, "runs": runs }))?;
     context.printer.flush()?;
-    if !cared_for {
+    if next != Next::Engine {
         in_background(place, context).await?;
     }
     let id = run.short();

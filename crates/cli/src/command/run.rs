@@ -1,7 +1,7 @@
 //! `edgewise run`: a flow becomes a run, and the run is followed to its end. Nothing is written before all is checked.
 
 use super::Context;
-use super::act::is_cared_for;
+use super::act::Next;
 use super::engine::in_background;
 use crate::args::{Mode, Run};
 use crate::clock::{Clock, rfc3339};
@@ -65,7 +65,7 @@ async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Resul
     let keyed = start.key.is_some();
     let mut door = place.record().await?;
     let started = door.start(start).await;
-    let cared_for = is_cared_for(&mut door).await;
+    let next = Next::of(&mut door).await;
     door.close().await?;
     let (run, new) = started?;
     if let Some(gone) = if new { None } else { place.reader()?.gone(run)? } {
@@ -74,7 +74,7 @@ async fn detach(start: Start, place: &Place, context: &mut Context<'_>) -> Resul
     say_if_old(run, new, keyed, context);
     context.printer.one(run.to_string(), &[run.to_string()], &json!({ "run": run, "new": new }))?;
     context.printer.flush()?;
-    if !cared_for {
+    if next != Next::Engine {
         in_background(place, context).await?;
     }
     let id = run.short();

@@ -1,6 +1,6 @@
 //! Runs that nobody waits for: a process in the background goes on with them and ends when nothing is left to do.
 
-use crate::process::Project;
+use crate::process::{Project, bounded};
 
 #[test]
 fn a_detached_run_goes_on_by_itself_and_leaves_nothing_behind() {
@@ -149,6 +149,57 @@ fn a_detached_run_outlives_the_engine_it_was_given_to() {
     assert_eq!(first.end().code, 0);
     project.until_unlocked("background.lock");
     assert!(project.has("then"));
+}
+
+#[test]
+fn a_run_that_is_let_go_on_outlives_the_engine_of_another_run() {
+    let acts = ["gate approve RUN ask", "resume --where state:paused --yes", "close ITEM"];
+    for act in acts {
+        let project = Project::new();
+        let first = if act.starts_with("close") { "item: { title: Look }" } else { "gate: { approval: { count: 1 } }" };
+        let tasks = format!(
+            "  ask: {{ {first} }}\n  then: {{ after: ask, run: 'cat hold' }}\n  last: {{ after: then, run: 'touch last' }}\n"
+        );
+        project.flow("waits", &tasks);
+        let hold = project.fifo("hold");
+        let run = project.run("run waits.yaml --detach -q").out.trim().to_owned();
+        project.until_nobody_works();
+        let item = project.run("ready -q").out.trim().to_owned();
+        if act.starts_with("resume") {
+            assert_eq!(project.run(&format!("pause {run}")).code, 0);
+            assert_eq!(project.run(&format!("gate approve {run} ask")).code, 0);
+        }
+        project.flow("other", "  ask: { gate: { approval: { count: 1 } } }\n");
+        let mut other = project.spawn("run other.yaml");
+        other.until(&["ask", "edgewise gate approve"]);
+        let id = other.word_after("edgewise gate approve");
+        let acted = project.run(&act.replace("RUN", &run).replace("ITEM", &item));
+        let told = format!("the engine here leaves with run {id}: then one in the background goes on");
+        assert!(acted.code == 0 && acted.err.contains(&told), "{act}: {acted:?}");
+        let own = project.run(&format!("gate approve {id} ask"));
+        assert!(own.code == 0 && own.err.is_empty(), "whoever follows it goes on with it: {own:?}");
+        bounded(move || std::fs::write(hold, "enough").unwrap(), || format!("{act}: nobody went on"));
+        assert_eq!(other.end().code, 0);
+        project.until_nobody_works();
+        assert!(project.has("last"), "{act}");
+    }
+}
+
+#[test]
+fn whoever_lets_a_part_of_a_run_go_on_leaves_it_to_who_follows_the_run() {
+    let project = Project::new();
+    let inner =
+        "flow: inner\ntasks:\n  ask: { gate: { approval: { count: 1 } } }\n  more: { after: ask, run: 'true' }\n";
+    std::fs::write(project.path().join("inner.yaml"), inner).unwrap();
+    project.flow("outer", "  sub: { flow: inner }\n");
+    assert_eq!(project.run("run outer.yaml --detach").code, 0);
+    project.until_nobody_works();
+    let mut outer = project.spawn("watch");
+    outer.until(&["sub", "waiting: run "]);
+    let child = outer.word_after("waiting: run ");
+    let approved = project.run(&format!("gate approve {child} ask"));
+    assert!(approved.code == 0 && approved.err.is_empty(), "{approved:?}");
+    assert_eq!(outer.end().code, 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The door: the one way to ask something of a folder, whoever is its engine.
 
 use super::client::{GONE, UNHEARD};
-use super::{Ask, Client, Folder, Open, Options, Said};
+use super::{Ask, Client, Folder, Open, Options, Said, Stay};
 use crate::command::{Rerun, Start};
 use crate::engine::Engine;
 use crate::retention::{Kept, Removing};
@@ -74,7 +74,12 @@ impl Door {
     pub async fn ask(&mut self, ask: Ask) -> Result<Said> {
         loop {
             let error = match &mut self.side {
-                Side::Inside(open) => return answer(&open.engine, ask, open.is_background()).await,
+                Side::Inside(open) => {
+                    if let Ask::Wait(run) = &ask {
+                        open.stay().until_end_of(*run);
+                    }
+                    return answer(&open.engine, ask, open.stay()).await;
+                }
                 Side::Elsewhere(engine) => return engine.ask(&ask).await,
                 Side::Outside(client) => match client.ask(&ask).await {
                     Err(error) => error,
@@ -156,10 +161,10 @@ impl Door {
         }
     }
 
-    /// Whether the engine goes on without a watcher.
-    pub async fn is_background(&mut self) -> Result<bool> {
+    /// Whether the engine goes on without a watcher, and the run that its own process waits for if it does not.
+    pub async fn stays(&mut self) -> Result<(bool, Option<RunId>)> {
         match self.ask(Ask::Ping).await? {
-            Said::Pong { background } => Ok(background),
+            Said::Pong { background, run } => Ok((background, run)),
             other => Err(unexpected(&other)),
         }
     }
@@ -192,13 +197,13 @@ async fn find(folder: &Folder, options: &Options) -> Result<Side> {
 }
 
 /// What an engine answers to whoever asks at its door.
-pub async fn answer(engine: &Engine, ask: Ask, background: bool) -> Result<Said> {
+pub async fn answer(engine: &Engine, ask: Ask, stay: &Stay) -> Result<Said> {
     if let Ask::Look(look) = ask {
         return engine.look(*look).await.map(Said::Seen);
     }
     match ask.into_command() {
         Some(command) => engine.ask(command).await.and_then(Said::from_answer),
-        None => Ok(Said::Pong { background }),
+        None => Ok(stay.pong()),
     }
 }
 

@@ -6,6 +6,7 @@
 //! that who was still in line then knows it too.
 
 use super::door::answer;
+use super::open::Stay;
 use super::wire::{Ask, CONNECTIONS, LINE_BYTES, PENDING, Read, Response, Said, encode, read_line, understand};
 use crate::engine::Engine;
 use crate::runner::Stop;
@@ -32,14 +33,14 @@ pub(super) struct Listening {
 #[derive(Clone)]
 struct Host {
     engine: Engine,
-    background: bool,
+    stay: Stay,
     stop: Stop,
 }
 
 impl Listening {
-    pub(super) fn start(listener: UnixListener, engine: Engine, background: bool) -> Self {
+    pub(super) fn start(listener: UnixListener, engine: Engine, stay: Stay) -> Self {
         let stop = Stop::new();
-        let host = Host { engine, background, stop: stop.clone() };
+        let host = Host { engine, stay, stop: stop.clone() };
         Self { stop, task: tokio::spawn(accept(listener, host)) }
     }
 
@@ -163,6 +164,6 @@ impl Talk {
 
 impl Host {
     async fn ask(&self, ask: Ask) -> Result<Said> {
-        answer(&self.engine, ask, self.background).await
+        answer(&self.engine, ask, &self.stay).await
     }
 }

@@ -2,7 +2,7 @@
 
 use super::address::{self, Bound};
 use super::listen::Listening;
-use super::{Folder, Lock, Options};
+use super::{Folder, Lock, Options, Said};
 use crate::engine::{Engine, Keeping, Parts, wall_clock};
 use crate::entropy::Entropy;
 use crate::handler::Handlers;
@@ -10,10 +10,35 @@ use crate::http::Http;
 use crate::publish::Telling;
 use crate::runner::orphans;
 use crate::worker::{Commands, Worker, Working};
+use edgewise_core::id::RunId;
 use edgewise_core::{Error, Result};
 use edgewise_store::sqlite;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+/// For how long an engine is there.
+#[derive(Debug, Clone)]
+pub struct Stay {
+    background: bool,
+    /// The first run that its own process waits for.
+    run: Arc<OnceLock<RunId>>,
+}
+
+impl Stay {
+    /// One that goes on without a watcher.
+    pub fn in_background() -> Self {
+        Self { background: true, run: Arc::default() }
+    }
+
+    /// Its own process waits for a run.
+    pub(super) fn until_end_of(&self, run: RunId) {
+        let _ = self.run.set(run);
+    }
+
+    pub(super) fn pong(&self) -> Said {
+        Said::Pong { background: self.background, run: self.run.get().copied() }
+    }
+}
 
 /// An engine at work in its folder. To be ended with [`Open::close`]; a process that just ends is recovered
 /// from like one that was killed.
@@ -22,7 +47,7 @@ pub struct Open {
     pub engine: Engine,
     working: Option<Working>,
     listening: Option<(Listening, Bound)>,
-    background: bool,
+    stay: Stay,
     folder: Folder,
     // Last: whoever gets the lock must find nothing of ours.
     lock: Lock,
@@ -44,8 +69,8 @@ impl Open {
         if let Some(working) = &mut working {
             working.claimed().await;
         }
-        let (background, folder) = (options.background, folder.clone());
-        let mut open = Self { engine, working, listening: None, background, folder, lock };
+        let stay = Stay { background: options.background, run: Arc::default() };
+        let mut open = Self { engine, working, listening: None, stay, folder: folder.clone(), lock };
         if options.work.is_some() {
             open.listen()?;
         }
@@ -54,7 +79,7 @@ impl Open {
 
     fn listen(&mut self) -> Result<()> {
         let (listener, bound) = address::bind(self.folder.dir())?;
-        self.listening = Some((Listening::start(listener, self.engine.clone(), self.background), bound));
+        self.listening = Some((Listening::start(listener, self.engine.clone(), self.stay.clone()), bound));
         Ok(())
     }
 
@@ -73,9 +98,9 @@ impl Open {
         }
     }
 
-    /// Whether it goes on without a watcher.
-    pub fn is_background(&self) -> bool {
-        self.background
+    /// For how long it is there.
+    pub(super) fn stay(&self) -> &Stay {
+        &self.stay
     }
 
     /// How many attempts are at work.

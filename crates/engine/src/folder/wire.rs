@@ -110,6 +110,9 @@ pub enum Said {
     Pong {
         /// Without a watcher of my own: I go on until nothing is left to do.
         background: bool,
+        /// The run that my own process waits for: I am here no longer than it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
     },
     /// The run, and whether it is new.
     Started {

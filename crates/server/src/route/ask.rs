@@ -20,7 +20,7 @@ use axum::http::HeaderMap;
 use edgewise_core::Error;
 use edgewise_core::control::Setting;
 use edgewise_core::name::Name;
-use edgewise_engine::folder::{Ask, Said, answer};
+use edgewise_engine::folder::{Ask, Said, Stay, answer};
 use edgewise_engine::queues;
 use edgewise_engine::reader::Peek;
 use edgewise_engine::work::Ops;
@@ -47,7 +47,7 @@ pub async fn ask(
         run::traced(&headers, &mut start.labels);
     }
     let ask = named_by(own, ask);
-    let said = tokio::time::timeout(limits::WAIT, answer(app.engine(), ask, true)).await;
+    let said = tokio::time::timeout(limits::WAIT, answer(app.engine(), ask, &Stay::in_background())).await;
     let late = || Error::unavailable("still_running", "it has not ended yet: ask again");
     Ok((what, Json(said.map_err(|_| late())??)))
 }

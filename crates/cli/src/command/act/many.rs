@@ -1,6 +1,6 @@
 //! The same act on all runs that a search finds: listed first, done after a yes, one line a run.
 
-use super::{Act, Moves, go_on};
+use super::{Act, Moves, Next, go_on};
 use crate::args::Which;
 use crate::command::{Context, runs};
 use crate::exit::Exit;
@@ -74,14 +74,14 @@ pub(super) fn perform(
         return Ok((Exit::Interrupted, 0));
     }
     let ids: Vec<RunId> = runs.iter().map(|row| row.id).collect();
-    let (counts, alone) = runtime()?.block_on(act_on(&place, &ids, act, context))?;
+    let (counts, next) = runtime()?.block_on(act_on(&place, &ids, act, context))?;
     let moves = match act.moves {
         Moves::Nothing => false,
         Moves::Run => true,
         Moves::Parent => runs.iter().any(|row| row.parent().is_some()),
     };
-    if moves && counts.done > 0 && alone {
-        runtime()?.block_on(go_on(&place, "`edgewise runs --watch` follows them", context))?;
+    if moves && counts.done > 0 && ids.iter().any(|run| !next.cares_for(*run, &place)) {
+        runtime()?.block_on(go_on(&place, next, "`edgewise runs --watch` follows them", context))?;
     }
     let mut told = vec![count(ids.len())];
     let parts = [(counts.done, act.done), (counts.already, act.already), (counts.refused, "refused")];
@@ -133,7 +133,7 @@ pub(in crate::command) fn is_sure(
     Ok(yes)
 }
 
-async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Context<'_>) -> Result<(Counts, bool)> {
+async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Context<'_>) -> Result<(Counts, Next)> {
     let mut door = place.record().await?;
     let (mut counts, mut rows, mut broken) = (Counts::default(), Vec::new(), None);
     for run in runs {
@@ -162,7 +162,7 @@ async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Cont
             rows.push(Row::new(run.to_string(), vec![Cell::new(line, Ink::Plain)], &value)?);
         }
     }
-    let alone = door.engine().is_some();
+    let next = Next::of(&mut door).await;
     door.close().await?;
     if !context.printer.for_people() {
         context.printer.rows(&["run"], &rows)?;
@@ -172,7 +172,7 @@ async fn act_on(place: &Place, runs: &[RunId], act: &Act<'_>, context: &mut Cont
         context.printer.say(&format!("{did} of {} were dealt with; the same search does the rest", count(runs.len())));
         return Err(error.into());
     }
-    Ok((counts, alone))
+    Ok((counts, next))
 }
 
 /// `1 run`, `3 runs`

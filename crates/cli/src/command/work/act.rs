@@ -3,6 +3,7 @@
 use super::{go_on, last, said, spelled, unknown};
 use crate::clock::Clock;
 use crate::command::Context;
+use crate::command::act::Next;
 use crate::output::Row;
 use crate::place::{Place, runtime};
 use crate::problem::{Problem, Result};
@@ -16,30 +17,28 @@ use serde_json::Value;
 
 /// Does all of it, or nothing. What waits for it in runs goes on.
 pub(crate) fn act(ops: &[Op], key: Option<String>, context: &mut Context<'_>) -> Result<Vec<Done>> {
-    let (done, alone) = record(ops, key, context)?;
-    if alone {
-        go_on::with_runs(ops, &done, context)?;
-    }
+    let (done, next) = record(ops, key, context)?;
+    go_on::with_runs(ops, &done, next, context)?;
     Ok(done)
 }
 
-/// What came of it, and whether this process had to record it itself.
-fn record(ops: &[Op], key: Option<String>, context: &Context<'_>) -> Result<(Vec<Done>, bool)> {
+/// What came of it, and who goes on.
+fn record(ops: &[Op], key: Option<String>, context: &Context<'_>) -> Result<(Vec<Done>, Next)> {
     let place = Place::of(context.config);
     let by = context.config.who.value.clone();
     let asked = Ops { ops: ops.to_vec(), by, key };
     let done = runtime()?.block_on(async {
         let mut door = place.record().await?;
         let done = door.work(asked).await;
-        let alone = door.engine().is_some();
+        let next = Next::of(&mut door).await;
         door.close().await?;
-        Ok::<_, Problem>((done?, alone))
+        Ok::<_, Problem>((done?, next))
     });
-    let (done, alone) = done.map_err(|problem| unknown::refused(problem, ops, context))?;
+    let (done, next) = done.map_err(|problem| unknown::refused(problem, ops, context))?;
     if let Some(id) = done.iter().rev().find_map(|done| done.id.as_ref()) {
         last::write(place.folder.dir(), id, wall_clock());
     }
-    Ok((done, alone))
+    Ok((done, next))
 }
 
 /// Brings a whole graph in, or nothing.
@@ -72,11 +71,9 @@ pub(crate) fn perform(ops: &[Op], context: &mut Context<'_>) -> Result<Vec<Done>
 
 /// The same, at most once for a key.
 pub(crate) fn perform_once(ops: &[Op], key: Option<String>, context: &mut Context<'_>) -> Result<Vec<Done>> {
-    let (done, alone) = record(ops, key, context)?;
+    let (done, next) = record(ops, key, context)?;
     tell(ops, &done, context)?;
-    if alone {
-        go_on::with_runs(ops, &done, context)?;
-    }
+    go_on::with_runs(ops, &done, next, context)?;
     Ok(done)
 }
 

@@ -1,9 +1,9 @@
-//! Runs that waited for what was just ended in the graph: if nobody is here to go on with them, somebody is started.
+//! Runs that waited for what was just ended in the graph: if nobody is here who stays with them, somebody is started.
 //!
 //! What was done is done: that a run cannot be looked at afterwards is said, and is no failure.
 
 use crate::command::Context;
-use crate::command::act::go_on;
+use crate::command::act::{Next, go_on};
 use crate::place::{Place, runtime};
 use crate::problem::Result;
 use edgewise_core::id::RunId;
@@ -12,16 +12,16 @@ use edgewise_core::work::{Done, Item, ItemId, Op, Work};
 use edgewise_store::RunFilter;
 
 /// Leaves the runs to an engine in the background, if there are any.
-pub(super) fn with_runs(ops: &[Op], done: &[Done], context: &mut Context<'_>) -> Result<()> {
+pub(super) fn with_runs(ops: &[Op], done: &[Done], next: Next, context: &mut Context<'_>) -> Result<()> {
     let ended: Vec<&ItemId> = ops.iter().zip(done).filter_map(|(op, done)| ended(op, done)).collect();
-    if ended.is_empty() {
+    if ended.is_empty() || next == Next::Engine {
         return Ok(());
     }
     let place = Place::of(context.config);
-    match moved(&ended, &place) {
+    match moved(&ended, next, &place) {
         Ok(Some(run)) => {
             let follows = format!("`edgewise watch {}` follows it", run.short());
-            runtime()?.block_on(go_on(&place, &follows, context))
+            runtime()?.block_on(go_on(&place, next, &follows, context))
         }
         Ok(None) => Ok(()),
         Err(problem) => {
@@ -42,8 +42,8 @@ fn ended<'d>(op: &Op, done: &'d Done) -> Option<&'d ItemId> {
     done.id.as_ref().filter(|_| ends && !done.already)
 }
 
-/// The first run that waited for one of these and is open.
-fn moved(ended: &[&ItemId], place: &Place) -> Result<Option<RunId>> {
+/// The first run that waited for one of these, is open, and has nobody who goes on with it.
+fn moved(ended: &[&ItemId], next: Next, place: &Place) -> Result<Option<RunId>> {
     let mut reader = place.reader()?;
     // Most graphs have no runs beside them, and need not be read for that.
     let states = RunState::ALL.into_iter().filter(|state| !state.is_done()).collect();
@@ -55,7 +55,7 @@ fn moved(ended: &[&ItemId], place: &Place) -> Result<Option<RunId>> {
     for run in ended.iter().flat_map(|id| waiting(&work, id)) {
         // One that is gone or damaged goes on with nobody.
         let run = reader.run(run).ok().filter(|run| !run.state.is_done() && !run.paused);
-        if let Some(run) = run {
+        if let Some(run) = run.filter(|run| !next.cares_for(run.id, place)) {
             return Ok(Some(run.id));
         }
     }
