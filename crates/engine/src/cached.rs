@@ -278,7 +278,7 @@ impl Cached {
 
     fn change_lease(&mut self, task: TaskIx, leases: &Leases, change: &mut RunChange) {
         let entry = &self.run.tasks[task.0 as usize];
-        let live = (entry.state == TaskState::InProgress).then(|| leases.get(self.run.id, task)).flatten();
+        let live = (entry.state == TaskState::InProgress).then(|| leases.known(self.run.id, task)).flatten();
         match live {
             Some(lease) => {
                 self.leases.insert(task);

@@ -102,6 +102,8 @@ pub(crate) struct Leases {
     due: BTreeSet<(Time, RunId, TaskIx)>,
     revoked: BTreeMap<(RunId, TaskIx, TokenHash), Lease>,
     revoked_due: BTreeSet<(Time, (RunId, TaskIx, TokenHash))>,
+    /// Leases of frozen runs that are over. If such a run goes on they are what they were: a clock may have gone back.
+    resting: BTreeMap<(RunId, TaskIx), Lease>,
     by_queue: Vec<u32>,
     by_key: QuickMap<Arc<str>, u32>,
     /// Keys that somebody left since this was last asked.
@@ -129,6 +131,27 @@ impl Leases {
 
     pub fn get(&self, run: RunId, task: TaskIx) -> Option<&Lease> {
         self.live.get(&(run, task))
+    }
+
+    /// The lease of an attempt, also if it rests: what rows have of it.
+    pub fn known(&self, run: RunId, task: TaskIx) -> Option<&Lease> {
+        self.get(run, task).or_else(|| self.resting.get(&(run, task)))
+    }
+
+    /// A lease of a frozen run is over, and nobody can say so now. Whoever is only too slow may be at work until the lease
+    /// itself is over.
+    pub fn rest(&mut self, run: RunId, task: TaskIx, lease: Lease, lapse: Lapse) {
+        if lapse == Lapse::Timeout {
+            self.hold(run, task, lease.clone());
+        }
+        self.resting.insert((run, task), lease);
+    }
+
+    /// The lease of an attempt that rested while its run was frozen.
+    pub fn wake(&mut self, run: RunId, task: TaskIx, token: TokenHash) -> Option<Lease> {
+        let lease = self.resting.remove(&(run, task)).filter(|lease| lease.token == token)?;
+        self.acknowledge(run, task, token);
+        Some(lease)
     }
 
     /// The rows have a deadline now. They know a lease by its attempt and its worker.
@@ -237,6 +260,8 @@ impl Leases {
         for task in gone {
             self.remove(run, task);
         }
+        let all = (run, TaskIx(0))..=(run, TaskIx(u32::MAX));
+        self.resting.extract_if(all, |(_, task), lease| !keep(*task, lease)).for_each(drop);
     }
 
     /// Tasks of a run whose leases are kept on for longer than the rows say.

@@ -75,11 +75,14 @@ impl Desk {
         });
         if run.leased > 0 {
             for task in run.present() {
-                let leased = run.tasks[task.0 as usize].state == TaskState::InProgress && run.is_leasable(task);
+                let entry = &run.tasks[task.0 as usize];
+                let leased = entry.state == TaskState::InProgress && run.is_leasable(task);
                 if leased && self.leases.get(run.id, task).is_none() {
                     let found = cached.tail_leases.get(&task).cloned().or_else(|| kept.remove(&task));
                     let at = (self.now, self.recovering);
-                    self.leases.put(run.id, task, lost_lease(run, task, found, at, &mut self.queues));
+                    let rested = self.leases.wake(run.id, task, entry.token);
+                    let lease = rested.unwrap_or_else(|| lost_lease(run, task, found, at, &mut self.queues));
+                    self.leases.put(run.id, task, lease);
                 }
             }
         }

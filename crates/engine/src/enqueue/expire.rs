@@ -23,9 +23,8 @@ pub(super) fn expire(desk: &mut Desk) {
         }
         let Some(lease) = desk.leases.remove(run, task) else { continue };
         if desk.open_hinted(run).is_none() {
-            if desk.frozen.contains_key(&run) && lease.lapse(desk.now) == Some(Lapse::Timeout) {
-                // Nobody can end the attempt now; its worker may be at work until the lease itself is over.
-                desk.leases.hold(run, task, lease);
+            if let Some(lapse) = lease.lapse(desk.now).filter(|_| desk.frozen.contains_key(&run)) {
+                desk.leases.rest(run, task, lease, lapse);
             }
             continue;
         }

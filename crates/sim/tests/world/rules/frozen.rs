@@ -4,7 +4,7 @@ use edgewise_core::Kind;
 use edgewise_core::event::Event;
 use edgewise_core::id::RunId;
 use edgewise_core::state::{RunState, TaskState};
-use edgewise_core::time::Millis;
+use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::{Answer, Beat, Command, LeaseRef, RunAct};
 use edgewise_sim::driver::{LEASE, World, finish_of, home};
 use edgewise_sim::flows::{CHAIN, ONE};
@@ -81,6 +81,56 @@ fn whoever_works_for_a_frozen_run_is_told_to_stop_and_holds_its_slot_until_its_l
         assert_eq!(next.iter().map(|grant| grant.lease.run).collect::<Vec<_>>(), [waiting]);
         assert_eq!(w.task(run, "a"), TaskState::InProgress, "nothing of the frozen run moved");
     }
+}
+
+#[test]
+fn a_lease_that_was_over_while_its_run_was_frozen_is_what_it_was_if_the_clock_says_that_it_holds() {
+    for (timeout, crash) in [("5s", false), ("5s", true), ("1h", false), ("1h", true)] {
+        let mut w = World::new();
+        let task = format!("{{ action: work, retry: 1, timeout: {{ attempt: {timeout} }} }}");
+        let run = w.start(&format!("{{ flow: f, tasks: {{ a: {task} }} }}"));
+        w.claim_one("w");
+        let told = w.now.plus(LEASE);
+        freeze(&mut w, run);
+        w.pass(Millis(LEASE.0 + 1_000));
+        w.flush();
+        if crash {
+            w.crash();
+        }
+        w.now = Time(told.0 - LEASE.0);
+        unfreeze(&mut w, run);
+        // Whoever came up when it was over gave its worker ten seconds more to be heard.
+        let until = match (timeout, crash) {
+            ("5s", _) => Millis(5_000),
+            (_, false) => LEASE,
+            (_, true) => Millis(LEASE.0 + 11_000),
+        };
+        w.pass(Millis(until.0 - 1));
+        assert_eq!(w.task(run, "a"), TaskState::InProgress, "{timeout} {crash}");
+        w.pass(Millis(1));
+        assert_eq!(w.task(run, "a"), TaskState::Error, "{timeout} {crash}");
+    }
+}
+
+#[test]
+fn a_lease_that_was_over_while_its_run_was_frozen_holds_one_slot_if_the_run_goes_on() {
+    let mut w = World::new();
+    let flow = |limit| {
+        format!(
+            "{{ flow: f, tasks: {{ a: {{ action: work, timeout: {{ attempt: 5s }}, limit: {{ key: '\"k\"', max: {limit} }} }} }} }}"
+        )
+    };
+    let run = w.start(&flow(2));
+    let lease = w.claim_one("w").lease;
+    freeze(&mut w, run);
+    w.pass(Millis(6_000));
+    w.now = Time(w.now.0 - 6_000);
+    unfreeze(&mut w, run);
+    w.start(&flow(2));
+    assert_eq!(w.claim("w", 1).len(), 1, "one of two is free");
+    w.report(lease, Ok(())).unwrap();
+    w.start(&flow(2));
+    assert_eq!(w.claim("w", 1).len(), 1, "and again");
 }
 
 #[test]
