@@ -100,7 +100,8 @@ impl AtWork {
                     self.gather(&mut done).await;
                     self.report(std::mem::take(&mut done));
                 }
-                () = at(self.running.next()) => self.beat(),
+                // One at a time: what falls due meanwhile stays due, and goes off as soon as the other is answered.
+                () = at(self.running.next()), if !self.beating => self.beat(),
                 () = at(deadline) => {
                     if self.stopping {
                         return self.failed.map_or(Ok(()), Err);
@@ -260,7 +261,7 @@ impl AtWork {
 
     fn beat(&mut self) {
         let leases = self.running.due(Instant::now());
-        if leases.is_empty() || self.beating {
+        if leases.is_empty() {
             return;
         }
         self.beating = true;

@@ -8,6 +8,8 @@ use tokio::time::Instant;
 
 /// A heartbeat is due when this part of the lease is over: two may be lost before the lease is.
 const PART: u32 = 3;
+/// Shortest time between two heartbeats of a lease, however little of it was left when it came.
+const LEAST: Duration = Duration::from_millis(5);
 
 /// The attempts that are at work, by their leases.
 #[derive(Default)]
@@ -35,7 +37,7 @@ impl Running {
 
     /// An attempt begins whose lease is good for so long.
     pub fn begin(&mut self, lease: String, span: Duration, now: Instant) -> Context {
-        let (context, every) = (Context::default(), span / PART);
+        let (context, every) = (Context::default(), (span / PART).max(LEAST));
         let due = now + every;
         self.next = Some(self.next.map_or(due, |next| next.min(due)));
         self.attempts.insert(lease, Attempt { context: context.clone(), every, due });
@@ -96,6 +98,17 @@ mod tests {
         assert_eq!(running.next(), Some(after(3_000)));
         running.end("long");
         assert_eq!(running.next(), None);
+    }
+
+    #[test]
+    fn a_lease_of_next_to_nothing_does_not_keep_the_worker_busy() {
+        for ms in [0, 1, 2] {
+            let (mut running, now) = (Running::default(), Instant::now());
+            running.begin("short".into(), Duration::from_millis(ms), now);
+            assert_eq!(running.next(), Some(now + LEAST));
+            assert_eq!(running.due(now + LEAST), ["short"]);
+            assert_eq!(running.next(), Some(now + 2 * LEAST));
+        }
     }
 
     #[test]

@@ -1,0 +1,133 @@
+//! How long a worker keeps its leases up, against a server whose answers come when a test says so.
+
+use edgewise_client::{Client, Worker};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// How long a request may let a test wait for it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A server that leaves its answers to the test, whichever order they come in.
+struct Stub {
+    asked: mpsc::UnboundedReceiver<Asked>,
+    /// What came while something else was waited for.
+    early: Vec<Asked>,
+}
+
+/// A request that waits for its answer.
+struct Asked {
+    path: String,
+    body: Value,
+    stream: TcpStream,
+}
+
+impl Stub {
+    async fn open() -> (Client, Self) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (tell, asked) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let tell = tell.clone();
+                // A test that has ended hears nothing more.
+                tokio::spawn(async move { tell.send(read(stream).await) });
+            }
+        });
+        (Client::new(&format!("http://{address}")).unwrap(), Self { asked, early: Vec::new() })
+    }
+
+    /// The next request of this kind.
+    async fn next(&mut self, what: &str) -> Asked {
+        let path = format!("/api/v1/work/{what}");
+        if let Some(known) = self.early.iter().position(|asked| asked.path == path) {
+            return self.early.remove(known);
+        }
+        loop {
+            let asked = tokio::time::timeout(PATIENCE, self.asked.recv()).await;
+            let asked = asked.unwrap_or_else(|_| panic!("no {what} came")).unwrap();
+            if asked.path == path {
+                return asked;
+            }
+            self.early.push(asked);
+        }
+    }
+}
+
+impl Asked {
+    fn leases(&self) -> Vec<&str> {
+        let mut leases: Vec<&str> =
+            self.body["leases"].as_array().unwrap().iter().map(|lease| lease.as_str().unwrap()).collect();
+        leases.sort_unstable();
+        leases
+    }
+
+    async fn says(self, body: &Value) {
+        self.answers("200 OK", body).await;
+    }
+
+    /// To a heartbeat: all of them go on, or none.
+    async fn beats(self, go_on: bool) {
+        let beats: Vec<Value> =
+            self.leases().iter().map(|lease| json!({ "lease": lease, "continue": go_on })).collect();
+        self.says(&json!({ "beats": beats })).await;
+    }
+
+    async fn answers(mut self, status: &str, body: &Value) {
+        let body = body.to_string();
+        let answer = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        // Nobody may be there to hear it.
+        let _ = self.stream.write_all(answer.as_bytes()).await;
+    }
+}
+
+async fn read(mut stream: TcpStream) -> Asked {
+    let (mut bytes, mut chunk) = (Vec::new(), [0; 4_096]);
+    loop {
+        let read = stream.read(&mut chunk).await.unwrap();
+        bytes.extend_from_slice(&chunk[..read]);
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((head, body)) = text.split_once("\r\n\r\n")
+            && let Ok(body) = serde_json::from_str(body)
+        {
+            return Asked { path: head.split(' ').nth(1).unwrap().to_owned(), body, stream };
+        }
+        assert!(read > 0, "cut off: {text}");
+    }
+}
+
+fn lease(lease: &str, action: &str, ms: u64) -> Value {
+    json!({ "lease": lease, "run": "r", "task": lease, "attempt": 1, "max_attempts": 1, "key": lease,
+        "action": action, "input": null, "deadline": null, "lease_ms": ms })
+}
+
+#[tokio::test]
+async fn a_heartbeat_that_falls_due_while_another_is_under_way_follows_it_at_once() {
+    let (client, mut stub) = Stub::open().await;
+    let (began, mut begun) = mpsc::unbounded_channel();
+    let working = Worker::new(&client, "w").slots(2).on("wait", move |task, _| {
+        began.send((task.path, Instant::now())).unwrap();
+        std::future::pending()
+    });
+    let working = working.start();
+    stub.next("claim").await.says(&json!({ "leases": [lease("a", "wait", 150), lease("b", "wait", 900)] })).await;
+    let first = stub.next("heartbeat").await;
+    assert_eq!(first.leases(), ["a"]);
+    // It is answered a little after the other one is due.
+    let mut due = Instant::now();
+    for _ in 0..2 {
+        let (path, at) = begun.recv().await.unwrap();
+        if path == "b" {
+            due = at + Duration::from_millis(300);
+        }
+    }
+    tokio::time::sleep_until(due + Duration::from_millis(20)).await;
+    first.beats(true).await;
+    let next = stub.next("heartbeat").await;
+    assert_eq!(next.leases(), ["a", "b"]);
+    next.beats(true).await;
+    working.wind_down(Duration::ZERO);
+}
