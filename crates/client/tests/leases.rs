@@ -69,6 +69,11 @@ impl Asked {
         self.answers("200 OK", body).await;
     }
 
+    async fn refuses(self, status: u16, code: &str) {
+        let problem = json!({ "type": "urn:x", "title": "x", "status": status, "detail": "no", "code": code });
+        self.answers(&format!("{status} No"), &problem).await;
+    }
+
     /// To a heartbeat: all of them go on, or none.
     async fn beats(self, go_on: bool) {
         let beats: Vec<Value> =
@@ -130,4 +135,52 @@ async fn a_heartbeat_that_falls_due_while_another_is_under_way_follows_it_at_onc
     assert_eq!(next.leases(), ["a", "b"]);
     next.beats(true).await;
     working.wind_down(Duration::ZERO);
+}
+
+#[tokio::test]
+async fn a_lease_is_kept_up_until_its_report_is_answered_and_no_longer() {
+    let (client, mut stub) = Stub::open().await;
+    let working = Worker::new(&client, "w").slots(1).on("greet", async |_, _| Ok(json!(7))).start();
+    stub.next("claim").await.says(&json!({ "leases": [lease("a", "greet", 90)] })).await;
+    stub.next("complete").await.refuses(503, "disk_full").await;
+    let report = stub.next("complete").await;
+    // Whatever heartbeats are told, the report goes on.
+    for go_on in [true, false, true] {
+        let beat = stub.next("heartbeat").await;
+        assert_eq!(beat.leases(), ["a"]);
+        beat.beats(go_on).await;
+    }
+    assert_eq!(report.body["results"][0], json!({ "lease": "a", "output": 7 }));
+    assert_eq!(report.body["claim"]["max"], 1, "its slot is free");
+    // One that came too late is answered as well.
+    let late = json!([{ "lease": "a", "status": 409, "code": "stale", "detail": "it was over" }]);
+    report.says(&json!({ "results": late, "leases": [lease("b", "greet", 90)] })).await;
+    let report = stub.next("complete").await;
+    // One heartbeat may have gone off before that answer.
+    let mut beat = stub.next("heartbeat").await;
+    if beat.leases() == ["a"] {
+        beat.beats(false).await;
+        beat = stub.next("heartbeat").await;
+    }
+    assert_eq!(beat.leases(), ["b"]);
+    working.wind_down(PATIENCE);
+    report.says(&json!({ "results": [{ "lease": "b", "status": 200 }] })).await;
+    // That heartbeat is never answered: it is about nothing any more, and nobody waits for it.
+    tokio::time::timeout(PATIENCE, working.ended()).await.expect("it ends").unwrap();
+}
+
+#[tokio::test]
+async fn a_lease_whose_report_is_refused_for_good_is_not_waited_for() {
+    let (client, mut stub) = Stub::open().await;
+    let working = Worker::new(&client, "w").slots(1).on("greet", async |_, _| Ok(json!(7))).start();
+    stub.next("claim").await.says(&json!({ "leases": [lease("a", "greet", 30_000)] })).await;
+    stub.next("complete").await.refuses(422, "output_too_large").await;
+    let report = stub.next("complete").await;
+    assert_eq!(report.body["results"][0]["error"]["type"], "output_refused");
+    report.refuses(422, "bad_result").await;
+    // Its slot is free, and so is the next one's.
+    stub.next("claim").await.says(&json!({ "leases": [lease("b", "greet", 30_000)] })).await;
+    stub.next("complete").await.refuses(401, "bad_token").await;
+    let ended = tokio::time::timeout(PATIENCE, working.ended()).await.expect("it ends");
+    assert_eq!(ended.unwrap_err().code, "bad_token");
 }

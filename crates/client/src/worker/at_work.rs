@@ -45,8 +45,8 @@ pub struct AtWork {
     reporting: usize,
     /// Slots that are claimed and not yet filled.
     claimed: usize,
-    /// A heartbeat is under way.
-    beating: bool,
+    /// The heartbeat that is under way.
+    beat: Option<AbortHandle>,
     draining: bool,
     /// Why the worker cannot go on.
     failed: Option<Error>,
@@ -73,7 +73,7 @@ impl AtWork {
             poll: None,
             reporting: 0,
             claimed: 0,
-            beating: false,
+            beat: None,
             draining: false,
             failed: None,
             stopping: false,
@@ -84,6 +84,7 @@ impl AtWork {
         let (mut done, mut deadline) = (Vec::new(), None);
         loop {
             self.poll();
+            self.rest();
             if self.draining && self.running.is_empty() && self.asked.is_empty() && self.finished.1.is_empty() {
                 return self.failed.map_or(Ok(()), Err);
             }
@@ -101,7 +102,7 @@ impl AtWork {
                     self.report(std::mem::take(&mut done));
                 }
                 // One at a time: what falls due meanwhile stays due, and goes off as soon as the other is answered.
-                () = at(self.running.next()), if !self.beating => self.beat(),
+                () = at(self.running.next()), if self.beat.is_none() => self.beat(),
                 () = at(deadline) => {
                     if self.stopping {
                         return self.failed.map_or(Ok(()), Err);
@@ -127,7 +128,7 @@ impl AtWork {
     }
 
     fn free(&self) -> usize {
-        self.slots.saturating_sub(self.running.len() + self.claimed)
+        self.slots.saturating_sub(self.running.at_work() + self.claimed)
     }
 
     /// Takes no more work. What a poll is given in this moment comes back to the server unspent when nobody hears it.
@@ -150,7 +151,7 @@ impl AtWork {
 
     fn report(&mut self, mut results: Vec<Finish>) {
         for finish in &mut results {
-            self.running.end(&finish.lease);
+            self.running.report(&finish.lease);
             if self.stopping && finish.error.is_some() {
                 finish.error = Some(Failure::retryable("worker_lost", "the worker was stopped").into());
             }
@@ -173,7 +174,7 @@ impl AtWork {
 
     fn hear(&mut self, heard: Option<Heard>) {
         match heard {
-            // A poll that was given up.
+            // A poll or a heartbeat that was given up.
             None | Some(Heard::Released) => {}
             Some(Heard::Polled(claimed, answer)) => {
                 self.poll = None;
@@ -188,12 +189,15 @@ impl AtWork {
                 self.claimed -= claimed(&sent);
                 match answer {
                     // A report that does not count any more has told the server all that it needs.
-                    Ok(completed) => self.begin_all(completed.leases),
+                    Ok(completed) => {
+                        self.end_all(&sent.results);
+                        self.begin_all(completed.leases);
+                    }
                     Err(error) => self.report_otherwise(sent, error),
                 }
             }
             Some(Heard::Beats(answer)) => {
-                self.beating = false;
+                self.beat = None;
                 // A server that refuses heartbeats refuses the next report as well, and says why there.
                 if let Ok(beats) = answer {
                     self.running.told(&beats.beats);
@@ -210,6 +214,7 @@ impl AtWork {
     /// The server cannot take these reports: alone most of them may pass, and one that does not is too large.
     fn report_otherwise(&mut self, sent: Complete, error: Error) {
         if !matches!(error.kind, Kind::Limit | Kind::Invalid) {
+            self.end_all(&sent.results);
             return self.fail(error);
         }
         if sent.results.len() > 1 {
@@ -218,9 +223,20 @@ impl AtWork {
             }
             return;
         }
-        for finish in sent.results.into_iter().filter(|finish| finish.output.is_some()) {
+        for finish in sent.results {
+            if finish.output.is_none() {
+                self.running.end(&finish.lease);
+                continue;
+            }
             let refused = Failure::permanent("output_refused", format!("the server refused the output: {error}"));
             self.send(Complete { results: vec![failed(finish.lease, refused)], claim: None });
+        }
+    }
+
+    /// Nothing more is said about these: their leases are kept up no longer.
+    fn end_all(&mut self, results: &[Finish]) {
+        for finish in results {
+            self.running.end(&finish.lease);
         }
     }
 
@@ -264,9 +280,17 @@ impl AtWork {
         if leases.is_empty() {
             return;
         }
-        self.beating = true;
         let client = self.client.clone();
-        self.asked.spawn(async move { Heard::Beats(client.heartbeat(leases).await) });
+        self.beat = Some(self.asked.spawn(async move { Heard::Beats(client.heartbeat(leases).await) }));
+    }
+
+    /// A heartbeat for nothing that is still to be kept up is not waited for, however often it would be repeated.
+    fn rest(&mut self) {
+        if self.running.is_empty()
+            && let Some(beat) = self.beat.take()
+        {
+            beat.abort();
+        }
     }
 }
 

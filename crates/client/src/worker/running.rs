@@ -1,4 +1,4 @@
-//! What is at work, and when the server must hear of it next.
+//! What is at work or being reported, and when the server must hear of it next.
 
 use super::task::Context;
 use crate::wire::Beat;
@@ -11,10 +11,12 @@ const PART: u32 = 3;
 /// Shortest time between two heartbeats of a lease, however little of it was left when it came.
 const LEAST: Duration = Duration::from_millis(5);
 
-/// The attempts that are at work, by their leases.
+/// The attempts whose leases are kept up, by their leases: those at work, and those whose reports are not answered yet.
 #[derive(Default)]
 pub struct Running {
     attempts: HashMap<String, Attempt>,
+    /// How many of them are being reported: they need no slot any more.
+    reported: usize,
     /// No heartbeat is due before.
     next: Option<Instant>,
 }
@@ -24,13 +26,16 @@ struct Attempt {
     /// Between two heartbeats.
     every: Duration,
     due: Instant,
+    reported: bool,
 }
 
 impl Running {
-    pub fn len(&self) -> usize {
-        self.attempts.len()
+    /// How many are at work.
+    pub fn at_work(&self) -> usize {
+        self.attempts.len() - self.reported
     }
 
+    /// Whether no lease is to be kept up.
     pub fn is_empty(&self) -> bool {
         self.attempts.is_empty()
     }
@@ -40,15 +45,28 @@ impl Running {
         let (context, every) = (Context::default(), (span / PART).max(LEAST));
         let due = now + every;
         self.next = Some(self.next.map_or(due, |next| next.min(due)));
-        self.attempts.insert(lease, Attempt { context: context.clone(), every, due });
+        self.attempts.insert(lease, Attempt { context: context.clone(), every, due, reported: false });
         context
     }
 
-    pub fn end(&mut self, lease: &str) {
-        self.attempts.remove(lease);
+    /// An attempt has ended, and its report goes off: until that is answered its lease is kept up.
+    pub fn report(&mut self, lease: &str) {
+        if let Some(attempt) = self.attempts.get_mut(lease)
+            && !attempt.reported
+        {
+            attempt.reported = true;
+            self.reported += 1;
+        }
     }
 
-    /// When to look for heartbeats that are due; never, if nothing is at work.
+    /// The server has heard how an attempt ended, or never will.
+    pub fn end(&mut self, lease: &str) {
+        if let Some(attempt) = self.attempts.remove(lease) {
+            self.reported -= usize::from(attempt.reported);
+        }
+    }
+
+    /// When to look for heartbeats that are due; never, if no lease is to be kept up.
     pub fn next(&self) -> Option<Instant> {
         self.next.filter(|_| !self.attempts.is_empty())
     }
@@ -66,7 +84,8 @@ impl Running {
         leases
     }
 
-    /// The server's answers: what is not wanted any more stops.
+    /// The server's answers: what is not wanted any more stops. For what has ended already they mean nothing: its report
+    /// is answered by itself.
     pub fn told(&self, beats: &[Beat]) {
         for beat in beats.iter().filter(|beat| !beat.go_on) {
             if let Some(attempt) = self.attempts.get(&beat.lease) {
@@ -85,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heartbeats_are_due_three_times_in_a_lease_and_only_for_what_is_at_work() {
+    fn heartbeats_are_due_three_times_in_a_lease_and_only_for_what_is_not_over() {
         let (mut running, now) = (Running::default(), Instant::now());
         let after = |ms: u64| now + Duration::from_millis(ms);
         running.begin("long".into(), Duration::from_millis(9_000), now);
@@ -98,6 +117,26 @@ mod tests {
         assert_eq!(running.next(), Some(after(3_000)));
         running.end("long");
         assert_eq!(running.next(), None);
+    }
+
+    #[test]
+    fn what_is_being_reported_is_kept_up_and_needs_no_slot() {
+        let (mut running, now) = (Running::default(), Instant::now());
+        running.begin("a".into(), Duration::from_millis(300), now);
+        // Said again where the server wants the report in another form.
+        running.report("a");
+        running.report("a");
+        running.report("unknown");
+        assert_eq!((running.at_work(), running.is_empty()), (0, false));
+        let due = now + Duration::from_millis(100);
+        assert_eq!(running.due(due), ["a"]);
+        running.begin("b".into(), Duration::from_millis(300), due);
+        assert_eq!(running.at_work(), 1);
+        running.end("a");
+        running.end("a");
+        assert_eq!((running.at_work(), running.is_empty()), (1, false));
+        running.end("b");
+        assert_eq!((running.at_work(), running.is_empty()), (0, true));
     }
 
     #[test]
