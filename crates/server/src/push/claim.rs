@@ -107,8 +107,12 @@ async fn send(hub: Arc<Hub>, worker: Arc<PushWorker>, grants: Vec<Grant>) {
     if !is_still(&hub, &worker).await {
         return give_back(&hub, &grants).await;
     }
-    // What cannot be refused now ends with its lease.
-    let open = unsealed(&hub.app, may_have_secrets(&worker), grants).await.unwrap_or_default();
+    let granted = grants.len();
+    let open = unsealed(&hub.app, may_have_secrets(&worker), grants).await;
+    if open.len() < granted {
+        // What was refused holds no slot any more.
+        hub.app.push().stir();
+    }
     // Nothing is waited for between this look and the calls: one that began after another had failed would count as a
     // second failure in a row.
     if hub.app.push().of(&worker.name).held_off((hub.means.clock)()).is_some() {

@@ -14,7 +14,7 @@ use edgewise_core::limits as core_limits;
 use edgewise_core::name::Name;
 use edgewise_core::run::{COMMAND_ACTION, HTTP_ACTION};
 use edgewise_core::time::{Millis, Time};
-use edgewise_core::{Error, Result as Done};
+use edgewise_core::{Error, Kind, Result as Done};
 use edgewise_engine::command::{Answer, Beat, Claim, Command, Finish, Grant, Job, LeaseRef, Outcome};
 use edgewise_engine::secrets::{Masks, not_sent};
 use serde_json::value::RawValue;
@@ -24,22 +24,19 @@ use std::time::Duration;
 pub async fn claim(State(app): State<App>, asker: Asker, Json(asked): Json<wire::Claim>) -> Result<Json<wire::Leases>> {
     let patience = Duration::from_millis(asked.wait_ms.unwrap_or(0)).min(limits::WAIT);
     let grants = app.engine().claim(claim_of(&asked)?, patience).await?;
-    Ok(Json(wire::Leases { leases: given(&app, &asker, grants).await? }))
+    Ok(Json(wire::Leases { leases: given(&app, &asker, grants).await }))
 }
 
 /// What of grants leaves this machine.
-async fn given(app: &App, asker: &Asker, grants: Vec<Grant>) -> Done<Vec<wire::Lease>> {
-    let open = unsealed(app, asker.may_have_secrets(app.trusts_loopback()), grants).await?;
+async fn given(app: &App, asker: &Asker, grants: Vec<Grant>) -> Vec<wire::Lease> {
+    let open = unsealed(app, asker.may_have_secrets(app.trusts_loopback()), grants).await;
     let now = app.now();
-    Ok(open.into_iter().filter_map(|grant| lease(grant, now)).collect())
+    open.into_iter().filter_map(|grant| lease(grant, now)).collect()
 }
 
-/// Grants with the secrets in them that may leave this machine. Where one may not, the attempt has failed.
-pub(crate) async fn unsealed(
-    app: &App,
-    may: std::result::Result<(), &'static str>,
-    grants: Vec<Grant>,
-) -> Done<Vec<Grant>> {
+/// Grants with the secrets in them that may leave this machine. Where one may not, the attempt has failed; whatever comes
+/// of that, the others are given.
+pub(crate) async fn unsealed(app: &App, may: std::result::Result<(), &'static str>, grants: Vec<Grant>) -> Vec<Grant> {
     let (mut open, mut refused) = (Vec::with_capacity(grants.len()), Vec::new());
     for mut grant in grants {
         let lent = match (&grant.sealed, may) {
@@ -52,9 +49,22 @@ pub(crate) async fn unsealed(
         }
     }
     if !refused.is_empty() {
-        app.engine().ask(Command::Complete(refused.into())).await?;
+        refuse(app, refused.into()).await;
     }
-    Ok(open)
+    open
+}
+
+/// Has attempts fail. What the engine cannot keep now goes back unspent, and is refused to whoever takes it next.
+async fn refuse(app: &App, refused: Arc<[Finish]>) {
+    match app.engine().ask(Command::Complete(Arc::clone(&refused))).await {
+        Err(error) if error.kind == Kind::Unavailable => {
+            let leases = refused.iter().map(|finish| finish.lease).collect();
+            // What cannot be given back either ends at its deadline.
+            let _ = app.engine().ask(Command::GiveBack(leases)).await;
+        }
+        // Given back, what fails for another reason would be taken and fail again at once: it ends at its deadline.
+        _ => {}
+    }
 }
 
 fn claim_of(asked: &wire::Claim) -> Done<Claim> {
@@ -128,7 +138,7 @@ pub async fn complete(
     let finishes = finishes.into_iter().collect::<Done<Arc<[Finish]>>>()?;
     let next = asked.claim.as_ref().map(claim_of).transpose()?;
     let (results, grants) = app.engine().complete(finishes, next).await?;
-    let leases = given(&app, &asker, grants).await?;
+    let leases = given(&app, &asker, grants).await;
     app.push().reported(texts.iter());
     let results = texts.into_iter().zip(results).map(|(lease, result)| match result {
         Ok(()) => wire::Outcome { lease, status: 200, code: None, detail: None },

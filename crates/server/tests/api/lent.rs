@@ -4,6 +4,7 @@ use crate::caller::{Caller, Target};
 use crate::stage::{Stage, name};
 use edgewise_engine::secrets::{Lending, Secrets};
 use edgewise_server::auth::Role;
+use edgewise_store::faulty::{Fault, Op};
 use serde_json::{Value, json};
 
 const VALUE: &str = "s3cret-value";
@@ -65,6 +66,52 @@ async fn a_secret_that_nobody_named_is_not_sent_and_it_is_said_how_it_would_be()
     assert!(task.contains("secret_not_sent") && task.contains("send_secrets"), "{task}");
 }
 
+/// A task whose secret may not leave, and one that has none.
+const MIXED: &str = "flow: f\nsecrets: [OTHER]\ntasks:\n  a: { action: greet, with: { key: '${{ secrets.OTHER }}' } }\n  b: { action: greet }\n";
+
+/// How often the first task of a run was tried, and how it is.
+async fn refused(stage: &Stage, run: &str) -> (u64, String) {
+    let task = stage.get(&format!("/api/v1/runs/{run}/tasks/a")).await.json();
+    let reason = task["reason"]["failed"]["type"].as_str().or(task["phase"].as_str());
+    (task["attempt"].as_u64().unwrap(), reason.unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn a_refusal_that_cannot_be_kept_costs_no_lease_of_the_same_claim() {
+    let stage = Stage::open().await;
+    lend(&stage);
+    let body = json!({ "worker": "w1", "actions": ["greet"], "max": 2 });
+    let run = stage.start(MIXED).await;
+    // What is granted is kept, and then the store has no room.
+    stage.faults.fail_after(Op::Append, 1, Fault::DiskFull);
+    let answer = stage.post("/api/v1/work/claim", &body).await;
+    assert_eq!(stage.faults.take_fired().len(), 1);
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let leases = answer.json()["leases"].clone();
+    assert_eq!((&leases[0]["task"], &leases[0]["attempt"], &leases[1]), (&json!("b"), &json!(1), &Value::Null));
+    // The other came back unspent.
+    assert_eq!(refused(&stage, &run).await, (0, "ready".to_owned()));
+    // The same with a report.
+    let other = stage.start(MIXED).await;
+    stage.faults.fail_after(Op::Append, 1, Fault::DiskFull);
+    let claim = json!({ "worker": "w1", "actions": ["greet"], "max": 3 });
+    let report = json!({ "results": [{ "lease": leases[0]["lease"] }], "claim": claim });
+    let answer = stage.post("/api/v1/work/complete", &report).await;
+    assert_eq!(stage.faults.take_fired().len(), 1);
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(answer.json()["results"][0]["status"], 200);
+    let next = &answer.json()["leases"];
+    assert_eq!((&next[0]["run"], &next[0]["task"], &next[1]), (&json!(other), &json!("b"), &Value::Null));
+    for run in [&run, &other] {
+        assert_eq!(refused(&stage, run).await, (0, "ready".to_owned()));
+    }
+    // They are refused to the next one who asks.
+    assert_eq!(stage.post("/api/v1/work/claim", &body).await.json()["leases"], json!([]));
+    for run in [&run, &other] {
+        assert_eq!(refused(&stage, run).await, (1, "secret_not_sent".to_owned()));
+    }
+}
+
 #[tokio::test]
 async fn a_secret_goes_only_to_tokens_of_workers() {
     let stage = Stage::with(false).await;
@@ -96,5 +143,22 @@ async fn a_push_worker_is_sent_it_too_and_its_answer_is_masked() {
     let end = caller.end(&run).await;
     assert_eq!((&end["state"], &end["output"]["a"]), (&json!("Complete"), &json!(["***"])));
     assert!(!is_kept(&caller.stage, VALUE), "it is in a file");
+    caller.stop().await;
+}
+
+#[tokio::test]
+async fn a_refusal_that_cannot_be_kept_does_not_keep_other_tasks_from_a_push_worker() {
+    let (caller, target) = (Caller::open().await, Target::open().await);
+    lend(&caller.stage);
+    let run = caller.stage.start(MIXED).await;
+    caller.stage.faults.fail_after(Op::Append, 1, Fault::DiskFull);
+    caller.add("greeter", &target.url(), json!({ "slots": 2 })).await;
+    let call = target.call().await;
+    assert_eq!((&call.lease()["task"], &call.lease()["attempt"]), (&json!("b"), &json!(1)));
+    assert_eq!(caller.stage.faults.take_fired().len(), 1);
+    call.says(&json!({ "output": 1 })).await;
+    // The other comes again by itself, and is refused.
+    assert_eq!(caller.end(&run).await["state"], "Error");
+    assert_eq!(refused(&caller.stage, &run).await, (1, "secret_not_sent".to_owned()));
     caller.stop().await;
 }

@@ -13,6 +13,7 @@ use edgewise_engine::publish::Telling;
 use edgewise_engine::queues::Queues;
 use edgewise_server::auth::{Kept, PREFIX, Role};
 use edgewise_server::{App, Listen, Served, Serving, serve_as};
+use edgewise_store::faulty::{Faults, FaultyLedger};
 use edgewise_store::sqlite;
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -33,6 +34,8 @@ pub struct Stage {
     pub engine: Engine,
     pub address: SocketAddr,
     pub app: App,
+    /// What the engine's ledger fails at; nothing unless a test says so.
+    pub faults: Faults,
     /// Told when a stream of events has begun.
     pub listening: Notify,
     /// Sent with every request that has no token of its own.
@@ -103,8 +106,9 @@ impl Stage {
         let reader = sqlite::open_reader(folder.path()).unwrap();
         let queues = sqlite::open_ledger(folder.path()).unwrap();
         let telling = Telling { news: Box::new(reader.ledger), queues: Box::new(queues) };
+        let faults = Faults::none();
         let parts = Parts {
-            ledger: Box::new(stores.ledger),
+            ledger: Box::new(FaultyLedger::new(stores.ledger, faults.clone())),
             reader: Box::new(reader.projections),
             writer: Box::new(stores.projections),
             home: Home::local(),
@@ -125,7 +129,7 @@ impl Stage {
         let serving = serve_as(listener, Served::One(app.clone()), listen).unwrap();
         let (listening, token) = (Notify::new(), None);
         let (address, serving) = (serving.address, Mutex::new(vec![serving]));
-        Self { engine, app, address, listening, token, serving, folder }
+        Self { engine, app, address, faults, listening, token, serving, folder }
     }
 
     /// Where everything is kept.
