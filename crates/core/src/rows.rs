@@ -175,6 +175,8 @@ pub struct LeaseRow {
     pub generation: u16,
     /// Which attempt.
     pub attempt: u16,
+    /// The hash of its token: a grant that came back is made anew under the same attempt.
+    pub token: TokenHash,
     /// Who has it.
     pub worker: String,
     /// Until when.

@@ -286,6 +286,7 @@ impl Cached {
                     task,
                     generation: entry.generation,
                     attempt: entry.attempt,
+                    token: lease.token,
                     worker: lease.worker.to_string(),
                     deadline: lease.to_store().unwrap_or(Time::NEVER),
                     span: lease.span,

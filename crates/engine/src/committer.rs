@@ -156,7 +156,8 @@ impl<R> Committer<R> {
         // A run that was only looked at, and is over, need not stay.
         let fresh = std::mem::take(&mut self.desk.fresh);
         self.evict(fresh);
-        let revoked = std::mem::take(&mut self.desk.batch.revoked);
+        let mut revoked = std::mem::take(&mut self.desk.batch.revoked);
+        revoked.append(&mut self.desk.ended_elsewhere);
         Ok(Step {
             answers,
             revoked,

@@ -15,7 +15,7 @@ mod queues;
 mod whole;
 mod work;
 
-pub(crate) use adopt::{SOMEBODY, lost_lease};
+pub(crate) use adopt::lost_lease;
 pub(crate) use bounds::{Given, offer, offer_turn};
 pub(crate) use control::CachedControl;
 pub(crate) use work::CachedWork;
@@ -127,6 +127,10 @@ pub(crate) struct Desk {
     pub astray: bool,
     /// Whether an earlier engine's runs are being taken over: its own workers are gone then.
     pub recovering: bool,
+    /// Whether it found no rows at all when it came up.
+    pub rowless: bool,
+    /// Leases that were ended by others, or by a commit that was not seen to land: their workers are to be told.
+    pub ended_elsewhere: Vec<(RunId, AttemptRef)>,
     /// Runs with rows that are behind.
     pub dirty: BTreeSet<RunId>,
     /// About how many task rows are behind.
@@ -223,6 +227,8 @@ impl Desk {
             seen: Position::default(),
             astray: false,
             recovering: false,
+            rowless: false,
+            ended_elsewhere: Vec::new(),
             dirty: BTreeSet::new(),
             rows_behind: 0,
             gone: Vec::new(),
@@ -276,6 +282,10 @@ impl Desk {
         let cached = match loaded {
             Err(error) if error.kind == Kind::Corrupt => {
                 self.freeze(run, &error.message)?;
+                return Err(error);
+            }
+            Err(error) if error.kind == Kind::NotFound => {
+                self.end_leases(run, None);
                 return Err(error);
             }
             other => other?,

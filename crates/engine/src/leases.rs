@@ -104,6 +104,7 @@ pub(crate) struct Leases {
     revoked_due: BTreeSet<(Time, (RunId, TaskIx, TokenHash))>,
     /// Leases of frozen runs that are over. If such a run goes on they are what they were: a clock may have gone back.
     resting: BTreeMap<(RunId, TaskIx), Lease>,
+    by_worker: QuickMap<Arc<str>, usize>,
     by_queue: Vec<u32>,
     by_key: QuickMap<Arc<str>, u32>,
     /// Keys that somebody left since this was last asked.
@@ -117,6 +118,7 @@ impl Leases {
             self.due.insert((due, run, task));
         }
         self.count(&lease);
+        *self.by_worker.entry(Arc::clone(&lease.worker)).or_default() += 1;
         self.live.insert((run, task), lease);
     }
 
@@ -126,7 +128,7 @@ impl Leases {
 
     /// How many a worker has.
     pub fn of_worker(&self, worker: &str) -> usize {
-        self.live.values().filter(|lease| &*lease.worker == worker).count()
+        self.by_worker.get(worker).copied().unwrap_or_default()
     }
 
     pub fn get(&self, run: RunId, task: TaskIx) -> Option<&Lease> {
@@ -154,10 +156,10 @@ impl Leases {
         Some(lease)
     }
 
-    /// The rows have a deadline now. They know a lease by its attempt and its worker.
+    /// The rows have a deadline now.
     pub fn stored(&mut self, run: RunId, row: &LeaseRow) {
-        let Some(lease) = self.live.get_mut(&(run, row.task)) else { return };
-        if (lease.generation, lease.attempt, &*lease.worker) == (row.generation, row.attempt, &*row.worker) {
+        let lease = self.live.get_mut(&(run, row.task)).filter(|lease| lease.token == row.token);
+        if let Some(lease) = lease {
             lease.stored = lease.stored.max(row.deadline.known());
         }
     }
@@ -175,6 +177,12 @@ impl Leases {
             self.due.remove(&(due, run, task));
         }
         self.uncount(&lease);
+        if let Some(count) = self.by_worker.get_mut(&lease.worker) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_worker.remove(&lease.worker);
+            }
+        }
         Some(lease)
     }
 
@@ -252,16 +260,14 @@ impl Leases {
         self.remove(run, task)
     }
 
-    /// Keeps those leases of a run that are what its tasks say.
-    pub fn retain(&mut self, run: RunId, keep: impl Fn(TaskIx, &Lease) -> bool) {
+    /// Keeps those leases of a run that are what its tasks say; gives the others.
+    pub fn retain(&mut self, run: RunId, keep: impl Fn(TaskIx, &Lease) -> bool) -> Vec<(TaskIx, Lease)> {
         let all = (run, TaskIx(0))..=(run, TaskIx(u32::MAX));
-        let gone: Vec<TaskIx> =
-            self.live.range(all).filter(|((_, task), lease)| !keep(*task, lease)).map(|((_, task), _)| *task).collect();
-        for task in gone {
-            self.remove(run, task);
-        }
+        let over = self.live.range(all).filter(|((_, task), lease)| !keep(*task, lease));
+        let over: Vec<TaskIx> = over.map(|((_, task), _)| *task).collect();
         let all = (run, TaskIx(0))..=(run, TaskIx(u32::MAX));
         self.resting.extract_if(all, |(_, task), lease| !keep(*task, lease)).for_each(drop);
+        over.into_iter().filter_map(|task| Some((task, self.remove(run, task)?))).collect()
     }
 
     /// Tasks of a run whose leases are kept on for longer than the rows say.

@@ -217,6 +217,14 @@ impl World {
         panic!("the engine did not come up in 1,000 tries");
     }
 
+    /// The rows are lost with the engine: the next one has the ledger alone.
+    pub fn lose_rows(&mut self) {
+        self.rows = MemoryProjections::default();
+        let reader = self.reader();
+        self.witness.rows_are_now(Box::new(self.rows.clone()), reader);
+        self.crash();
+    }
+
     /// One step of the committer. A failed sync ends the process, so a new one comes up.
     pub fn step(&mut self, commands: Vec<(No, Command)>) {
         for (no, command) in &commands {

@@ -183,6 +183,10 @@ impl<P: Projections> Projections for Lagging<P> {
         self.inner.leases()
     }
 
+    fn lease(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<LeaseRow>> {
+        self.inner.lease(stream, task)
+    }
+
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
         self.inner.control(stream)
     }

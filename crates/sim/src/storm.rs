@@ -226,6 +226,7 @@ impl Storm {
     fn rise(&mut self, o: usize) {
         self.lives += 1;
         let (now, life) = (self.now, (self.seed, self.lives));
+        self.witness.comes_up();
         let risen = self.orchestrators[o].rise(&self.store, &self.lag, now, life);
         let source = self.orchestrators[o].source.clone();
         self.note(|| match risen {

@@ -197,14 +197,20 @@ impl Witness {
     }
 
     /// The rows were lost with every engine, and are made anew elsewhere. What heartbeats were answered with is lost with
-    /// them: who comes up keeps to what the ledger has, and gives everybody some time to be heard.
-    pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader, now: Time) {
+    /// them: who comes up gives everybody as long as they were given first, by its own clock.
+    pub fn rows_are_now(&mut self, rows: Box<dyn Projections>, reader: Reader) {
         (self.rows, self.reader) = (rows, reader);
         self.written.clear();
         self.books.values_mut().for_each(|book| book.compared = None);
-        let heard = self.clocks_agree.then(|| now.plus(GRACE));
-        for promised in self.promised.values_mut().filter(|p| p.until.is_some()) {
-            promised.until = promised.granted.max(promised.until.min(heard));
+        for promised in self.promised.values_mut().filter(|p| p.until.is_some() && !self.clocks_agree) {
+            promised.until = promised.granted;
+        }
+    }
+
+    /// An engine comes up. Where there are no rows it knows of no heartbeat, and counts from now on.
+    pub(crate) fn comes_up(&mut self) {
+        if self.rows.watermark().is_ok_and(|mark| mark == Position::default()) {
+            self.granted.values_mut().for_each(|granted| granted.beaten = true);
         }
     }
 

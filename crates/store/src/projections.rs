@@ -160,7 +160,7 @@ pub trait Projections: Send {
     /// Writes everything in one transaction. A run whose rows are not at `from_seq` refuses the whole
     /// flush (`Conflict`, code `projection_moved`): somebody else applied it. Rows to take away that are
     /// not there are no error. The watermark never goes back, and neither does the deadline of a lease that has the
-    /// same attempt and worker as the one that stands there: another engine may have moved it.
+    /// same token as the one that stands there: another engine may have moved it.
     fn flush(&mut self, flush: &Flush) -> Result<()>;
 
     /// All rows of a run in one snapshot; `None` if it has none.
@@ -188,6 +188,9 @@ pub trait Projections: Send {
 
     /// Every lease that was live when last written, with the latest deadline that was written for it.
     fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>>;
+
+    /// The lease of one task; `None` if it has none.
+    fn lease(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<LeaseRow>>;
 
     /// All rows of a workspace's control in one snapshot, by kind and name; `None` if it has none.
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>>;

@@ -17,7 +17,7 @@ impl<R> Committer<R> {
         self.desk.now = now;
         self.desk.recovering = true;
         let recovered = self.recover_all();
-        self.desk.recovering = false;
+        (self.desk.recovering, self.desk.rowless) = (false, false);
         recovered
     }
 
@@ -51,6 +51,7 @@ impl<R> Committer<R> {
     fn behind_the_ledger(&mut self) -> Result<BTreeSet<RunId>> {
         let mut behind = BTreeSet::new();
         let mut at: Position = self.desk.projections.watermark()?;
+        self.desk.rowless = at == Position::default();
         loop {
             let page = self.desk.ledger.read_all(at, 10_000)?;
             let Some(last) = page.last() else {
@@ -105,10 +106,8 @@ impl<R> Committer<R> {
                 // Granted anew since, perhaps under the same attempt: the row tells of a lease that came back.
                 continue;
             }
-            let live = cached.run.task(row.task).is_some_and(|t| {
-                t.state == TaskState::InProgress && (t.generation, t.attempt) == (row.generation, row.attempt)
-            });
-            if live {
+            let task = cached.run.task(row.task);
+            if task.is_some_and(|task| task.state == TaskState::InProgress && task.token == row.token) {
                 let Desk { runs, queues, leases, .. } = &mut self.desk;
                 let Some(cached) = runs.get(&run) else { continue };
                 leases.put(run, row.task, lost_lease(&cached.run, row.task, Some(row.clone().into()), at, queues));

@@ -8,7 +8,7 @@
 //! A frozen run still has two things that others rely on: rows, which must not stay behind a watermark that passes
 //! them, and leases, whose workers hold slots and keys for as long as they may be at work.
 
-use super::Desk;
+use super::{Batch, Desk};
 use crate::command::LeaseRef;
 use crate::leases::Lease;
 use crate::load;
@@ -185,10 +185,10 @@ impl Desk {
         let opened = self.open(lease.run).map(drop);
         // Nothing is written of it, so that only its slots are given back, unless this very commit has done so already.
         // Who is told to say it again says it again.
-        let over = self.batch.leases_over.contains(&(lease.run, lease.task));
+        let over = |batch: &Batch| batch.leases_over.contains(&(lease.run, lease.task));
         if opened.as_ref().is_err_and(|error| error.kind != Kind::Unavailable)
-            && !over
             && self.frozen.contains_key(&lease.run)
+            && !over(&self.batch)
             && let Some(was) = self.leases.leave(lease.run, lease.task, token)
         {
             self.refused(lease, was);

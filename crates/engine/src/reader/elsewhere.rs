@@ -184,6 +184,10 @@ impl Projections for Far {
         Ok(self.of(rows))
     }
 
+    fn lease(&mut self, _: &Stream, _: TaskIx) -> Result<Option<LeaseRow>> {
+        only_there()
+    }
+
     fn control(&mut self, _: &Stream) -> Result<Option<ControlRows>> {
         self.see(&Peek::Control).map(Some)
     }

@@ -39,11 +39,12 @@ fn find(desk: &mut Desk, beat: &LeaseRef) -> Result<Option<Lease>> {
     let current =
         |lease: &&Lease| (lease.generation, lease.attempt, lease.token) == (beat.generation, beat.attempt, token);
     if desk.leases.get(beat.run, beat.task).filter(current).is_none() {
-        match desk.open(beat.run).map(drop) {
-            Ok(()) => desk.has_news(beat.run)?,
+        match desk.open(beat.run).map(drop).and_then(|()| desk.has_news(beat.run)) {
+            Ok(_) => {}
             Err(error) if error.kind == Kind::Unavailable => return Err(error),
-            Err(_) => false,
-        };
+            // Its run rests or is gone.
+            Err(_) => return Ok(None),
+        }
     }
     Ok(desk.leases.get(beat.run, beat.task).filter(current).cloned())
 }

@@ -62,7 +62,7 @@ impl World {
         let (seen, read) = (open(), open());
         let reader = Reader::over(Box::new(read.ledger), Box::new(read.projections), home());
         self.witness.ledger_is_now(Box::new(seen.ledger));
-        self.witness.rows_are_now(Box::new(seen.projections), reader, self.now);
+        self.witness.rows_are_now(Box::new(seen.projections), reader);
     }
 
     /// The power fails in a write, if it is to: the machine comes up again over what the disk has. True if it did.

@@ -122,7 +122,7 @@ impl Storm {
             self.kill(o);
         }
         let (rows, reader) = witness_over(&self.store)?.into_rows();
-        self.witness.rows_are_now(rows, reader, self.now);
+        self.witness.rows_are_now(rows, reader);
         Ok(())
     }
 

@@ -32,9 +32,10 @@ impl Witness {
         for book in self.books.values().filter(|book| !book.rests()) {
             for (task, token) in book.live.iter().filter(|(_, token)| !book.rested.contains(token)) {
                 let Some(until) = self.holds_until(*token, began, &lives) else { continue };
-                let said =
-                    || format!("{} of {} was held until {until}, and is at {now}", book.run.path(*task), book.run.id);
-                ensure(now <= until.plus(LATE), "lost_workers_are_noticed", said)?;
+                let said = || {
+                    format!("{} of {} may be held until {until}, and is at {now}", book.run.path(*task), book.run.id)
+                };
+                ensure(now <= until, "lost_workers_are_noticed", said)?;
             }
         }
         Ok(())
@@ -52,7 +53,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Until when a lease holds at most; `None` for a worker within the process of an engine that lives.
+    /// Until when a lease may be there; `None` for a worker within the process of an engine that lives.
     fn holds_until(&self, token: TokenHash, began: Time, lives: impl Fn(&str) -> bool) -> Option<Time> {
         let granted = self.granted.get(&token)?;
         let lives = lives(&granted.by);
@@ -64,7 +65,7 @@ impl Witness {
             Some(span) => granted.at.plus(span).max(began),
         };
         // Whoever takes over gives the worker some time to be heard.
-        Some(if lives { until } else { until.plus(GRACE) })
+        Some(until.plus(if lives { LATE } else { GRACE }))
     }
 
     /// A lease is given: not for what was begun for a run that has been cancelled for some time.

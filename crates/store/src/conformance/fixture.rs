@@ -203,5 +203,6 @@ pub fn lease_row(task: u32, worker: &str) -> LeaseRow {
     let said = task % 2 == 1;
     let (queue, key) = (said.then(|| name("night")), said.then(|| "a key, 'quoted'".into()));
     let (worker, deadline, span) = (worker.into(), Time(9_000), said.then_some(Millis(2_900)));
-    LeaseRow { task: TaskIx(task), generation: 2, attempt: 3, worker, deadline, span, queue, key }
+    let token = TokenHash(u64::MAX - 2);
+    LeaseRow { task: TaskIx(task), generation: 2, attempt: 3, token, worker, deadline, span, queue, key }
 }

@@ -6,6 +6,7 @@ use crate::ledger::Position;
 use crate::projections::{Projections, RunChange, RunRows};
 use edgewise_core::Kind;
 use edgewise_core::event::{TaskIx, TimerKind};
+use edgewise_core::id::TokenHash;
 use edgewise_core::rows::LeaseRow;
 use edgewise_core::state::TaskState;
 use edgewise_core::time::Time;
@@ -109,19 +110,21 @@ pub fn the_deadline_of_a_lease_only_moves_later<P: Place>(place: &P) {
     let (_, mut rows) = open(place);
     let a = stream(1);
     let mut seq = 0;
-    let mut written = |worker: &str, attempt, deadline| {
-        let row = LeaseRow { attempt, deadline: Time(deadline), ..lease_row(0, worker) };
+    let mut written = |worker: &str, token, deadline| {
+        let row = LeaseRow { token: TokenHash(token), deadline: Time(deadline), ..lease_row(0, worker) };
         rows.flush(&flush(vec![RunChange { leases: vec![row], ..change(&a, seq, seq + 1) }], 0)).unwrap();
         seq += 1;
         let found = rows.leases().unwrap().remove(0).1;
-        assert_eq!((found.worker.as_str(), found.attempt), (worker, attempt));
+        assert_eq!((found.worker.as_str(), found.token.0), (worker, token));
+        assert_eq!(rows.lease(&a, TaskIx(0)).unwrap().as_ref(), Some(&found));
+        assert_eq!((rows.lease(&a, TaskIx(1)).unwrap(), rows.lease(&stream(2), TaskIx(0)).unwrap()), (None, None));
         found.deadline.0
     };
     assert_eq!(written("w1", 1, 500), 500);
     assert_eq!(written("w1", 1, 900), 900);
     assert_eq!(written("w1", 1, 700), 900, "another engine knew of an earlier one");
-    assert_eq!(written("w2", 1, 600), 600, "it came back, and is another's now");
-    assert_eq!(written("w2", 2, 400), 400, "the next attempt");
+    assert_eq!(written("w1", 2, 600), 600, "it came back, and was granted anew");
+    assert_eq!(written("w2", u64::MAX, 400), 400, "the next attempt");
 }
 
 pub fn what_is_not_in_a_change_stays_as_it_is<P: Place>(place: &P) {

@@ -79,6 +79,10 @@ impl<P: Projections> Projections for FaultyProjections<P> {
         self.read_or_fail(Op::Leases, Projections::leases)
     }
 
+    fn lease(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<LeaseRow>> {
+        self.read_or_fail(Op::Leases, |inner| inner.lease(stream, task))
+    }
+
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
         self.read_or_fail(Op::Control, |inner| inner.control(stream))
     }

@@ -64,10 +64,8 @@ impl Entry {
     /// The deadline of one lease only moves later.
     fn lease(&mut self, row: &LeaseRow) {
         let mut row = row.clone();
-        let same =
-            |old: &&LeaseRow| (old.generation, old.attempt, &old.worker) == (row.generation, row.attempt, &row.worker);
-        row.deadline =
-            self.leases.get(&row.task).filter(same).map_or(row.deadline, |old| old.deadline.max(row.deadline));
+        let same = self.leases.get(&row.task).filter(|old| old.token == row.token);
+        row.deadline = same.map_or(row.deadline, |old| old.deadline.max(row.deadline));
         self.leases.insert(row.task, row);
     }
 
@@ -205,6 +203,10 @@ impl Projections for MemoryProjections {
 
     fn leases(&mut self) -> Result<Vec<(Stream, LeaseRow)>> {
         Ok(self.0.lock().each(|entry| entry.leases.values().cloned().collect()))
+    }
+
+    fn lease(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<LeaseRow>> {
+        Ok(self.0.lock().runs.get(stream).and_then(|entry| entry.leases.get(&task).cloned()))
     }
 
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {

@@ -211,11 +211,11 @@ impl<'c> Writer<'c> {
                 .of(STATE)?;
         }
         for row in &change.leases {
-            let (worker, deadline) = (row.worker.as_str(), row.deadline.0 as i64);
+            let (token, worker, deadline) = (row.token.0 as i64, row.worker.as_str(), row.deadline.0 as i64);
             let (span, queue, key) = (row.span.map(|s| s.0 as i64), row.queue.as_deref(), row.key.as_deref());
             self.0
                 .get(include_str!("sql/state_set_lease.sql"))?
-                .execute((id(no, row.task), row.generation, row.attempt, worker, deadline, span, queue, key))
+                .execute((id(no, row.task), row.generation, row.attempt, token, worker, deadline, span, queue, key))
                 .of(STATE)?;
         }
         Ok(())

@@ -127,6 +127,15 @@ impl Projections for SqliteProjections {
         self.list(include_str!("sql/state_list_leases.sql"), (), |row| rows::lease(row, &names))
     }
 
+    fn lease(&mut self, stream: &Stream, task: TaskIx) -> Result<Option<LeaseRow>> {
+        read(&self.conn, STATE, |conn| {
+            let Some((no, _)) = find_run(conn, stream)? else { return Ok(None) };
+            let (sql, names) = (include_str!("sql/state_load_lease.sql"), Names::default());
+            let found = collect(conn, sql, (no, i64::from(task.0)), |row| rows::lease(row, &names))?;
+            Ok(found.into_iter().next().map(|(_, row)| row))
+        })
+    }
+
     fn control(&mut self, stream: &Stream) -> Result<Option<ControlRows>> {
         read(&self.conn, STATE, |conn| control::load(conn, stream))
     }

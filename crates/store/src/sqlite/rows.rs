@@ -167,11 +167,12 @@ pub(super) fn lease(row: &Row<'_>, names: &Names) -> Result<(Stream, LeaseRow)> 
         task: task(row, 3)?,
         generation: get(row, 4)?,
         attempt: get(row, 5)?,
-        worker: get(row, 6)?,
-        deadline: time(row, 7)?,
-        span: get::<Option<i64>>(row, 8)?.map(|span| Millis(span as u64)),
-        queue: names.some(row, 9)?,
-        key: get(row, 10)?,
+        token: TokenHash(get::<i64>(row, 6)? as u64),
+        worker: get(row, 7)?,
+        deadline: time(row, 8)?,
+        span: get::<Option<i64>>(row, 9)?.map(|span| Millis(span as u64)),
+        queue: names.some(row, 10)?,
+        key: get(row, 11)?,
     };
     Ok((names.stream(row)?, read))
 }

@@ -6,7 +6,10 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::{Answer, Beat, Claim, Command};
 use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of};
 use edgewise_sim::flows::{CHAIN, ONE, SPREAD, TIMEOUTS};
+
 use edgewise_store::faulty::{Fault, Op};
+
+const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 } } } }";
 
 #[test]
 fn of_two_claimers_of_one_task_one_wins_and_the_other_waits() {
@@ -326,6 +329,77 @@ fn a_lease_that_changed_hands_in_an_unknown_commit_is_not_mistaken_for_the_old_o
     assert_eq!(w.beat(lease), Beat::Cancel, "it was given back");
     w.pass(Millis(60_000));
     assert_ne!(w.task(run, "a"), TaskState::InProgress, "somebody watches over the new lease");
+}
+
+#[test]
+fn a_lease_ended_by_a_commit_in_doubt_is_told_to_its_worker_who_holds_its_slot_until_it_stops() {
+    let mut w = World::new();
+    let run = w.start(LIMITED);
+    let lease = w.claim_one("local/engine-1").lease;
+    w.start(LIMITED);
+    w.faults.fail_next(Op::Append, Fault::AnswerLost { landed: true });
+    w.faults.fail_next(Op::Head, Fault::Refused);
+    let act = w.act(run);
+    assert_eq!(w.must_fail(Command::Cancel(act)).kind, Kind::Unavailable);
+    w.pass(Millis(1_000));
+    assert_eq!(w.task(run, "a"), TaskState::Cancelled, "it was written");
+    let told: Vec<_> = w.revoked.iter().map(|(run, attempt)| (*run, attempt.token)).collect();
+    assert_eq!(told, [(run, lease.token.hash())]);
+    assert!(w.claim("local/engine-1", 1).is_empty(), "it is still at work");
+    w.report(lease, Ok(())).unwrap_err();
+    assert_eq!(w.take().len(), 1);
+}
+
+#[test]
+fn without_rows_a_worker_has_as_long_to_be_heard_as_it_was_given() {
+    let mut w = World::new();
+    let run = w.start(ONE);
+    w.send(vec![Command::Claim(Claim { lease: Some(Millis(300_000)), ..claim_of("w", &["work"], 1) })]);
+    let lease = w.take().remove(0).lease;
+    w.pass(Millis(200_000));
+    w.beat(lease);
+    w.flush();
+    w.now = w.now.plus(Millis(110_000));
+    w.lose_rows();
+    w.pass(Millis(100_000));
+    assert!(matches!(w.beat(lease), Beat::Continue(_)), "it speaks every hundred seconds");
+    w.flush();
+    w.pass(Millis(299_999));
+    assert_eq!(w.task(run, "a"), TaskState::InProgress);
+    w.pass(Millis(1));
+    assert_eq!(w.task(run, "a"), TaskState::Error);
+}
+
+#[test]
+fn a_worker_elsewhere_that_calls_itself_local_is_not_lost_with_the_engine() {
+    let mut w = World::new();
+    let run = w.start(ONE);
+    w.send(vec![Command::Claim(Claim { lease: Some(LEASE), ..claim_of("local/laptop", &["work"], 1) })]);
+    let lease = w.take().remove(0).lease;
+    w.crash();
+    w.settle();
+    assert_eq!(w.task(run, "a"), TaskState::InProgress, "it was told how long");
+    w.report(lease, Ok(())).unwrap();
+}
+
+#[test]
+fn a_grant_made_anew_to_the_same_worker_keeps_nothing_of_the_one_that_came_back() {
+    for late in [false, true] {
+        let mut w = World::new();
+        let run = w.start(ONE);
+        w.send(vec![Command::Claim(Claim { lease: Some(Millis(3_600_000)), ..claim_of("w", &["work"], 1) })]);
+        let lease = w.take().remove(0).lease;
+        match late {
+            false => w.flush(),
+            true => w.writing = Some(w.committer().flush_all().unwrap()),
+        }
+        w.send(vec![Command::GiveBack(vec![lease]), Command::Claim(claim_of("w", &["work"], 1))]);
+        let anew = w.take().remove(0).lease;
+        w.flush();
+        assert_eq!(w.beat(anew), Beat::Continue(w.now.plus(LEASE)), "{late}");
+        w.pass(LEASE);
+        assert_eq!(w.task(run, "a"), TaskState::Error, "{late}");
+    }
 }
 
 #[test]

@@ -2,11 +2,14 @@
 
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
-use edgewise_engine::command::{Answer, Beat, Claim, Command, Rerun, RerunOf};
+use edgewise_engine::command::{Answer, Beat, Claim, Command, Rerun, RerunOf, RunAct, Supply, TaskAct};
 use edgewise_engine::retention::Removing;
 use edgewise_sim::driver::{LEASE, World, claim_of, name};
 use edgewise_sim::flows::{CHAIN, GATE, ONE};
 use edgewise_store::faulty::{Fault, Op};
+use serde_json::value::RawValue;
+
+const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 } } } }";
 
 /// Two engines that have the same run on their desks.
 fn both(text: &str) -> (World, World, edgewise_core::id::RunId) {
@@ -202,6 +205,90 @@ fn of_leases_that_lapse_together_those_granted_anew_elsewhere_hold() {
         other.report(grant.lease, Ok(())).unwrap();
     }
     other.is(run, RunState::Complete);
+}
+
+#[test]
+fn a_worker_within_an_engine_is_told_what_another_one_ended() {
+    for (supplied, removed) in [(false, false), (true, false), (true, true)] {
+        let (mut one, mut other, run) = both(LIMITED);
+        let lease = one.claim_one("local/engine-1").lease;
+        let RunAct { run, by, why } = other.act(run);
+        if supplied {
+            let act = TaskAct { run, task: "a".into(), by, why };
+            other.must(Command::Supply(Supply { act, output: RawValue::from_string("1".into()).unwrap() }));
+        } else {
+            other.must(Command::Cancel(RunAct { run, by, why }));
+        }
+        if removed {
+            other.witness.rests = true;
+            other.flush();
+            other.must(Command::Remove(Removing { runs: vec![run], keep_keys: Millis(0) }));
+        }
+        one.witness.rests = true;
+        one.start(LIMITED);
+        assert!(one.claim("local/engine-1", 1).is_empty(), "it is still at work");
+        let told: Vec<_> = one.revoked.iter().map(|(run, attempt)| (*run, attempt.token)).collect();
+        // Of a run that was taken away no record tells: then its worker hears of it when it speaks.
+        assert_eq!(told.contains(&(run, lease.token.hash())), !removed);
+        one.report(lease, Ok(())).unwrap_err();
+        assert_eq!(one.take().len(), 1, "{removed}");
+    }
+}
+
+#[test]
+fn a_worker_that_reported_to_one_engine_holds_no_slot_at_another() {
+    let (mut one, mut other, _) = both(LIMITED);
+    let lease = one.claim_one("w").lease;
+    other.report(lease, Ok(())).unwrap();
+    one.start(LIMITED);
+    assert_eq!(one.claim("w", 1).len(), 1);
+}
+
+#[test]
+fn a_worker_is_told_at_every_engine_how_long_it_has() {
+    let (mut one, mut other, _) = both(ONE);
+    let lease = one.claim_one("w").lease;
+    one.flush();
+    other.step(Vec::new());
+    other.now = other.now.plus(Millis(20_000));
+    other.beat(lease);
+    other.flush();
+    let Beat::Continue(told) = other.beat(lease) else { panic!("it is at work") };
+    one.pass(LEASE);
+    assert_eq!(one.beat(lease), Beat::Continue(told), "it has looked by now");
+}
+
+#[test]
+fn one_lease_that_is_over_elsewhere_does_not_keep_a_heartbeat_from_the_others() {
+    let mut one = World::new();
+    let mut other = World::over(&one);
+    other.start(ONE);
+    let kept = other.claim_one("w").lease;
+    let run = one.start(ONE);
+    let _ = other.ask(Command::Wait(run));
+    let over = one.claim_one("w").lease;
+    let act = one.act(run);
+    one.must(Command::Freeze(act));
+    let Answer::Beats(beats) = other.must(Command::Heartbeat(vec![over, kept])) else { panic!("no beats") };
+    assert!(matches!(beats[..], [Beat::Cancel, Beat::Continue(_)]), "{beats:?}");
+}
+
+#[test]
+fn a_lease_of_a_frozen_run_that_was_heard_elsewhere_holds_its_slot_until_then() {
+    let (mut one, mut other, run) = both(LIMITED);
+    let lease = one.claim_one("w").lease;
+    one.flush();
+    other.step(Vec::new());
+    other.now = other.now.plus(Millis(20_000));
+    other.beat(lease);
+    other.flush();
+    let act = one.act(run);
+    one.must(Command::Freeze(act));
+    one.start(LIMITED);
+    one.pass(Millis(LEASE.0 + 1_000));
+    assert!(one.claim("w", 1).is_empty(), "it may be at work");
+    one.pass(Millis(20_000));
+    assert_eq!(one.take().len(), 1);
 }
 
 #[test]

@@ -3,6 +3,7 @@ CREATE TABLE lease_rows (
     id         INTEGER PRIMARY KEY,
     generation INTEGER NOT NULL,
     attempt    INTEGER NOT NULL,
+    token      INTEGER NOT NULL,
     worker     TEXT NOT NULL,
     deadline   INTEGER NOT NULL,
     span       INTEGER,
