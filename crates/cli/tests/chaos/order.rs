@@ -1,8 +1,9 @@
 //! The order of things on the disk, as the kernel saw it: nothing is told to anybody, and no script is started,
 //! before the ledger's last write was synced.
 
-use crate::place::{HANG, Place, SAY, binary, code_of};
-use std::process::Command;
+use crate::place::{HANG, Place, SAY, binary, code_of, lines};
+use rustix::process::{Signal, kill_process};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// What matters of a trace, in the order in which the kernel finished it.
@@ -54,6 +55,7 @@ fn sort(call: &str, script: &str) -> impl Iterator<Item = Call> {
         "fdatasync" | "fsync" if on_ledger => Some(Call::Synced),
         "write" if call.starts_with("write(1<") => Some(Call::Told),
         "write" | "sendto" if call.contains("<socket:") && call.contains(r#"\"ok\":"#) => Some(Call::Told),
+        "write" | "writev" | "sendto" if call.contains("<socket:") && call.contains("HTTP/1.1 20") => Some(Call::Told),
         "execve" if call.contains(script) => Some(Call::Started),
         _ => None,
     };
@@ -79,7 +81,7 @@ fn traced(place: &Place, args: &[&str]) -> Option<Command> {
         eprintln!("NOT TESTED: the order of writes and syncs needs strace (`cargo xtask test` installs it): {error}");
         return None;
     }
-    let calls = "trace=write,sendto,pwrite64,fsync,fdatasync,execve";
+    let calls = "trace=write,writev,sendto,pwrite64,fsync,fdatasync,execve";
     let mut strace = place.command("strace", &["-f", "-y", "-s", "200", "-e", calls, "-o", "trace", binary()]);
     strace.args(args);
     Some(strace)
@@ -131,6 +133,36 @@ fn nothing_is_answered_before_it_is_synced() {
 }
 
 #[test]
+fn nothing_is_answered_over_http_before_it_is_synced() {
+    let place = Place::new();
+    // Nothing of it is told to anybody else, so that nothing else is written meanwhile.
+    place.flow("idle", "  nobody: { action: nobody }\n");
+    let Some(mut strace) = traced(&place, &["serve", "--addr", "127.0.0.1:0", "-q"]) else { return };
+    let mut server = strace.stdout(Stdio::piped()).spawn().unwrap();
+    let told = lines(server.stdout.take().unwrap());
+    let addr = told.recv_timeout(HANG).expect("the server does not listen");
+    let said = |args: &[&str]| {
+        let mut command = place.edgewise(args);
+        command.env("EDGEWISE_ADDR", &addr).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let before = place.engine().expect("the server is the engine");
+    let asked = 5;
+    for _ in 0..asked {
+        let run = said(&["run", "idle.yaml", "--detach", "-q"]);
+        said(&["cancel", &run]);
+    }
+    kill_process(before, Signal::TERM).unwrap();
+    code_of(server);
+    let calls = calls(&place, "no script");
+    assert!(calls.iter().filter(|c| **c == Call::Told).count() >= 2 * asked, "{calls:?}");
+    assert!(calls.iter().filter(|c| **c == Call::Synced).count() >= 2 * asked, "{calls:?}");
+    assert_eq!(too_early(&calls), None, "{calls:?}");
+}
+
+#[test]
 fn what_is_too_early_is_found_in_a_trace() {
     let wal = "9</x/ledger.db-wal>";
     let check = |lines: &[&str], expected: Option<usize>| {
@@ -140,6 +172,7 @@ fn what_is_too_early_is_found_in_a_trace() {
     let (write, sync, told) = ("7 pwrite64(WAL, \"\") = 4", "7 fdatasync(WAL) = 0", "8 write(1<pipe:[3]>, \"id\") = 2");
     check(&[write, sync, told], None);
     check(&[write, told, sync], Some(1));
+    check(&[write, "8 writev(7<socket:[3]>, [{iov_base=\"HTTP/1.1 201 Created\"}], 1) = 9", sync], Some(1));
     check(&[write, sync, write, "9 execve(\"/bin/sh\", [\"marked\"]) = 0", sync], Some(3));
     // A sync counts when it is over, and only if it went well.
     check(&[write, "7 fdatasync(WAL <unfinished ...>", told, "7 <... fdatasync resumed>) = 0"], Some(1));
