@@ -27,13 +27,14 @@ class Heart:
         self._client = client
         self._hand = hand
         self._pause = min(lease / 3, 10.0)
-        self._stopping = threading.Event()
+        self._stopping = False
         self._thread = threading.Thread(target=self._work, name="edgewise-heart", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """No more heartbeats."""
-        self._stopping.set()
+        self._stopping = True
+        self._hand.hurry.set()
         self._thread.join()
 
     def give_back(self, leases: Sequence[Held]) -> None:
@@ -45,15 +46,20 @@ class Heart:
                 log.warning("leases lapse that could not be given back: %s", problem)
 
     def _work(self) -> None:
-        beat = time.monotonic() + self._pause
-        tick = min(self._pause, IDLE_SECONDS / 2)
-        while not self._stopping.wait(tick):
+        last, heard = time.monotonic(), True
+        while not self._stopping:
+            # A flow may have its tasks say more often that they are at work than the worker would.
+            every = min(self._pause, self._hand.shortest / 3)
+            # A heartbeat that found nobody is repeated soon: two more fit into the lease.
+            tick = min(every, IDLE_SECONDS / 2)
+            if self._hand.hurry.wait(tick):
+                self._hand.hurry.clear()
+                continue
+            if time.monotonic() >= last + (every if heard else tick):
+                last, heard = time.monotonic(), self._beat()
             idle = self._hand.idle(time.monotonic() - IDLE_SECONDS)
             if idle:
                 self.give_back(idle)
-            if time.monotonic() >= beat:
-                # A heartbeat that found nobody is repeated soon: two more fit into the lease.
-                beat = time.monotonic() + (self._pause if self._beat() else tick)
 
     def _beat(self) -> bool:
         held = self._hand.all()

@@ -89,15 +89,17 @@ class Retry:
 
 @dataclass(frozen=True)
 class Timeout:
-    """How long an attempt, the task as a whole, and the wait for a worker may take."""
+    """How long an attempt, the task as a whole, the wait for a worker, and its silence between two heartbeats may take."""
 
     attempt: Span | None = None
     overall: Span | None = None
     queue: Span | None = None
+    heartbeat: Span | None = None
 
     def plain(self) -> Any:
         """As it stands in a flow."""
-        return _given(attempt=_span(self.attempt), overall=_span(self.overall), queue=_span(self.queue))
+        spans = {"attempt": self.attempt, "overall": self.overall, "queue": self.queue, "heartbeat": self.heartbeat}
+        return _given(**{name: _span(span) for name, span in spans.items()})
 
 
 @dataclass(frozen=True)

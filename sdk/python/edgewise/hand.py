@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from .errors import Cancelled
+
+#: No lease is kept up more often than one of so many seconds.
+SHORTEST_SECONDS = 0.05
 
 
 class Context:
@@ -44,10 +48,12 @@ class Context:
 class Held:
     """A lease in hand."""
 
-    __slots__ = ("lease", "context", "since", "began", "over", "stop")
+    __slots__ = ("lease", "span", "context", "since", "began", "over", "stop")
 
     def __init__(self, told: dict[str, Any], now: float) -> None:
         self.lease: str = told["lease"]
+        #: For how many seconds it is good without a heartbeat.
+        self.span: float = told.get("lease_ms", math.inf) / 1000
         self.context = Context(told)
         self.since = now
         self.began = False
@@ -73,6 +79,10 @@ class Hand:
         self._changed = threading.Condition()
         #: Waiters are only woken when the number of unfinished leases falls to this.
         self._wake_at = -1
+        #: For how many seconds the shortest lease there ever was is good without a heartbeat.
+        self.shortest = math.inf
+        #: Set when there was a shorter one.
+        self.hurry = threading.Event()
 
     def take(self, told: Iterable[dict[str, Any]]) -> list[Held]:
         """Takes leases."""
@@ -81,6 +91,11 @@ class Hand:
         with self._changed:
             self._leases.update((one.lease, one) for one in held)
             self._unfinished += len(held)
+            shortest = min((one.span for one in held), default=math.inf)
+            if shortest < self.shortest:
+                # Not again for every millisecond that another one took longer to come here.
+                self.shortest = max(shortest * 0.9, SHORTEST_SECONDS)
+                self.hurry.set()
         return held
 
     def begin(self, held: Held) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import edgewise
-from edgewise import Context, Permanent, Retry, Retryable, Worker, call, expr, flow
+from edgewise import Context, Permanent, Retry, Retryable, Timeout, Worker, call, expr, flow
 from edgewise.calls import post
 
 from .server import Server
@@ -203,6 +203,18 @@ class Leases(unittest.TestCase):
             run = one("long")
             self.assertEqual(run.result(20), "kept")
         self.assertEqual(task(run)["attempt"], 1)
+
+    def test_a_flow_may_ask_for_heartbeats_more_often_than_the_worker_would(self) -> None:
+        worker = Worker(server.url)
+
+        @worker.task("often")
+        def often(context: Context) -> str:
+            return "cancelled" if context.cancelled.wait(2.5) else "kept"
+
+        f = flow("one")
+        f.output(f.task("a", call("often"), retry=Retry(1), timeout=Timeout(heartbeat="600ms")))
+        with working(worker):
+            self.assertEqual(server.client().start(f).result(20), "kept")
 
     def test_a_cancel_reaches_functions_and_coroutines(self) -> None:
         worker = Worker(server.url, lease=1.0)

@@ -23,24 +23,39 @@ export class Heart {
   readonly #hand: Hand;
   readonly #log: Log;
   readonly #every: number;
-  readonly #tick: number;
-  readonly #timer: NodeJS.Timeout;
-  #next: number;
+  #timer: NodeJS.Timeout;
+  #last = performance.now();
+  #heard = true;
   #busy = false;
+  #stopped = false;
 
   constructor(client: Client, hand: Hand, lease: number, log: Log) {
     this.#client = client;
     this.#hand = hand;
     this.#log = log;
     this.#every = Math.min(lease / 3, 10_000);
-    this.#tick = Math.min(this.#every, IDLE_MS / 2);
-    this.#next = performance.now() + this.#every;
-    this.#timer = setInterval(() => void this.#look(), this.#tick);
+    this.#timer = setTimeout(() => void this.#look(), this.#pause().tick);
+    hand.hurry = () => {
+      if (!this.#busy) this.#later();
+    };
   }
 
   /** No more heartbeats. */
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** How often to speak, and how soon again if nobody heard: two more fit into the lease. */
+  #pause(): { every: number; tick: number } {
+    // A flow may have its tasks say more often that they are at work than the worker would.
+    const every = Math.min(this.#every, this.#hand.shortest / 3);
+    return { every, tick: Math.min(every, IDLE_MS / 2) };
+  }
+
+  #later(): void {
+    clearTimeout(this.#timer);
+    if (!this.#stopped) this.#timer = setTimeout(() => void this.#look(), this.#pause().tick);
   }
 
   /** Leases whose work never began: their attempts are not spent. */
@@ -55,16 +70,16 @@ export class Heart {
   }
 
   async #look(): Promise<void> {
-    if (this.#busy) return;
     this.#busy = true;
+    const { every, tick } = this.#pause();
+    if (performance.now() >= this.#last + (this.#heard ? every : tick)) {
+      this.#last = performance.now();
+      this.#heard = await this.#beat();
+    }
     const idle = this.#hand.idle(performance.now() - IDLE_MS);
     if (idle.length > 0) await this.giveBack(idle);
-    // A heartbeat that found nobody is repeated soon: two more fit into the lease.
-    if (performance.now() >= this.#next) {
-      const heard = await this.#beat();
-      this.#next = performance.now() + (heard ? this.#every : this.#tick);
-    }
     this.#busy = false;
+    this.#later();
   }
 
   async #beat(): Promise<boolean> {

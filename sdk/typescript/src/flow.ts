@@ -64,6 +64,8 @@ export interface Timeout {
   attempt?: Span;
   overall?: Span;
   queue?: Span;
+  /** Between two heartbeats of its worker. */
+  heartbeat?: Span;
 }
 
 /** A domain event: what the outside world is told when a task, or the whole run, ends in a way. */
@@ -362,7 +364,8 @@ function tried(retry: number | Retry | undefined): unknown {
 
 function timed(timeout: Span | Timeout | undefined): unknown {
   if (typeof timeout !== "object") return written(timeout);
-  return { attempt: written(timeout.attempt), overall: written(timeout.overall), queue: written(timeout.queue) };
+  const { attempt, overall, queue, heartbeat } = timeout;
+  return { attempt: written(attempt), overall: written(overall), queue: written(queue), heartbeat: written(heartbeat) };
 }
 
 function written(span: Span | undefined): string | undefined {

@@ -2,9 +2,13 @@
 
 import { Cancelled } from "./errors.js";
 
+/** No lease is kept up more often than one of so many milliseconds. */
+const SHORTEST_MS = 50;
+
 /** A lease as the server gives it. */
 export interface WireLease {
   lease: string;
+  lease_ms?: number;
   run: string;
   task: string;
   attempt: number;
@@ -72,6 +76,8 @@ export class Context {
 /** A lease in hand. */
 export class Held {
   readonly lease: string;
+  /** For how many milliseconds it is good without a heartbeat. */
+  readonly span: number;
   readonly context: Context;
   readonly since = performance.now();
   began = false;
@@ -80,6 +86,7 @@ export class Held {
 
   constructor(told: WireLease) {
     this.lease = told.lease;
+    this.span = told.lease_ms ?? Infinity;
     this.context = new Context(told);
   }
 }
@@ -90,12 +97,22 @@ export class Hand {
   #waiting: { most: number; go: () => void }[] = [];
   unfinished = 0;
   finished = 0;
+  /** For how many milliseconds the shortest lease there ever was is good without a heartbeat. */
+  shortest = Infinity;
+  /** Called when there was a shorter one. */
+  hurry: () => void = () => {};
 
   /** Takes leases. */
   take(told: readonly WireLease[]): Held[] {
     const held = told.map((lease) => new Held(lease));
     for (const one of held) this.#leases.set(one.lease, one);
     this.unfinished += held.length;
+    const shortest = held.reduce((least, one) => Math.min(least, one.span), Infinity);
+    if (shortest < this.shortest) {
+      // Not again for every millisecond that another one took longer to come here.
+      this.shortest = Math.max(shortest * 0.9, SHORTEST_MS);
+      this.hurry();
+    }
     return held;
   }
 

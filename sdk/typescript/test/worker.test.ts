@@ -177,6 +177,19 @@ test("heartbeats keep a task that takes longer than its lease", async () => {
   }, { lease: 1_000 });
 });
 
+test("a flow may ask for heartbeats more often than the worker would", async () => {
+  const often: Handler = async (context) => {
+    await pause(2_500, undefined, { signal: context.signal });
+    return "kept";
+  };
+  const f = flow("one");
+  f.output(f.task("a", call("often"), { retry: { attempts: 1 }, timeout: { heartbeat: "600ms" } }));
+  await working({ often }, async () => {
+    const run = await server.client().start(f);
+    assert.equal(await run.result(20_000), "kept");
+  });
+});
+
 test("a cancel reaches the handler", async () => {
   const [begun, stopped] = [signal(), signal()];
   const wait: Handler = (context) => {
