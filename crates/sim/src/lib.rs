@@ -38,7 +38,7 @@ use store::Store;
 use storm::Storm;
 
 /// What a storm is played over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Tier {
     /// In memory: fast, for many seeds.
     #[default]
@@ -47,6 +47,27 @@ pub enum Tier {
     Sqlite,
     /// One run without an engine: events straight into the fold, also those that no command of the engine writes.
     Events,
+}
+
+/// A seed, and what it is played over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seed {
+    /// The number.
+    pub number: u64,
+    /// Over what.
+    pub tier: Tier,
+}
+
+impl Seed {
+    /// The command that plays it again.
+    pub fn again(self) -> String {
+        let tier = match self.tier {
+            Tier::Memory => "",
+            Tier::Sqlite => " --sqlite",
+            Tier::Events => " --events",
+        };
+        format!("cargo xtask sim --seed {}{tier}", self.number)
+    }
 }
 
 /// How a seed is played.

@@ -2,7 +2,7 @@
 
 use edgewise_sim::cover::Cover;
 use edgewise_sim::program;
-use edgewise_sim::{Options, Summary, Tier, Violation, kept, run_seed, shrink};
+use edgewise_sim::{Options, Seed, Summary, Tier, Violation, kept, run_seed, shrink};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ Usage: edgewise-sim [--seed N] [--seeds K] [--kept] [--sqlite | --events] [--tra
 
   --seed N      the first seed (0)
   --seeds K     how many (1, or none beside --kept)
-  --kept        before them all seeds that once found something
+  --kept        before them all seeds that once found something, each over what it was found with
   --sqlite      over SQLite files instead of memory
   --events      events straight into the fold instead of an engine over a store
   --trace       print what happens
@@ -31,7 +31,7 @@ const ENOUGH_IN_FILES: u64 = 200;
 struct Args {
     seed: u64,
     seeds: u64,
-    kept: Vec<u64>,
+    kept: Vec<Seed>,
     options: Options,
     whole: bool,
     all: bool,
@@ -71,12 +71,17 @@ impl Args {
     }
 
     /// The n-th of them: first those that are kept.
-    fn nth(&self, n: u64) -> Option<u64> {
-        let kept = self.kept.len() as u64;
+    fn nth(&self, n: u64) -> Option<Seed> {
+        let (kept, tier) = (self.kept.len() as u64, self.options.tier);
         match self.kept.get(n as usize) {
             Some(seed) => Some(*seed),
-            None => (n < self.count()).then(|| self.seed.saturating_add(n - kept)),
+            None => (n < self.count()).then(|| Seed { number: self.seed.saturating_add(n - kept), tier }),
         }
+    }
+
+    /// How a seed is played.
+    fn options_of(&self, seed: Seed) -> Options {
+        Options { tier: seed.tier, ..self.options.clone() }
     }
 }
 
@@ -85,26 +90,29 @@ impl Args {
 struct Total {
     steps: u64,
     cover: Cover,
-    failed: Option<(u64, Violation)>,
+    failed: Option<(Seed, Violation)>,
 }
 
 impl Total {
     /// Plays a seed; true if it fails.
-    fn play(&mut self, seed: u64, args: &Args) -> bool {
+    fn play(&mut self, seed: Seed, args: &Args) -> bool {
         let played = match args.programs {
-            true => program::check_seed(seed).map(|_| Summary::default()),
-            false => run_seed(seed, &args.options),
+            true => program::check_seed(seed.number).map(|_| Summary::default()),
+            false => run_seed(seed.number, &args.options_of(seed)),
         };
         match played {
             Ok(Summary { steps, cover, schedule, .. }) => {
                 self.steps += steps;
-                self.cover.merge(&cover);
+                // What must happen must happen where it is asked for.
+                if seed.tier == args.options.tier {
+                    self.cover.merge(&cover);
+                }
                 schedule.iter().for_each(|line| println!("{line}"));
                 false
             }
             Err(violation) => {
                 if args.all {
-                    println!("seed {seed} fails: {}", violation.to_string().replace('\n', " "));
+                    println!("seed {} fails: {}", seed.number, violation.to_string().replace('\n', " "));
                 }
                 self.fail(seed, violation);
                 true
@@ -113,7 +121,7 @@ impl Total {
     }
 
     /// The lowest failing seed is told, so that the same one is told whoever was faster.
-    fn fail(&mut self, seed: u64, violation: Violation) {
+    fn fail(&mut self, seed: Seed, violation: Violation) {
         if self.failed.as_ref().is_none_or(|(other, _)| seed < *other) {
             self.failed = Some((seed, violation));
         }
@@ -159,18 +167,13 @@ fn tell_program(seed: u64) {
     }
 }
 
-fn tell_failure(args: &Args, seed: u64, violation: &Violation) {
-    println!("seed {seed} fails: {violation}");
+fn tell_failure(args: &Args, seed: Seed, violation: &Violation) {
+    println!("seed {} fails: {violation}", seed.number);
     if args.programs {
-        return tell_program(seed);
+        return tell_program(seed.number);
     }
-    let tier = match args.options.tier {
-        Tier::Memory => "",
-        Tier::Sqlite => " --sqlite",
-        Tier::Events => " --events",
-    };
-    println!("repeat with: cargo xtask sim --seed {seed}{tier}");
-    let shrunk = if args.whole { None } else { shrink(seed, &args.options) };
+    println!("repeat with: {}", seed.again());
+    let shrunk = if args.whole { None } else { shrink(seed.number, &args.options_of(seed)) };
     let (told, steps) = match &shrunk {
         Some(shrunk) => (&shrunk.violation, format!("the {} steps that matter", shrunk.steps.len())),
         None => (violation, "all steps".into()),

@@ -12,7 +12,8 @@ const BEAT_EVERY: u64 = 4_000;
 impl Storm {
     /// The act that the dice of this step choose.
     pub(super) fn act(&mut self, step: u64) -> Held {
-        self.note(|| format!("step {step}"));
+        let dice = self.dice.clone().draw();
+        self.note(|| format!("step {step}, dice {dice:016x}"));
         self.disturb()?;
         if has_events(self.seed) && self.dice.one_in(3) {
             self.publish()?;
