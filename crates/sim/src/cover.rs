@@ -21,7 +21,7 @@ fn events() -> impl Iterator<Item = &'static str> {
     all.filter(|name| !NOT_IN_STORMS.contains(name))
 }
 
-/// What is asked; nothing is imported in a storm.
+/// What is asked; nothing is imported in a storm (`Import`).
 const COMMANDS: [&str; 29] = [
     "Start",
     "Cancel",
@@ -55,7 +55,7 @@ const COMMANDS: [&str; 29] = [
 ];
 
 /// Answers, good and bad ones.
-const ANSWERS: [&str; 24] = [
+const ANSWERS: [&str; 26] = [
     "Started",
     "Started again",
     "Done",
@@ -66,6 +66,8 @@ const ANSWERS: [&str; 24] = [
     "Continue",
     "Stop",
     "Ended",
+    "Removed",
+    "Worked",
     "attempt_over",
     "disk_full",
     "empty_claim",
@@ -87,7 +89,7 @@ fn work() -> impl Iterator<Item = &'static str> {
     WorkEvent::KNOWN.iter().copied().filter(|name| !name.ends_with("Imported"))
 }
 
-/// Operations that were done.
+/// Operations that were done; no storm expects a state of an item before it changes it (`Expect`).
 const OPERATIONS: [&str; 18] = [
     "Add",
     "Update",
@@ -124,9 +126,13 @@ const REFUSED: [&str; 8] = [
 
 /// How attempts end.
 const ATTEMPTS: [&str; 5] = ["success", "boom", "bang", "timeout", "worker_lost"];
-/// What becomes of a tick. No storm has so many that wait, or a flow that refuses what its schedule gives it.
-const TICKS: [&str; 5] = ["Started", "Queued", "Overlap", "Missed", "Already"];
+/// What becomes of a tick; no storm has so many that wait (`QueueFull`).
+const TICKS: [&str; 6] = ["Started", "Queued", "Overlap", "Missed", "Already", "Refused"];
 const ENDS: [&str; 4] = ["Complete", "Error", "Cancelled", "ResolvedManually"];
+
+/// What comes a few times in 10,000 seeds, and in fewer perhaps not at all: somebody takes back what they said to a gate
+/// of the work graph, and a flow refuses what its schedule gives it.
+const RARE: [(&str, &str); 3] = [("work", "GateWithdrawn"), ("operation", "Withdraw"), ("tick", "Refused")];
 
 /// What a timer is for. A kind that is new belongs into the list above, too.
 pub fn timer(kind: TimerKind) -> &'static str {
@@ -168,8 +174,8 @@ impl Cover {
         self.0.get(group).and_then(|kinds| kinds.get(kind)).copied().unwrap_or(0)
     }
 
-    /// Everything that must occur over many seeds and did not.
-    pub fn missing(&self) -> Vec<String> {
+    /// Everything that must occur over many seeds and did not; what is rare only if it is asked for.
+    pub fn missing(&self, rare: bool) -> Vec<String> {
         let troubles = Trouble::ALL.iter().map(|t| ("trouble", t.word()));
         let of = |group, kinds: &'static [&str]| kinds.iter().map(move |kind| (group, *kind));
         let wanted = troubles
@@ -184,7 +190,7 @@ impl Cover {
             .chain(of("operation", &OPERATIONS))
             .chain(of("answer", &REFUSED))
             .chain(of("told", &TOLD));
-        self.never(wanted)
+        self.never(wanted.filter(|kind| rare || !RARE.contains(kind)))
     }
 
     /// Troubles that were not felt over files, where rows are never lost.
@@ -216,9 +222,16 @@ mod tests {
     #[test]
     fn what_never_occurred_is_named_unless_no_storm_comes_to_it() {
         let mut cover = Cover::default();
-        let missing = |cover: &Cover, kind: &str| cover.missing().contains(&kind.to_owned());
+        let missing = |cover: &Cover, kind: &str| cover.missing(false).contains(&kind.to_owned());
         for kind in ["event: LinkResolved", "event: ScheduleFired", "command: Work", "timer: Attempt", "tick: Missed"] {
             assert!(missing(&cover, kind), "{kind}");
+        }
+        for kind in ["answer: Removed", "answer: Worked"] {
+            assert!(missing(&cover, kind), "{kind}");
+        }
+        for (group, kind) in RARE {
+            let kind = format!("{group}: {kind}");
+            assert!(!missing(&cover, &kind) && cover.missing(true).contains(&kind), "{kind}");
         }
         cover.count("timer", timer(TimerKind::Attempt));
         assert!(!missing(&cover, "timer: Attempt"));

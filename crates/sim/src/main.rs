@@ -24,6 +24,8 @@ Usage: edgewise-sim [--seed N] [--seeds K] [--kept] [--sqlite | --events] [--tra
 
 /// Over so many seeds everything that can happen must have happened.
 const ENOUGH: u64 = 1_000;
+/// Over so many also what is rare.
+const ENOUGH_FOR_ALL: u64 = 10_000;
 /// Over so many seeds in files every trouble must have been felt.
 const ENOUGH_IN_FILES: u64 = 200;
 
@@ -212,7 +214,7 @@ fn main() -> ExitCode {
     print!("{}", total.cover);
     let missing = match args.options.tier {
         _ if args.programs => Vec::new(),
-        Tier::Memory if args.seeds >= ENOUGH => total.cover.missing(),
+        Tier::Memory if args.seeds >= ENOUGH => total.cover.missing(args.seeds >= ENOUGH_FOR_ALL),
         Tier::Sqlite if args.seeds >= ENOUGH_IN_FILES => total.cover.not_felt_in_files(),
         _ => Vec::new(),
     };

@@ -17,6 +17,8 @@ pub(super) struct Message {
     body: Body,
     /// Not delivered before.
     after: Time,
+    /// What was done to it, which counts once somebody gets it.
+    trouble: Option<Trouble>,
 }
 
 enum Body {
@@ -148,7 +150,7 @@ impl Storm {
                 self.orchestrators[to].inbox.extend(numbered);
             }
         } else {
-            self.post(Body::Asked(to, numbered));
+            self.post(Body::Asked(to, numbered), None);
         }
         first
     }
@@ -160,13 +162,18 @@ impl Storm {
         }
     }
 
-    fn post(&mut self, body: Body) {
+    fn post(&mut self, body: Body, mut trouble: Option<Trouble>) {
         let mut delay = 0;
         if self.strikes(Trouble::Delay) {
             delay = 1 + self.dice.below(20_000);
-            self.felt(Trouble::Delay);
+            trouble = trouble.or(Some(Trouble::Delay));
         }
-        self.net.push(Message { body, after: self.now.plus(Millis(delay)) });
+        self.net.push(Message { body, after: self.now.plus(Millis(delay)), trouble });
+    }
+
+    /// Whether there is somebody who gets it: workers and people always are.
+    fn reaches(&self, body: &Body) -> bool {
+        !matches!(body, Body::Asked(to, _) if !self.orchestrators[*to].lives())
     }
 
     pub(super) fn send_answer(&mut self, o: usize, no: No, answer: Result<Answer>) {
@@ -184,7 +191,7 @@ impl Storm {
         if self.is_local(&ask) {
             self.hear(no, &answer);
         } else {
-            self.post(Body::Answered(no, Arc::new(answer)));
+            self.post(Body::Answered(no, Arc::new(answer)), None);
         }
     }
 
@@ -194,7 +201,7 @@ impl Storm {
         match self.workers[w].home {
             Some(home) if home == o => self.stop_local(w, |lease| is(lease, run, &attempt)),
             Some(_) => {}
-            None => self.post(Body::Revoked(w, run, attempt)),
+            None => self.post(Body::Revoked(w, run, attempt), None),
         }
     }
 
@@ -216,13 +223,16 @@ impl Storm {
         }
         let message = self.net.remove(at);
         if self.strikes(Trouble::Loss) {
-            let dead = matches!(message.body, Body::Asked(to, _) if !self.orchestrators[to].lives());
-            self.felt_if(!dead, Trouble::Loss);
+            self.felt_if(self.reaches(&message.body), Trouble::Loss);
             return Ok(());
         }
         if self.strikes(Trouble::Duplicate) {
-            self.felt(Trouble::Duplicate);
-            self.post(message.body.again());
+            // What nobody gets the first time is not there twice.
+            let doubled = self.reaches(&message.body).then_some(Trouble::Duplicate);
+            self.post(message.body.again(), doubled);
+        }
+        if let Some(trouble) = message.trouble {
+            self.felt_if(self.reaches(&message.body), trouble);
         }
         self.arrive(message.body)
     }
