@@ -12,6 +12,8 @@ mod links;
 mod queues;
 mod removed;
 mod shares;
+#[cfg(test)]
+mod tests;
 mod work;
 mod works;
 

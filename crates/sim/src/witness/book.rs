@@ -365,30 +365,4 @@ fn is_by_others(by: Move) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::driver::World;
-    use edgewise_core::time::Millis;
-
-    #[test]
-    fn more_people_who_are_asked_early_twice_or_of_an_open_gate_are_told() {
-        let mut world = World::new();
-        let gate = "{ approval: { from: [ann] }, escalate: [{ after: 5s, to: [bob] }, { after: 9s, to: [cyd] }] }";
-        let run = world.start(&format!("{{ flow: f, tasks: {{ ask: {{ gate: {gate} }} }} }}"));
-        let began = world.now;
-        let book = world.witness.books.get_mut(&run).unwrap();
-        let before = book.run.clone();
-        let mut told = |steps: u16, step, millis| {
-            book.steps.insert(TaskIx(0), steps);
-            let event = GateEscalated { task: TaskIx(0), generation: 1, step };
-            book.escalated(&before, event, began.plus(Millis(millis))).map_err(|broken| broken.invariant)
-        };
-        let broken = Err("more_are_asked_once_in_time".to_owned());
-        assert_eq!(told(0, 1, 5_000), Ok(()));
-        assert_eq!(told(1, 2, 9_000), Ok(()));
-        assert_eq!(told(0, 1, 4_999), broken, "early");
-        assert_eq!(told(1, 1, 5_000), broken, "twice");
-        assert_eq!(told(0, 2, 9_000), broken, "before its turn");
-        assert_eq!(told(2, 3, 20_000), broken, "of a step that is not there");
-    }
-}
+mod tests;

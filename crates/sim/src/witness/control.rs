@@ -196,3 +196,106 @@ impl Witness {
         ensure(has >= before, "rows_reach_their_watermark", said)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{World, name};
+    use edgewise_core::schedule::Backfill;
+    use edgewise_core::time::Millis;
+
+    /// The n-th minute.
+    fn at(n: u64) -> Time {
+        Time(n * 60_000)
+    }
+
+    /// A schedule of every minute, set in the tenth; and two runs of its flow that are at work.
+    struct Minutes {
+        world: World,
+        book: ControlBook,
+        runs: [RunId; 2],
+    }
+
+    impl Minutes {
+        fn new(change: impl FnOnce(&mut Schedule)) -> Self {
+            let mut world = World::new();
+            let runs = [0, 1].map(|_| world.start("{ flow: f, tasks: { a: { action: work } } }"));
+            let mut book = ControlBook::default();
+            book.flows.insert(name("f"), world.run(runs[0]).plan_hash);
+            let mut minutes = Self { world, book, runs };
+            minutes.set("s", change);
+            minutes
+        }
+
+        fn set(&mut self, schedule: &str, change: impl FnOnce(&mut Schedule)) {
+            let when = When::Every { span: Millis(60_000), from: Time(0) };
+            let mut set = Schedule { overlap: Overlap::Allow, ..Schedule::new(name("f"), when) };
+            change(&mut set);
+            let event = ScheduleSet { name: name(schedule), schedule: Some(set), by: name("ada"), why: None };
+            self.book.set(at(10), &event);
+        }
+
+        /// A tick of a minute, decided at an instant.
+        fn fires(&mut self, schedule: &str, (minute, now): (u64, Time), outcome: Outcome) -> Result<(), String> {
+            let event = ScheduleFired { name: name(schedule), due: at(minute), outcome, over: Vec::new() };
+            self.book.fired(now, &event, &self.world.witness.books).map_err(|broken| broken.invariant)
+        }
+
+        fn starts(&mut self, schedule: &str, minute: u64, run: usize) -> Result<(), String> {
+            let run = self.runs[run];
+            self.fires(schedule, (minute, at(minute)), Outcome::Started(run))
+        }
+    }
+
+    fn broken(rule: &str) -> Result<(), String> {
+        Err(rule.to_owned())
+    }
+
+    #[test]
+    fn ticks_that_come_early_late_or_of_nothing_are_told() {
+        let mut minutes = Minutes::new(|_| ());
+        let early = Time(at(11).0 - 1);
+        assert_eq!(minutes.fires("s", (11, early), Outcome::Queued), broken("schedules_are_never_early"));
+        assert_eq!(minutes.starts("s", 12, 0), broken("every_tick_is_decided"), "the one before was not");
+        assert_eq!(minutes.starts("s", 10, 0), broken("schedules_never_fire_for_the_past"));
+        assert_eq!(minutes.starts("other", 11, 0), broken("schedules_fire_while_they_are_set"));
+        let nobody = Outcome::Started(RunId(5));
+        assert_eq!(minutes.fires("s", (11, at(11)), nobody), broken("ticks_and_runs_are_one_commit"));
+        let mut minutes = Minutes::new(|_| ());
+        assert_eq!((minutes.starts("s", 11, 0), minutes.starts("s", 12, 1)), (Ok(()), Ok(())));
+        let missed = Outcome::Skipped(Skip::Missed(3));
+        assert_eq!(minutes.fires("s", (15, at(18)), missed), Ok(()), "three at once");
+    }
+
+    #[test]
+    fn a_paused_schedule_that_fires_is_told() {
+        let mut minutes = Minutes::new(|schedule| schedule.paused = true);
+        assert_eq!(minutes.starts("s", 11, 0), broken("paused_schedules_are_silent"));
+    }
+
+    #[test]
+    fn runs_beside_each_other_that_nobody_asked_for_are_told() {
+        for overlap in [Overlap::Skip, Overlap::Queue, Overlap::Cancel] {
+            let mut minutes = Minutes::new(|schedule| schedule.overlap = overlap);
+            assert_eq!(minutes.starts("s", 11, 0), Ok(()));
+            assert_eq!(minutes.starts("s", 12, 1), broken("overlap_is_as_asked"), "{overlap:?}");
+        }
+        let mut minutes = Minutes::new(|schedule| schedule.overlap = Overlap::Skip);
+        assert_eq!(minutes.starts("s", 11, 0), Ok(()));
+        let first = minutes.runs[0];
+        minutes.world.witness.books.get_mut(&first).unwrap().cancelled = true;
+        assert_eq!(minutes.starts("s", 12, 1), Ok(()), "who was cancelled holds up nobody");
+    }
+
+    #[test]
+    fn a_tick_that_fires_twice_is_told() {
+        for again in [false, true] {
+            let mut minutes = Minutes::new(|_| ());
+            assert_eq!(minutes.starts("s", 11, 0), Ok(()));
+            let (of, from, until) = (name("s"), at(11), at(11));
+            minutes.set("back", |schedule| schedule.backfill = Some(Backfill { of, from, until, at_once: 9, again }));
+            let expected = if again { Ok(()) } else { broken("ticks_fire_once") };
+            assert_eq!(minutes.starts("back", 11, 1), expected, "to be run again: {again}");
+        }
+    }
+}

@@ -101,3 +101,75 @@ impl Witness {
         ensure(let_go || child.ends.contains(&told.state), "told_as_it_ended", said)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::World;
+    use crate::flows::composed;
+    use edgewise_core::event::LinkRef;
+    use edgewise_core::id::PlanHash;
+    use edgewise_engine::command::{Answer, Command};
+
+    /// A run that waits for another one, and that one.
+    fn family() -> (World, RunId, RunId) {
+        let mut world = World::new();
+        let flows =
+            ["{ flow: outer, tasks: { sub: { flow: inner } } }", "{ flow: inner, tasks: { i: { action: work } } }"];
+        let Answer::Started { run, .. } = world.must(Command::Start(composed(&flows))) else { panic!("not started") };
+        let child = *world.witness.books.keys().find(|known| **known != run).unwrap();
+        (world, run, child)
+    }
+
+    fn rule(held: Held) -> Result<(), String> {
+        held.map_err(|broken| broken.invariant)
+    }
+
+    #[test]
+    fn a_child_that_no_attempt_asked_for_is_told() {
+        let (world, _, child) = family();
+        let look = |change: &dyn Fn(&mut Run)| {
+            let mut run = world.run(child).clone();
+            change(&mut run);
+            rule(world.witness.child_has_a_parent(&run))
+        };
+        let broken = Err("child_has_a_parent".to_owned());
+        assert_eq!(look(&|_| ()), Ok(()));
+        assert_eq!(look(&|run| run.parent.as_mut().unwrap().run = RunId(5)), broken, "of nobody");
+        assert_eq!(look(&|run| run.parent.as_mut().unwrap().link.attempt = 2), broken, "of an attempt to come");
+        assert_eq!(look(&|run| run.parent.as_mut().unwrap().link.generation = 2), broken, "of a generation to come");
+        assert_eq!(look(&|run| run.plan_hash = PlanHash::default()), broken, "of another plan");
+    }
+
+    #[test]
+    fn an_end_that_a_child_did_not_come_to_is_told() {
+        let (mut world, run, child) = family();
+        let link = world.run(child).parent.as_ref().unwrap().link;
+        let look = |world: &World, run_told: RunId, link: LinkRef, state: RunState| {
+            let told = LinkResolved { link, run: run_told, state, output: None, error: None };
+            rule(world.witness.told_as_it_ended(world.run(run), &told))
+        };
+        let broken = Err("told_as_it_ended".to_owned());
+        assert_eq!(look(&world, child, link, RunState::Complete), broken, "it is at work");
+        assert_eq!(look(&world, RunId(5), link, RunState::Complete), broken, "it was never made");
+        assert_eq!(look(&world, RunId(5), link, RunState::Cancelled), Ok(()), "and is not wanted any more");
+        let grant = world.claim_one("w");
+        world.report(grant.lease, Ok(())).unwrap();
+        assert_eq!(look(&world, child, link, RunState::Complete), Ok(()));
+        assert_eq!(look(&world, child, link, RunState::Error), broken, "it ended well");
+    }
+
+    #[test]
+    fn children_that_nobody_waits_for_and_that_are_at_work_are_told() {
+        let (mut world, run, child) = family();
+        let link = world.run(child).parent.as_ref().unwrap().link;
+        let changed = [run].into();
+        assert_eq!(rule(world.witness.links_agree(&changed)), Ok(()));
+        world.witness.books.get_mut(&run).unwrap().run.disowned.insert(link, child);
+        assert_eq!(rule(world.witness.links_agree(&changed)), Ok(()), "it may take a while where things fail");
+        world.witness.is_fair = true;
+        assert_eq!(rule(world.witness.links_agree(&changed)), Err("cancel_follows_down".to_owned()));
+        world.witness.books.get_mut(&child).unwrap().frozen = true;
+        assert_eq!(rule(world.witness.links_agree(&changed)), Ok(()), "who is frozen is told later");
+    }
+}

@@ -75,3 +75,38 @@ impl Witness {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{World, name};
+    use edgewise_core::time::Time;
+    use edgewise_store::{Domain, Span};
+
+    fn event(id: &str) -> Fresh {
+        Fresh { namespace: name("ops"), id: id.into(), name: name("run.ended"), at: Time(1), body: "{}".into() }
+    }
+
+    /// Two events are to be told, and some are in the queue.
+    fn check(queued: &[&str], so_far: Result<(), &str>, in_the_end: Result<(), &str>) {
+        let mut world = World::new();
+        let told = [(Position(1), event("a")), (Position(2), event("b"))].into();
+        let queue = Queue { told, found: 0, place: 0 };
+        let domain: Box<dyn Domain> = Box::new(world.ledger.clone());
+        world.witness.queues = QueueBook { domain: Some(domain), queues: [(name("ops"), queue)].into() };
+        let queued: Vec<Fresh> = queued.iter().map(|id| event(id)).collect();
+        world.ledger.publish(&space(), &queued, Span { after: None, upto: Position(0) }).unwrap();
+        let rule = |held: Held| held.map_err(|broken| broken.invariant);
+        assert_eq!(rule(world.witness.look_at_queues()), so_far.map_err(str::to_owned), "{queued:?}");
+        assert_eq!(rule(world.witness.queues_are_whole()), in_the_end.map_err(str::to_owned), "{queued:?}");
+    }
+
+    #[test]
+    fn events_that_are_queued_in_another_order_or_not_at_all_are_told() {
+        check(&["a", "b"], Ok(()), Ok(()));
+        check(&["a"], Ok(()), Err("durable_events_are_queued"));
+        let order = Err("events_are_queued_once_in_order");
+        check(&["b", "a"], order, order);
+        check(&["a", "b", "c"], order, order);
+    }
+}

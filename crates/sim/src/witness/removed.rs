@@ -37,3 +37,67 @@ impl Witness {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{World, start_of};
+    use crate::flows::flow;
+    use edgewise_core::state::RunState;
+    use edgewise_core::time::{Millis, Time};
+    use edgewise_engine::command::{Answer, Command, Start};
+    use edgewise_store::{Gone, Ledger, Removal};
+
+    /// A run with a key, at work or over.
+    fn with_run(over: bool) -> (World, RunId) {
+        let mut world = World::new();
+        let plan = flow("{ flow: f, tasks: { a: { action: work } } }");
+        let start = Start { key: Some("k".into()), ..start_of(&plan) };
+        let Answer::Started { run, .. } = world.must(Command::Start(start)) else { panic!("not started") };
+        if over {
+            let grant = world.claim_one("w");
+            world.report(grant.lease, Ok(())).unwrap();
+            world.is(run, RunState::Complete);
+        }
+        world.witness.watches_removals = true;
+        (world, run)
+    }
+
+    /// Somebody takes it away behind every engine's back, and the witness looks.
+    fn seen_without(world: &mut World, run: RunId, keep_key: bool) -> Result<(), String> {
+        let (stream, now) = (home().stream(run), world.now);
+        let seq = world.ledger.head(&stream).unwrap().seq;
+        let until = if keep_key { now.plus(Millis(1_000)) } else { Time(0) };
+        let (state, key) = (world.run(run).state, Some("k".to_owned()));
+        let gone = Gone { stream, seq, state, ended_at: now, removed_at: now, key, until };
+        let removal = Removal { streams: vec![gone], at: now, work_keys: None };
+        assert_eq!(world.ledger.remove(&removal).unwrap().taken, 1);
+        world.witness.see_removed().map_err(|broken| broken.invariant)
+    }
+
+    #[test]
+    fn what_is_over_may_go_and_nothing_may_be_written_to_it_then() {
+        let (mut world, run) = with_run(true);
+        assert_eq!(seen_without(&mut world, run, true), Ok(()));
+        let book = world.witness.books.get_mut(&run).unwrap();
+        assert!(book.removed);
+        let said = book.entries.last().unwrap().clone();
+        assert_eq!(book.fold(said).unwrap_err().invariant, "what_is_removed_is_gone");
+    }
+
+    #[test]
+    fn what_is_at_work_or_frozen_and_gone_is_told() {
+        let rule = Err("only_what_is_over_is_removed".to_owned());
+        let (mut world, run) = with_run(false);
+        assert_eq!(seen_without(&mut world, run, true), rule);
+        let (mut world, run) = with_run(true);
+        world.witness.books.get_mut(&run).unwrap().frozen = true;
+        assert_eq!(seen_without(&mut world, run, true), rule);
+    }
+
+    #[test]
+    fn a_key_that_goes_with_its_run_is_told() {
+        let (mut world, run) = with_run(true);
+        assert_eq!(seen_without(&mut world, run, false), Err("keys_outlive_their_runs".to_owned()));
+    }
+}

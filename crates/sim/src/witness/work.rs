@@ -315,3 +315,94 @@ impl Witness {
         ensure(right == Some(&stored), "refold_equals_projection", || format!("rows of the work graph at {at}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{World, name};
+    use edgewise_core::event::TaskIx;
+    use edgewise_core::id::EventId;
+    use edgewise_core::work::{Add, ItemAdded, ItemClaimed, ItemReleased, Op, Waiter};
+    use edgewise_store::Ledger;
+
+    const LINK: LinkRef = LinkRef { task: TaskIx(0), generation: 1, attempt: 1 };
+
+    /// A run at work, and the event by which an item came to be that an attempt of it waits for.
+    fn with_item() -> (World, RunId, ItemAdded) {
+        let mut world = World::new();
+        let run = world.start("{ flow: f, tasks: { a: { action: work } } }");
+        let ops = vec![Op::Add(Box::new(Add { title: "mend it".into(), ..Add::default() }))];
+        world.must(Command::Work(Ops { ops, by: name("ada"), key: None }));
+        let stored = world.ledger.read(&home().stream(RunId::WORK), 0, 1).unwrap();
+        let (_, mut events) = decode_events::<WorkEvent>(&stored[0].record).unwrap();
+        let WorkEvent::ItemAdded(added) = events.remove(0) else { panic!("not added") };
+        let waiter = Some(Box::new(Waiter { run, within: Vec::new(), link: LINK }));
+        (world, run, ItemAdded { waiter, ..*added })
+    }
+
+    fn rule(held: Held) -> Result<(), String> {
+        held.map_err(|broken| broken.invariant)
+    }
+
+    #[test]
+    fn a_second_item_for_an_attempt_is_told() {
+        let (world, run, added) = with_item();
+        let mut book = WorkBook::default();
+        let mut look = |waiter: Option<LinkRef>| {
+            let waiter = waiter.map(|link| Box::new(Waiter { run, within: Vec::new(), link }));
+            let event = WorkEvent::ItemAdded(Box::new(ItemAdded { waiter, ..added.clone() }));
+            rule(book.is_allowed(world.now, &event))
+        };
+        assert_eq!((look(None), look(None)), (Ok(()), Ok(())), "nobody waits for these");
+        assert_eq!((look(Some(LINK)), look(Some(LinkRef { attempt: 2, ..LINK }))), (Ok(()), Ok(())));
+        assert_eq!(look(Some(LINK)), Err("one_item_per_attempt".to_owned()));
+    }
+
+    #[test]
+    fn a_claim_that_ends_before_its_time_is_told() {
+        let (world, _, added) = with_item();
+        let (mut book, now) = (WorkBook::default(), world.now);
+        let (mine, other) = (Token(1).hash(), Token(2).hash());
+        book.holders.insert(added.id.clone(), (mine, now));
+        let mut ends = |token, at, by| {
+            let event = WorkEvent::ItemReleased(ItemReleased { id: added.id.clone(), token, by });
+            rule(book.is_allowed(at, &event))
+        };
+        let broken = Err("claims_hold_as_told".to_owned());
+        assert_eq!(ends(mine, now, None), Ok(()));
+        assert_eq!(ends(mine, Time(now.0 - 1), None), broken, "early");
+        assert_eq!(ends(mine, Time(now.0 - 1), Some(name("ada"))), Ok(()), "who gives it back may");
+        assert_eq!(ends(other, now, None), broken, "of somebody else");
+        let claim = ItemClaimed { id: added.id.clone(), by: name("bob"), token: other, until: now };
+        let early = book.is_allowed(Time(now.0 - 1), &WorkEvent::ItemClaimed(claim));
+        assert_eq!(rule(early), Err("one_claimant_per_item".to_owned()));
+    }
+
+    #[test]
+    fn an_item_that_is_left_over_by_its_run_is_told() {
+        let (mut world, _, added) = with_item();
+        let mut book = WorkBook::default();
+        let stamp = Stamp { id: EventId::mint(world.now, 0, EventId::default()), at: world.now };
+        let _ = fold(&mut book.state, stamp, &WorkEvent::ItemAdded(Box::new(added)), &mut Changed::default());
+        assert_eq!(rule(book.close(&world.witness.books)), Ok(()), "the run is at work");
+        let grant = world.claim_one("w");
+        world.report(grant.lease, Ok(())).unwrap();
+        assert_eq!(rule(book.close(&world.witness.books)), Err("items_end_with_their_run".to_owned()));
+    }
+
+    #[test]
+    fn an_engine_with_another_graph_is_told() {
+        let (world, _, added) = with_item();
+        let stamp = Stamp { id: EventId::mint(world.now, 0, EventId::default()), at: world.now };
+        let with = |title: &str| {
+            let (mut work, mut event) = (Work::default(), added.clone());
+            event.fields.title = title.into();
+            let _ = fold(&mut work, stamp, &WorkEvent::ItemAdded(Box::new(event)), &mut Changed::default());
+            work
+        };
+        let mut book = WorkBook { state: with("mend it"), ..WorkBook::default() };
+        book.rows.insert(book.state.seq, book.state.rows());
+        assert_eq!(rule(book.engine_agrees("a", &with("mend it"))), Ok(()));
+        assert_eq!(rule(book.engine_agrees("b", &with("break it"))), Err("engines_have_the_fold".to_owned()));
+    }
+}
