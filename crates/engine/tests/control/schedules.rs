@@ -4,6 +4,7 @@ use super::ground::{Engine, World, ask, name, register};
 use edgewise_core::control::{Outcome, ScheduleSet, Scheduled, Skip};
 use edgewise_core::event::Event;
 use edgewise_core::id::RunId;
+use edgewise_core::limits::QUEUED_TICKS;
 use edgewise_core::schedule::{Backfill, Overlap, Schedule, When};
 use edgewise_core::state::RunState;
 use edgewise_core::time::{Millis, Time};
@@ -300,6 +301,19 @@ fn a_tick_whose_run_is_refused_says_why_and_the_next_one_comes() {
     assert!(matches!(&last.outcome, Outcome::Skipped(Skip::Refused(why)) if why.contains("nonsense")), "{last:?}");
     step(&mut engine, at(120));
     assert_eq!(entry(&world).skipped, 2);
+}
+
+#[test]
+fn a_tick_is_left_out_where_too_many_wait_already() {
+    let (world, mut engine) = with(Schedule { overlap: Overlap::Queue, ..every(1) });
+    // One is at work, and so many wait behind it.
+    let full = 1 + QUEUED_TICKS as u64;
+    for seconds in (0..=full).step_by(10).chain([full, full + 3]) {
+        step(&mut engine, at(seconds));
+    }
+    let entry = entry(&world);
+    assert_eq!((entry.started, entry.queue.len(), entry.skipped), (1, QUEUED_TICKS, 3));
+    assert!(matches!(entry.last.unwrap().outcome, Outcome::Skipped(Skip::QueueFull)));
 }
 
 /// A schedule by which no tick is lost, whoever is away.
