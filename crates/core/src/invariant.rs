@@ -3,8 +3,9 @@
 //! They are written from the model and not from the fold: each reads facts off the plan and the tasks' states and
 //! compares, so that a mistake in the fold cannot hide in them. There are three shapes. Over a state:
 //! true after every event. Over a step: true of one event, with what was before and after it. Over a
-//! stream: true of all events of a run, in one pass. Tests and the simulator check all of them at every
-//! step; `edgewise doctor` checks states and streams, which are linear in the run and its events.
+//! stream: true of all events of a run, in one pass. The simulator checks steps at every event, states after
+//! every commit and streams at the end; where events go straight into the fold, states at every event too.
+//! `edgewise doctor` checks states and streams, which are linear in the run and its events.
 
 mod attempt;
 mod chain;
