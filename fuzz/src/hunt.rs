@@ -32,6 +32,7 @@ pub type Before = Box<dyn FnMut(&[u8])>;
 /// One target under fire.
 pub struct Hunt {
     target: &'static Target,
+    words: Vec<&'static str>,
     dice: Dice,
     pool: Vec<Vec<u8>>,
     marks: BTreeSet<String>,
@@ -43,7 +44,11 @@ impl Hunt {
     /// Begins with the corpus of a target; every input of it must pass.
     pub fn begin(target: &'static Target, seed: u64) -> Result<Self, Found> {
         let pool: Vec<Vec<u8>> = corpus::of(target.name).into_iter().map(|(_, input)| input).collect();
-        let mut hunt = Self { target, dice: Dice::new(seed), pool, marks: BTreeSet::new(), before: Box::new(|_| ()) };
+        // As long as the process lives: there are few hunts in one.
+        let defined = (target.defined)().into_iter().map(|word| &*word.leak());
+        let words = target.words.iter().copied().chain(defined).collect();
+        let (dice, marks, before) = (Dice::new(seed), BTreeSet::new(), Box::new(|_: &[u8]| ()));
+        let mut hunt = Self { target, words, dice, pool, marks, before };
         for input in hunt.pool.clone() {
             hunt.marks.insert(attempt(target, &input)?);
         }
@@ -55,7 +60,7 @@ impl Hunt {
         let empty = Vec::new();
         let input = self.pool.get(self.dice.below(self.pool.len())).unwrap_or(&empty);
         let other = self.pool.get(self.dice.below(self.pool.len())).unwrap_or(&empty);
-        let made = mutate(input, &mut self.dice, Material { other, words: self.target.words });
+        let made = mutate(input, &mut self.dice, Material { other, words: &self.words });
         (self.before)(&made);
         let mark = attempt(self.target, &made).map_err(|found| smaller(self.target, found))?;
         if self.marks.len() < POOL && self.marks.insert(mark) {
@@ -116,6 +121,7 @@ mod tests {
     static BREAKS: Target = Target {
         name: "no-such-corpus",
         words: &["[[", "a"],
+        defined: Vec::new,
         attempt: |input| {
             assert!(!input.windows(2).any(|w| w == b"[["), "two brackets");
             "fine".to_owned()

@@ -24,6 +24,8 @@ pub struct Target {
     pub name: &'static str,
     /// Words of its format.
     pub words: &'static [&'static str],
+    /// More of them, as the program itself defines them.
+    pub defined: fn() -> Vec<String>,
     /// Gives it one input. It panics if a promise is broken, else it says in a few words how far the input got.
     pub attempt: fn(&[u8]) -> String,
 }

@@ -24,7 +24,7 @@ fn check(name: &str, rounds: u32, marks: usize) {
 
 #[test]
 fn no_command_line_is_too_strange() {
-    check("args", 400, 8);
+    check("args", 400, 50);
 }
 
 #[test]

@@ -70,6 +70,7 @@ pub const TARGET: Target = Target {
         "\n  ",
         "\n    ",
     ],
+    defined: Vec::new,
     attempt,
 };
 

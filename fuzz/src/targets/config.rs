@@ -38,6 +38,7 @@ pub const TARGET: Target = Target {
         "dir.dir",
         "#",
     ],
+    defined: Vec::new,
     attempt,
 };
 

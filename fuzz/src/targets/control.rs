@@ -55,6 +55,7 @@ pub const TARGET: Target = Target {
         "[]",
         "SomethingNew",
     ],
+    defined: Vec::new,
     attempt,
 };
 

@@ -41,6 +41,7 @@ pub const TARGET: Target = Target {
         "?",
         "W",
     ],
+    defined: Vec::new,
     attempt,
 };
 

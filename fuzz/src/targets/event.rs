@@ -14,7 +14,7 @@ use edgewise_core::why::Why;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub const TARGET: Target = Target { name: "event", words: WORDS, attempt };
+pub const TARGET: Target = Target { name: "event", words: WORDS, defined: Vec::new, attempt };
 
 /// A plan with everything in it; the golden ledger of the core is folded over the same.
 const PLAN: &str = include_str!("../../../crates/core/tests/golden/plan.v1.json");

@@ -79,6 +79,7 @@ pub const TARGET: Target = Target {
         "// ",
         "\n",
     ],
+    defined: Vec::new,
     attempt,
 };
 

@@ -139,6 +139,7 @@ pub const TARGET: Target = Target {
         "# ",
         "\\x41",
     ],
+    defined: Vec::new,
     attempt,
 };
 

@@ -52,6 +52,7 @@ pub const TARGET: Target = Target {
         "ñ",
         "\u{1f600}",
     ],
+    defined: Vec::new,
     attempt,
 };
 

@@ -92,6 +92,7 @@ pub const TARGET: Target = Target {
         "\"webhook\"",
         "\"external\":",
     ],
+    defined: Vec::new,
     attempt,
 };
 

@@ -84,6 +84,7 @@ pub const TARGET: Target = Target {
         "\u{feff}",
         "\u{2028}",
     ],
+    defined: Vec::new,
     attempt,
 };
 

@@ -4,7 +4,7 @@ use super::{Target, refusal};
 use edgewise_core::event::{Event, Record, decode, encode};
 use serde::de::IgnoredAny;
 
-pub const TARGET: Target = Target { name: "record", words: WORDS, attempt };
+pub const TARGET: Target = Target { name: "record", words: WORDS, defined: Vec::new, attempt };
 
 /// Words of records and events.
 pub const WORDS: &[&str] = &[

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-pub const TARGET: Target = Target { name: "rows", words: WORDS, attempt };
+pub const TARGET: Target = Target { name: "rows", words: WORDS, defined: Vec::new, attempt };
 
 /// What is in an input. Bodies are JSON within, so that changes reach into them.
 #[derive(Deserialize)]

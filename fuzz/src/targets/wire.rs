@@ -55,6 +55,7 @@ pub const TARGET: Target = Target {
         "\\ud800",
         "0000000000000007",
     ],
+    defined: Vec::new,
     attempt,
 };
 

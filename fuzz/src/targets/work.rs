@@ -67,6 +67,7 @@ pub const TARGET: Target = Target {
         "[]",
         "SomethingNew",
     ],
+    defined: Vec::new,
     attempt,
 };
 
