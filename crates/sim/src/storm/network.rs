@@ -265,3 +265,51 @@ impl Storm {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    /// A storm without troubles of its own.
+    fn fair() -> Storm {
+        let storm = |seed| Storm::new(seed, Store::in_memory(), false).unwrap();
+        let is_fair = |storm: &Storm| Trouble::ALL.iter().all(|trouble| !storm.weather.has(*trouble));
+        (0..).map(storm).find(is_fair).unwrap()
+    }
+
+    #[test]
+    fn what_is_late_or_comes_twice_counts_if_a_living_engine_gets_it() {
+        let mut storm = fair();
+        let count = |storm: &Storm| [Trouble::Delay, Trouble::Duplicate].map(|t| storm.cover.get("trouble", t.word()));
+        let send = |storm: &mut Storm, trouble| {
+            storm.post(Body::Asked(0, Vec::new()), trouble);
+            storm.deliver().unwrap();
+        };
+        storm.kill(0);
+        for trouble in [None, Some(Trouble::Delay), Some(Trouble::Duplicate)] {
+            send(&mut storm, trouble);
+        }
+        assert_eq!((count(&storm), storm.in_flight()), ([0, 0], 0), "nobody was there");
+        storm.rise(0);
+        for trouble in [None, Some(Trouble::Delay), Some(Trouble::Duplicate)] {
+            send(&mut storm, trouble);
+        }
+        assert_eq!(count(&storm), [1, 1]);
+    }
+
+    #[test]
+    fn nobody_feels_what_is_still_on_its_way() {
+        let mut storm = fair();
+        storm.net.push(Message {
+            body: Body::Asked(0, Vec::new()),
+            after: storm.now.plus(Millis(5)),
+            trouble: Some(Trouble::Delay),
+        });
+        storm.deliver().unwrap();
+        assert_eq!((storm.cover.get("trouble", Trouble::Delay.word()), storm.in_flight()), (0, 1));
+        storm.now = storm.now.plus(Millis(5));
+        storm.deliver().unwrap();
+        assert_eq!((storm.cover.get("trouble", Trouble::Delay.word()), storm.in_flight()), (1, 0));
+    }
+}
