@@ -1,11 +1,11 @@
 //! Sixteen agents, each a process with a session of its own, want the same thousand items in the same order: each item
 //! is exactly one agent's.
 
-use crate::place::{HANG, Place, lines, until};
+use crate::place::{HANG, Place, code_of, code_while, lines, output_of, times, until};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::process::{Child, Stdio};
 use std::time::Instant;
 
@@ -14,22 +14,33 @@ const ITEMS: usize = 1_000;
 
 #[test]
 fn of_sixteen_processes_that_want_the_same_item_exactly_one_gets_it_a_thousand_times() {
+    (0..times()).for_each(|_| want_the_same());
+}
+
+fn want_the_same() {
     let place = Place::new();
     let mut batch = place.edgewise(&["batch", "-q"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let ops: String =
         (0..ITEMS).map(|n| format!("{}\n", json!({ "op": "add", "id": id(n), "title": "race" }))).collect();
     batch.stdin.take().unwrap().write_all(ops.as_bytes()).unwrap();
-    assert!(batch.wait().unwrap().success());
+    assert_eq!(code_of(batch), 0);
     let calls: String = (0..ITEMS).map(|n| format!("{}\n", claim(n))).collect();
     std::fs::write(place.path().join("calls"), calls).unwrap();
     let mut engine = place.edgewise(&["engine"]).stderr(Stdio::piped()).spawn().unwrap();
     until(&lines(engine.stderr.take().unwrap()), "the engine of");
     let agents: Vec<Child> = (0..AGENTS).map(|agent| session(&place, agent)).collect();
     let mut won: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (agent, mut child) in agents.into_iter().enumerate() {
+    for (agent, child) in agents.into_iter().enumerate() {
         // Sixteen at once beside other scenarios take their time; each ends with its last line.
-        assert!(child.wait().unwrap().success());
-        let answers = std::fs::read_to_string(place.path().join(name(agent))).unwrap();
+        let answers = || std::fs::read_to_string(place.path().join(name(agent))).unwrap();
+        let mut seen = 0;
+        let gets_on = || {
+            let now = answers().lines().count();
+            eprintln!("agent {agent} has {now} answers");
+            std::mem::replace(&mut seen, now) < now
+        };
+        assert_eq!(code_while(child, gets_on), 0, "agent {agent}");
+        let answers = answers();
         assert_eq!(answers.lines().count(), ITEMS, "agent {agent} was answered");
         for answer in answers.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
             if answer["result"]["isError"] != true {
@@ -45,15 +56,18 @@ fn of_sixteen_processes_that_want_the_same_item_exactly_one_gets_it_a_thousand_t
 
 #[test]
 fn what_a_killed_agent_had_is_free_when_its_claim_runs_out_and_not_before() {
+    (0..times()).for_each(|_| claim_and_be_killed());
+}
+
+fn claim_and_be_killed() {
     let place = Place::new();
-    assert!(place.edgewise(&["add", "Mend it", "--id", &id(0), "-q"]).output().unwrap().status.success());
+    assert_eq!(place.said(&["add", "Mend it", "--id", &id(0), "-q"]).1, 0);
     let mut agent =
         place.edgewise(&["mcp", "--as", "gone"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut call = claim(0);
     call["params"]["arguments"]["lease"] = "3s".into();
     writeln!(agent.stdin.as_mut().unwrap(), "{call}").unwrap();
-    let mut answer = String::new();
-    BufReader::new(agent.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    let answer = lines(agent.stdout.take().unwrap()).recv_timeout(HANG).expect("the agent is answered");
     // With -9: it gives nothing back.
     agent.kill().and_then(|()| agent.wait()).unwrap();
     let answer: Value = serde_json::from_str(&answer).unwrap();
@@ -61,12 +75,12 @@ fn what_a_killed_agent_had_is_free_when_its_claim_runs_out_and_not_before() {
     // Somebody else asks again and again: what they are told is the clock.
     let began = Instant::now();
     loop {
-        let asked =
-            place.edgewise(&["claim", &id(0), "--as", "next", "--json"]).stderr(Stdio::piped()).output().unwrap();
-        if asked.status.success() {
+        let mut asked = place.edgewise(&["claim", &id(0), "--as", "next", "--json"]);
+        let (_, told, code) = output_of(asked.stderr(Stdio::piped()));
+        if code == 0 {
             break;
         }
-        let told: Value = serde_json::from_slice(&asked.stderr).unwrap();
+        let told: Value = serde_json::from_str(&told).unwrap();
         assert_eq!(told["error"]["code"], "item_claimed", "{told}");
         assert!(began.elapsed() < HANG, "the claim has not run out: {taken}");
     }

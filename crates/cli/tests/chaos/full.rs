@@ -2,7 +2,7 @@
 //!
 //! Nothing that was accepted is lost, nothing is half-written, and when there is room again the work goes on.
 
-use crate::place::{Place, SAY, Seen, binary, code_of, lines, until};
+use crate::place::{Place, SAY, Seen, binary, code_of, lines, output_of, until};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -68,11 +68,10 @@ fn a_disk_that_fills_up_delays_a_run_and_loses_nothing_that_was_accepted() {
     let told = lines(child.stderr.take().unwrap());
     until(&told, "disk is full");
     let mut start = place.edgewise(&["run", "small.yaml", "--detach", "-q"]);
-    let refused = start.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
-    let accepted = refused.status.success().then(|| String::from_utf8(refused.stdout).unwrap().trim().to_owned());
+    let (id, why, code) = output_of(start.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let accepted = (code == 0).then(|| id.trim().to_owned());
     if accepted.is_none() {
-        let why = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(refused.status.code() == Some(7) && why.contains("full") && why.contains("room"), "{why}");
+        assert!(code == 7 && why.contains("full") && why.contains("room"), "{why}");
     }
     std::fs::remove_file(disk.ballast()).unwrap();
     assert_eq!(code_of(child), 0);
@@ -90,7 +89,7 @@ fn files_that_may_not_grow_end_nothing_that_was_accepted() {
     let words = until(&told, "may or may not be done");
     assert!(!words.contains("panicked"), "{words}");
     place.kill_engine(&mut child);
-    child.wait().unwrap();
+    code_of(child);
     let watch = place.edgewise(&["watch", "@"]).spawn().unwrap();
     assert_eq!(code_of(watch), 0);
     end_well(&place, &mut seen, None);

@@ -3,7 +3,7 @@
 //! The engine is killed after a random number of starts, and started anew.
 
 use crate::dice::Dice;
-use crate::place::{Place, SAY, Seen, times};
+use crate::place::{Place, SAY, Seen, code_of, times};
 use edgewise_core::state::RunState;
 
 const ITEMS: u32 = 9_000;
@@ -75,7 +75,7 @@ fn kill_again_and_again(mut dice: Dice) {
             child = place.edgewise(&["watch", &chaos]).spawn().unwrap();
         }
     }
-    child.wait().unwrap();
+    code_of(child);
     assert!(kills >= KILLS, "only {kills} kills: let the engine live for less");
     finish(&place, &chaos, &accepted, seen);
 }

@@ -1,7 +1,7 @@
 //! The real binary, killed with -9 while runs wait for runs: each is begun once, and all of them end.
 
 use crate::dice::Dice;
-use crate::place::{Place, SAY, Seen};
+use crate::place::{Place, SAY, Seen, code_while, times};
 use edgewise_core::state::RunState;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,7 +24,11 @@ fn flows(place: &Place) {
 
 #[test]
 fn runs_within_runs_survive_kills() {
-    let (place, mut dice, mut kills, mut rounds) = (Place::new(), Dice(11), 0, 0);
+    (0..times()).for_each(|n| survive_kills(Dice(11 + n)));
+}
+
+fn survive_kills(mut dice: Dice) {
+    let (place, mut kills, mut rounds) = (Place::new(), 0, 0);
     flows(&place);
     // A run may end before it was killed often enough: nothing holds an engine back while this process waits its turn.
     while kills < KILLS {
@@ -55,7 +59,12 @@ fn kill_again_and_again(place: &Place, dice: &mut Dice, most: u32) -> u32 {
             child = place.edgewise(&["watch", &id]).spawn().unwrap();
         }
     }
-    child.wait().unwrap();
+    let mut seen = 0;
+    code_while(child, || {
+        let now = place.run(&id).seq;
+        eprintln!("the run is at event {now}");
+        std::mem::replace(&mut seen, now) < now
+    });
     let (_, code) = place.said(&["watch", &id]);
     assert_eq!((code, place.run(&id).state), (0, RunState::Complete));
     place.rest(&mut Seen::default());

@@ -108,8 +108,8 @@ impl Place {
 
     /// What a command prints, and its exit code; -1 if it was killed.
     pub fn said(&self, args: &[&str]) -> (String, i32) {
-        let output = self.edgewise(args).stdout(Stdio::piped()).output().unwrap();
-        (String::from_utf8(output.stdout).unwrap().trim().to_owned(), output.status.code().unwrap_or(-1))
+        let (out, _, code) = output_of(self.edgewise(args).stdout(Stdio::piped()));
+        (out.trim().to_owned(), code)
     }
 
     pub fn run(&self, id: &str) -> Run {
@@ -168,17 +168,58 @@ pub fn until(told: &Receiver<String>, words: &str) -> String {
 }
 
 /// The exit code of a process that must end by itself; -1 if it was killed.
-pub fn code_of(mut child: Child) -> i32 {
+pub fn code_of(child: Child) -> i32 {
+    code_while(child, || false)
+}
+
+/// The same of one that may take long: it hangs if it does not get on for as long as anything may take.
+pub fn code_while(mut child: Child, mut gets_on: impl FnMut() -> bool) -> i32 {
     let (tell, told) = channel();
     let pid = Pid::from_child(&child);
     std::thread::spawn(move || tell.send(child.wait().unwrap()));
-    match told.recv_timeout(HANG) {
-        Ok(status) => status.code().unwrap_or(-1),
-        Err(_) => {
-            let _ = kill_process(pid, Signal::KILL);
-            panic!("process {pid:?} does not end");
+    loop {
+        match told.recv_timeout(HANG) {
+            Ok(status) => return status.code().unwrap_or(-1),
+            Err(_) if gets_on() => {}
+            Err(_) => {
+                let _ = kill_process(pid, Signal::KILL);
+                panic!("process {pid:?} does not end");
+            }
         }
     }
+}
+
+/// What a command that must end by itself prints and what it says beside that, as far as there are pipes for them, and its
+/// exit code; -1 if it was killed.
+pub fn output_of(command: &mut Command) -> (String, String, i32) {
+    let mut child = command.spawn().unwrap();
+    let pid = Pid::from_child(&child);
+    // Read while it lives, so that it never waits for a reader.
+    let (out, beside) = (child.stdout.take().map(all_of), child.stderr.take().map(all_of));
+    let (tell, told) = channel();
+    std::thread::spawn(move || tell.send(child.wait().unwrap()));
+    let ended = told.recv_timeout(HANG);
+    if ended.is_err() {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+    let taken = |pipe: Option<Receiver<String>>| match pipe {
+        Some(pipe) => pipe.recv_timeout(HANG).unwrap_or_else(|_| "(somebody else still has it open)".into()),
+        None => String::new(),
+    };
+    let (out, beside) = (taken(out), taken(beside));
+    let Ok(status) = ended else { panic!("{command:?} does not end; it said\n{out}\nand beside that\n{beside}") };
+    (out, beside, status.code().unwrap_or(-1))
+}
+
+/// All that comes through a pipe, told at its end.
+fn all_of(mut from: impl Read + Send + 'static) -> Receiver<String> {
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        let mut all = Vec::new();
+        let _ = from.read_to_end(&mut all);
+        tell.send(String::from_utf8_lossy(&all).into_owned())
+    });
+    told
 }
 
 /// What was seen over all lives of the engine.

@@ -3,7 +3,7 @@
 //! The engine keeps its folder while it is stopped. Whoever only looks sees what is there; whoever wants
 //! something done waits. A stopped script holds nobody up, and no time limit waits for it.
 
-use crate::place::{Place, SAY, Seen, code_of};
+use crate::place::{Place, SAY, Seen, code_of, times};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 use std::process::Child;
 use std::time::Duration;
@@ -43,6 +43,10 @@ fn nothing_starts(place: &Place, seen: &mut Seen) {
 
 #[test]
 fn an_engine_that_was_stopped_goes_on_and_has_run_nothing_twice() {
+    (0..times()).for_each(|_| stop_and_go_on());
+}
+
+fn stop_and_go_on() {
     let (place, mut seen) = (Place::new(), Seen::default());
     flow(&place, 1);
     let (engine, id) = stopped(&place, &mut seen);
@@ -64,6 +68,10 @@ fn an_engine_that_was_stopped_goes_on_and_has_run_nothing_twice() {
 
 #[test]
 fn a_stopped_engine_that_is_killed_is_followed_by_whoever_waits() {
+    (0..times()).for_each(|_| stop_and_kill());
+}
+
+fn stop_and_kill() {
     let (place, mut seen) = (Place::new(), Seen::default());
     flow(&place, 2);
     let (mut engine, id) = stopped(&place, &mut seen);
@@ -78,6 +86,10 @@ fn a_stopped_engine_that_is_killed_is_followed_by_whoever_waits() {
 
 #[test]
 fn a_script_that_is_stopped_is_timed_out_killed_and_tried_again() {
+    (0..times()).for_each(|_| time_out_a_stopped_script());
+}
+
+fn time_out_a_stopped_script() {
     let (place, mut seen) = (Place::new(), Seen::default());
     // Its whole group stops itself, so even TERM reaches nobody who could obey.
     let script = format!("{SAY}; if [ $EDGEWISE_ATTEMPT = 1 ]; then echo $$ > leader; kill -STOP 0; fi; echo done");
@@ -94,6 +106,10 @@ fn a_script_that_is_stopped_is_timed_out_killed_and_tried_again() {
 
 #[test]
 fn a_script_that_is_stopped_holds_nobody_up_and_goes_on_in_the_same_attempt() {
+    (0..times()).for_each(|_| stop_a_script_and_go_on());
+}
+
+fn stop_a_script_and_go_on() {
     let (place, mut seen) = (Place::new(), Seen::default());
     rustix::fs::mknodat(
         rustix::fs::CWD,
