@@ -19,9 +19,9 @@ pub(super) fn expire(desk: &mut Desk) {
     let lapsed: Vec<(RunId, TaskIx)> = desk.leases.lapsed(desk.now).filter(open).take(CHORES).collect();
     for (run, task) in lapsed {
         // The run may have been loaded anew for one before it: then this is a later attempt, which another engine granted.
-        let lapsed = |lease: &&Lease| lease.lapse(desk.now).is_some();
-        let Some(lease) = desk.leases.get(run, task).filter(lapsed).cloned() else { continue };
-        if lease.lapse(desk.now) == Some(Lapse::WorkerLost)
+        let lapsed = desk.leases.get(run, task).and_then(|lease| Some((lease.clone(), lease.lapse(desk.now)?)));
+        let Some((lease, lapse)) = lapsed else { continue };
+        if lapse == Lapse::WorkerLost
             && let Some(kept) = kept_on(desk, run, task, &lease)
         {
             desk.leases.put(run, task, kept);
@@ -29,14 +29,14 @@ pub(super) fn expire(desk: &mut Desk) {
         }
         desk.leases.remove(run, task);
         if desk.open_hinted(run).is_none() {
-            if let Some(lapse) = lease.lapse(desk.now).filter(|_| desk.frozen.contains_key(&run)) {
+            if desk.frozen.contains_key(&run) {
                 desk.leases.rest(run, task, lease, lapse);
             }
             continue;
         }
-        let failure = match lease.lapse(desk.now) {
-            Some(Lapse::Timeout) => Failure::new("timeout", "the attempt took longer than its timeout"),
-            _ => Failure::new("worker_lost", format!("worker {} stopped answering", lease.worker)),
+        let failure = match lapse {
+            Lapse::Timeout => Failure::new("timeout", "the attempt took longer than its timeout"),
+            Lapse::WorkerLost => Failure::new("worker_lost", format!("worker {} stopped answering", lease.worker)),
         };
         let event = TaskFinished {
             task,
@@ -52,7 +52,7 @@ pub(super) fn expire(desk: &mut Desk) {
             continue;
         }
         desk.batch.revoked.push((run, attempt));
-        if lease.lapse(desk.now) == Some(Lapse::Timeout) {
+        if lapse == Lapse::Timeout {
             // Its worker is told to stop, and has not yet.
             desk.still_holds(&lease);
         }
