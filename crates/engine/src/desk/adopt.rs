@@ -79,8 +79,9 @@ impl Desk {
                     let rested = self.leases.wake(run.id, task, entry.token);
                     let mut lease = rested.unwrap_or_else(|| lost_lease(run, task, found, at, &mut self.queues));
                     if self.rowless && lease.stored.is_some() {
-                        // What its heartbeats were answered with is lost with the rows.
+                        // What its heartbeats were answered with is lost with the rows. The next engine finds others.
                         lease.deadline = lease.deadline.max(lease.span.map(|span| self.now.plus(span)));
+                        lease.heard = true;
                     }
                     self.leases.put(run.id, task, lease);
                 }

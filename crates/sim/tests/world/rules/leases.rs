@@ -371,6 +371,24 @@ fn without_rows_a_worker_has_as_long_to_be_heard_as_it_was_given() {
 }
 
 #[test]
+fn what_an_engine_gives_without_rows_holds_at_the_next_one() {
+    let mut w = World::new();
+    let run = w.start(ONE);
+    let lease = w.claim_one("w").lease;
+    w.pass(Millis(20_000));
+    w.beat(lease);
+    w.flush();
+    let Beat::Continue(told) = w.beat(lease) else { panic!("it is at work") };
+    w.lose_rows();
+    w.flush();
+    w.crash();
+    w.pass(Millis(told.since(w.now).0 - 1));
+    assert_eq!(w.task(run, "a"), TaskState::InProgress, "as it was told before the rows were lost");
+    w.pass(Millis(1));
+    assert_eq!(w.task(run, "a"), TaskState::Error);
+}
+
+#[test]
 fn a_worker_elsewhere_that_calls_itself_local_is_not_lost_with_the_engine() {
     let mut w = World::new();
     let run = w.start(ONE);
