@@ -111,21 +111,27 @@ impl Look<'_> {
             }
             Overlap::Skip | Overlap::Queue => self.record(due, Outcome::Queued),
             Overlap::Cancel => {
-                self.cancel(due);
+                self.cancel(due)?;
                 self.start(due)
             }
         }
     }
 
-    fn cancel(&mut self, due: Time) {
-        let Ok(by) = Name::parse(SCHEDULER) else { return };
-        for run in self.running.clone() {
-            if self.desk.open_hinted(run).is_some() {
-                let why = Some(format!("the tick of {due} of schedule {}", self.name));
-                // One that has just ended needs no cancel.
-                let _ = self.desk.record(run, Event::RunCancelRequested(Request { by: by.clone(), why }));
+    /// Cancels what is at work. `None` if something cannot be read now: then the tick waits, and nothing is cancelled.
+    fn cancel(&mut self, due: Time) -> Option<()> {
+        let by = Name::parse(SCHEDULER).ok()?;
+        let running = self.running.clone();
+        for run in &running {
+            if self.desk.open_hinted(*run).is_none() && self.desk.unloaded.contains(run) {
+                return None;
             }
         }
+        for run in running {
+            let why = Some(format!("the tick of {due} of schedule {}", self.name));
+            // One that has just ended needs no cancel.
+            let _ = self.desk.record(run, Event::RunCancelRequested(Request { by: by.clone(), why }));
+        }
+        Some(())
     }
 
     fn backfill(&mut self, backfill: &Backfill, rhythm: &Rhythm) -> Option<()> {

@@ -11,7 +11,7 @@ use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::{Answer, Command, RunAct};
 use edgewise_engine::committer::Request;
 use edgewise_store::RunFilter;
-use edgewise_store::faulty::{Fault, Faults};
+use edgewise_store::faulty::{Fault, Faults, Op};
 use serde_json::json;
 
 const FLOW: &str =
@@ -164,6 +164,23 @@ fn the_overlap_policy_holds() {
     let (world, mut engine) = with(Schedule { overlap: Overlap::Allow, ..every(60) });
     (1..4).for_each(|minute| step(&mut engine, at(minute * 60)));
     assert!(runs(&world).iter().all(|(_, state)| !state.is_done()) && ticks(&world) == [60, 120, 180], "allow");
+}
+
+#[test]
+fn a_tick_waits_until_the_run_that_it_is_to_cancel_can_be_read() {
+    let (mut world, mut engine) = with(Schedule { overlap: Overlap::Cancel, ..every(60) });
+    step(&mut engine, at(60));
+    world.flush(&mut engine);
+    let mut engine = world.engine(2);
+    // Looked at once to see whether it is over, and once more to cancel it.
+    world.faults.fail_next(Op::Load, Fault::Refused);
+    world.faults.fail_after(Op::Load, 1, Fault::Refused);
+    step(&mut engine, at(120));
+    assert_eq!(world.faults.take_fired().values().sum::<u64>(), 2);
+    assert_eq!(ticks(&world), [60], "nothing begins beside it");
+    step(&mut engine, at(121));
+    let states: Vec<bool> = runs(&world).iter().map(|(_, state)| *state == RunState::Cancelled).collect();
+    assert_eq!((ticks(&world), states), (vec![60, 120], vec![true, false]));
 }
 
 #[test]
