@@ -14,6 +14,8 @@ const PATIENCE: Millis = Millis(3_600_000);
 const HOLD_OFF: Millis = Millis(500);
 /// Rounds without a pause; more is a spin.
 const SPIN: u32 = 1_000;
+/// Whoever has a few slots takes more rounds for hundreds of runs of schedules, and all at one instant.
+const ROUNDS: u32 = 10 * SPIN;
 /// Steps of a storm and its calm; more is a world that only grows. The longest of ten thousand takes a tenth of it.
 const STEPS: u64 = 500_000;
 
@@ -87,7 +89,7 @@ impl Storm {
     /// People and workers do what they can until nobody can do anything at this instant.
     fn round(&mut self) -> Held {
         self.patient_people();
-        for _ in 0..SPIN {
+        for _ in 0..ROUNDS {
             self.end_what_never_ends();
             self.claim_anew();
             self.deliver_all()?;
@@ -96,7 +98,7 @@ impl Storm {
                 return Ok(());
             }
         }
-        self.stuck("the engines spin: a thousand rounds at one instant and still more to do")
+        self.stuck("the engines spin: ten thousand rounds at one instant and still more to do")
     }
 
     /// Everybody who is due takes a step, until nobody is; true if anybody was.
