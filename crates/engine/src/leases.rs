@@ -64,7 +64,7 @@ impl Lease {
         AttemptRef { task, generation: self.generation, attempt: self.attempt, token: self.token }
     }
 
-    /// Its worker lives: the deadline moves, and never back. Gives what the worker may be told.
+    /// Its worker lives: the deadline moves, and never behind what others know. Gives what the worker may be told.
     pub fn beat(&mut self, now: Time, span: Millis) -> Time {
         // What this engine gave on its own account ends when the worker is heard.
         let deadline = self.to_store().unwrap_or(now).max(now.plus(span));

@@ -14,6 +14,8 @@ pub fn flow(text: &str) -> Arc<Plan> {
     }
 }
 
+/// One task, of which one at a time may be at work, whichever run it is in.
+pub const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 }, retry: 1 } } }";
 /// One task of an action, with one attempt.
 pub const ONE: &str = "{ flow: one, tasks: { a: { action: work, retry: 1 } } }";
 

@@ -2,10 +2,10 @@
 
 use crate::cached::Cached;
 use crate::desk::{Desk, Given};
-use crate::leases::{Lapse, Lease};
+use crate::leases::Lapse;
 use crate::publish;
 use crate::publish::Moved;
-use edgewise_core::event::{Envelope, Event, Record, TaskIx, encode};
+use edgewise_core::event::{Envelope, Event, Record, encode};
 use edgewise_core::id::{EventId, RunId, TokenHash};
 use edgewise_core::{Error, Kind, Result};
 use edgewise_store::quick::QuickSet;
@@ -186,7 +186,7 @@ fn keep(desk: &mut Desk, batch: &Append) {
     }
     for (run, task, lease) in std::mem::take(&mut desk.batch.lapsed) {
         if lease.lapse(desk.now) == Some(Lapse::Timeout) {
-            hold(desk, run, task, lease);
+            desk.hold(run, task, lease);
         }
     }
     let told: QuickSet<(RunId, TokenHash)> =
@@ -194,7 +194,7 @@ fn keep(desk: &mut Desk, batch: &Append) {
     for (run, task) in std::mem::take(&mut desk.batch.leases_over) {
         let Some(lease) = desk.leases.take(run, task) else { continue };
         if told.contains(&(run, lease.token)) {
-            hold(desk, run, task, lease);
+            desk.hold(run, task, lease);
         }
     }
     for (run, task, token) in std::mem::take(&mut desk.batch.stopped) {
@@ -209,13 +209,6 @@ fn keep(desk: &mut Desk, batch: &Append) {
         desk.leases.put(run, task, lease);
     }
     desk.marks_landed();
-}
-
-/// A worker that is told to stop holds its slots until it says that it has. Where nothing is bounded nobody asks.
-fn hold(desk: &mut Desk, run: RunId, task: TaskIx, lease: Lease) {
-    if lease.key.is_some() || desk.queues.is_bounded(lease.queue) {
-        desk.leases.hold(run, task, lease);
-    }
 }
 
 /// What was staged never happened.

@@ -107,10 +107,9 @@ impl Desk {
         };
         for (task, lease) in self.leases.retain(id, lives) {
             self.ended_elsewhere.push((id, lease.attempt_of(task)));
-            let bounded = lease.key.is_some() || self.queues.is_bounded(lease.queue);
             // A worker within this process says everything here, and says again what it was not answered.
-            if bounded && (lease.deadline.is_none() || run.is_some_and(|run| is_cut_off(run, task, &lease))) {
-                self.leases.hold(id, task, lease);
+            if lease.deadline.is_none() || run.is_some_and(|run| is_cut_off(run, task, &lease)) {
+                self.hold(id, task, lease);
             }
         }
     }

@@ -159,6 +159,13 @@ impl Desk {
         }
     }
 
+    /// A worker that is told to stop holds its slots until it says that it has. Where nothing is bounded nobody asks.
+    pub fn hold(&mut self, run: RunId, task: TaskIx, lease: Lease) {
+        if lease.key.is_some() || self.queues.is_bounded(lease.queue) {
+            self.leases.hold(run, task, lease);
+        }
+    }
+
     /// A lease was taken out, but its worker may still be at work: its slots are not free.
     pub fn still_holds(&mut self, lease: &Lease) {
         self.batch.given.add(lease.queue, lease.key.as_ref(), 1);

@@ -7,11 +7,10 @@ use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::{Answer, Beat, Command, LeaseRef, RunAct};
 use edgewise_sim::driver::{LEASE, World, finish_of, home};
-use edgewise_sim::flows::{CHAIN, ONE};
+use edgewise_sim::flows::{CHAIN, LIMITED, ONE};
 use edgewise_store::faulty::{Fault, Op};
 use edgewise_store::{Ledger, RunFilter};
 
-const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 } } } }";
 /// Longer than from one sweep to the next.
 const SWEEP: Millis = Millis(6_000);
 

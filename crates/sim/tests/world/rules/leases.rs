@@ -5,11 +5,9 @@ use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
 use edgewise_engine::command::{Answer, Beat, Claim, Command};
 use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of};
-use edgewise_sim::flows::{CHAIN, ONE, SPREAD, TIMEOUTS};
+use edgewise_sim::flows::{CHAIN, LIMITED, ONE, SPREAD, TIMEOUTS};
 
 use edgewise_store::faulty::{Fault, Op};
-
-const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 } } } }";
 
 #[test]
 fn of_two_claimers_of_one_task_one_wins_and_the_other_waits() {

@@ -7,8 +7,8 @@ use edgewise_engine::command::{Claim, Command, Grant, SetQueue};
 use edgewise_engine::queues::QueueSettings;
 use edgewise_engine::retention::Removing;
 use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of, name};
+use edgewise_sim::flows::LIMITED;
 
-const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 }, retry: 1 } } }";
 const FREE: &str = "{ flow: f, tasks: { a: { action: work } } }";
 
 fn limited(max: u32) -> String {

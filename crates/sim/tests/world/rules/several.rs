@@ -1,23 +1,34 @@
 //! Several engines over one store: what one decided, another knows, or finds out before it refuses anybody.
 
+use edgewise_core::id::RunId;
 use edgewise_core::state::{RunState, TaskState};
 use edgewise_core::time::{Millis, Time};
-use edgewise_engine::command::{Answer, Beat, Claim, Command, Rerun, RerunOf, RunAct, Supply, TaskAct};
+use edgewise_engine::command::{Answer, Beat, Claim, Command, LeaseRef, Rerun, RerunOf, RunAct, Supply, TaskAct};
 use edgewise_engine::retention::Removing;
 use edgewise_sim::driver::{LEASE, World, claim_of, name};
-use edgewise_sim::flows::{CHAIN, GATE, ONE};
+use edgewise_sim::flows::{CHAIN, GATE, LIMITED, ONE};
 use edgewise_store::faulty::{Fault, Op};
 use serde_json::value::RawValue;
 
-const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 } } } }";
-
 /// Two engines that have the same run on their desks.
-fn both(text: &str) -> (World, World, edgewise_core::id::RunId) {
+fn both(text: &str) -> (World, World, RunId) {
     let mut one = World::new();
     let run = one.start(text);
     let mut other = World::over(&one);
     let _ = other.ask(Command::Wait(run));
     (one, other, run)
+}
+
+/// The same, where one has granted a lease, and the other hears and writes down after twenty seconds that its worker lives.
+fn heard_by_the_other(text: &str) -> (World, World, RunId, LeaseRef) {
+    let (mut one, mut other, run) = both(text);
+    let lease = one.claim_one("w").lease;
+    one.flush();
+    other.step(Vec::new());
+    other.now = other.now.plus(Millis(20_000));
+    other.beat(lease);
+    other.flush();
+    (one, other, run, lease)
 }
 
 #[test]
@@ -246,13 +257,7 @@ fn a_worker_that_reported_to_one_engine_holds_no_slot_at_another() {
 
 #[test]
 fn a_worker_is_told_at_every_engine_how_long_it_has() {
-    let (mut one, mut other, _) = both(ONE);
-    let lease = one.claim_one("w").lease;
-    one.flush();
-    other.step(Vec::new());
-    other.now = other.now.plus(Millis(20_000));
-    other.beat(lease);
-    other.flush();
+    let (mut one, mut other, _, lease) = heard_by_the_other(ONE);
     let Beat::Continue(told) = other.beat(lease) else { panic!("it is at work") };
     one.pass(LEASE);
     assert_eq!(one.beat(lease), Beat::Continue(told), "it has looked by now");
@@ -275,13 +280,7 @@ fn one_lease_that_is_over_elsewhere_does_not_keep_a_heartbeat_from_the_others() 
 
 #[test]
 fn a_lease_of_a_frozen_run_that_was_heard_elsewhere_holds_its_slot_until_then() {
-    let (mut one, mut other, run) = both(LIMITED);
-    let lease = one.claim_one("w").lease;
-    one.flush();
-    other.step(Vec::new());
-    other.now = other.now.plus(Millis(20_000));
-    other.beat(lease);
-    other.flush();
+    let (mut one, _, run, _) = heard_by_the_other(LIMITED);
     let act = one.act(run);
     one.must(Command::Freeze(act));
     one.start(LIMITED);

@@ -3,9 +3,8 @@
 use edgewise_core::time::Millis;
 use edgewise_engine::command::Command;
 use edgewise_sim::driver::{LEASE, World, boom, claim_of, finish_of};
+use edgewise_sim::flows::LIMITED;
 use edgewise_store::faulty::{Fault, Op};
-
-const LIMITED: &str = "{ flow: f, tasks: { a: { action: work, limit: { key: '\"k\"', max: 1 }, retry: 1 } } }";
 
 #[test]
 fn a_lease_that_is_reported_and_lapses_in_one_commit_frees_one_slot() {
